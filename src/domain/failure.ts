@@ -1,0 +1,63 @@
+/** Each way an operation can be refused, with its HTTP status and title. `code` in a problem is the key here. */
+export const failures = {
+  'malformed-json': { status: 400, title: 'The body is not JSON' },
+  'invalid-encoding': { status: 400, title: 'The body is not UTF-8' },
+  'bad-request': { status: 400, title: 'The request cannot be read' },
+  'key-required': { status: 401, title: 'An API key is required' },
+  'key-invalid': { status: 401, title: 'The API key is not valid' },
+  'scope-required': { status: 403, title: 'The API key lacks a scope' },
+  'key-type-not-allowed': { status: 403, title: 'This type of API key may not do this' },
+  'path-not-found': { status: 404, title: 'No such path' },
+  'organization-not-found': { status: 404, title: 'No such organization' },
+  'project-not-found': { status: 404, title: 'No such project' },
+  'key-not-found': { status: 404, title: 'No such API key' },
+  'flow-not-found': { status: 404, title: 'No such flow' },
+  'flow-version-not-found': { status: 404, title: 'No such flow version' },
+  'phone-number-not-found': { status: 404, title: 'No such phone number' },
+  'agent-profile-not-found': { status: 404, title: 'No such agent profile' },
+  'projection-not-found': { status: 404, title: 'No such projection' },
+  'method-not-allowed': { status: 405, title: 'The path does not take this method' },
+  'flow-version-active': { status: 409, title: 'The flow version is the active one' },
+  'flow-in-use': { status: 409, title: 'A phone number points at the flow' },
+  'phone-number-taken': { status: 409, title: 'The phone number is taken' },
+  'default-agent-profile-required': { status: 409, title: 'The project must keep a default agent profile' },
+  'organization-not-partner': { status: 409, title: 'The organization is not a partner' },
+  'projection-not-stopped': { status: 409, title: 'The projection is not stopped' },
+  'projection-rebuilding': { status: 409, title: 'The projection is being rebuilt' },
+  'idempotency-key-in-progress': { status: 409, title: 'A request with this Idempotency-Key is still running' },
+  'too-many-conflicts': { status: 409, title: 'Too many writers at once' },
+  'precondition-failed': { status: 412, title: 'The resource has changed' },
+  'body-too-large': { status: 413, title: 'The body is too large' },
+  'append-too-large': { status: 413, title: 'The change is too large to be stored' },
+  'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  'invalid-input': { status: 422, title: 'The input is not valid' },
+  'nesting-too-deep': { status: 422, title: 'The JSON is nested too deeply' },
+  'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another body' },
+  'invalid-header': { status: 422, title: 'A header is not valid' },
+  'rate-limited': { status: 429, title: 'Too many requests' },
+  'internal-error': { status: 500, title: 'Switchyard failed' },
+  'unavailable': { status: 503, title: 'Switchyard cannot answer just now' },
+  'read-model-behind': { status: 503, title: 'The read model has not caught up' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type FailureCode = keyof typeof failures;
+
+/** One fault of an input: where (RFC 6901) and what. */
+export interface InputError {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Why an operation was refused. */
+export interface Failure {
+  readonly code: FailureCode;
+  /** What was wrong and what to do, for a person. */
+  readonly detail: string;
+  readonly errors?: ReadonlyArray<InputError>;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Makes a failure. `detail` says what was wrong and what to do, and never holds a secret. */
+export function failure(code: FailureCode, detail: string, more: Omit<Failure, 'code' | 'detail'> = {}): Failure {
+  return { code, detail, ...more };
+}
