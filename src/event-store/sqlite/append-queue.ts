@@ -1,0 +1,142 @@
+import type { MessagePort } from 'node:worker_threads';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
+import { type CommitFailed, type Committed, conflictMark } from '#event-store/sqlite/messages.ts';
+
+export interface AppendQueueOptions {
+  /** Appends accepted and not yet answered, at most. */
+  readonly maxPendingAppends: number;
+  /** Their bytes together, at most. */
+  readonly maxPendingBytes: number;
+  /** After this long without an answer from the disk, whoever waits is told `unavailable`. */
+  readonly answerWithinMs: number;
+}
+
+type Outcome = E.Either<AppendFailure, Appended>;
+
+interface PendingAppend {
+  readonly bytes: number;
+  readonly settle: (outcome: Outcome) => void;
+}
+
+interface Gathered {
+  readonly streams: string[];
+  readonly expectedRevisions: number[];
+  readonly eventCounts: number[];
+  readonly texts: string[];
+}
+
+/**
+ * Appends on their way to the writer thread and back. Those of one turn of the event loop go in one message; answers
+ * come back in the same order.
+ */
+export class AppendQueue {
+  readonly #port: MessagePort;
+  readonly #options: AppendQueueOptions;
+  readonly #pending: PendingAppend[] = [];
+  #pendingBytes = 0;
+  #gathered: Gathered = emptyGathered();
+  #flushing: NodeJS.Immediate | null = null;
+  #watchdog: NodeJS.Timeout | null = null;
+  /** Why nothing more is accepted; null while it is. */
+  #stopped: string | null = null;
+
+  /** @param port to the writer thread; whoever owns it closes it */
+  constructor(port: MessagePort, options: AppendQueueOptions) {
+    this.#port = port;
+    this.#options = options;
+  }
+
+  /** @param bytes what the append stores */
+  add(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>, bytes: number): Promise<Outcome> {
+    if (this.#stopped !== null) return Promise.resolve(unavailable(this.#stopped));
+    const { maxPendingAppends, maxPendingBytes } = this.#options;
+    if (this.#pending.length >= maxPendingAppends || this.#pendingBytes + bytes > maxPendingBytes)
+      return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
+    this.#gather(stream, expectedRevision, events);
+    this.#pendingBytes += bytes;
+    return new Promise((settle) => this.#pending.push({ bytes, settle }));
+  }
+
+  /** Takes the writer's answer to the oldest pending appends. */
+  settle(answer: Committed | CommitFailed): void {
+    if (answer.kind === 'failed') {
+      for (const append of this.#take(answer.appends)) append.settle(unavailable(answer.detail));
+    } else {
+      const { outcomes } = answer;
+      for (const [index, append] of this.#take(outcomes.length / 2).entries())
+        append.settle(outcomeOf(outcomes[2 * index] ?? 0, outcomes[2 * index + 1] ?? conflictMark));
+    }
+    this.#watch();
+  }
+
+  /** Refuses what comes from now on; sends what was accepted. */
+  stop(reason: string): void {
+    this.#stopped ??= reason;
+    this.#flush();
+  }
+
+  /** Nothing more will be answered: refuses what comes, and what waits. */
+  fail(reason: string): void {
+    this.#stopped ??= reason;
+    for (const append of this.#take(this.#pending.length)) append.settle(unavailable(reason));
+    if (this.#flushing !== null) clearImmediate(this.#flushing);
+    this.#watch();
+  }
+
+  #gather(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>): void {
+    const gathered = this.#gathered;
+    gathered.streams.push(stream);
+    gathered.expectedRevisions.push(expectedRevision);
+    gathered.eventCounts.push(events.length);
+    for (const event of events) gathered.texts.push(event.id, event.type, event.data, event.metadata);
+    this.#flushing ??= setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#flushing === null) return;
+    clearImmediate(this.#flushing);
+    this.#flushing = null;
+    this.#port.postMessage({ kind: 'append', ...this.#gathered });
+    this.#gathered = emptyGathered();
+    if (this.#watchdog === null) this.#watch();
+  }
+
+  #take(count: number): ReadonlyArray<PendingAppend> {
+    const taken = this.#pending.splice(0, count);
+    for (const append of taken) this.#pendingBytes -= append.bytes;
+    return taken;
+  }
+
+  /** Counts the time to the next answer anew, while one is owed. */
+  #watch(): void {
+    if (this.#pending.length === 0) {
+      if (this.#watchdog !== null) clearTimeout(this.#watchdog);
+      this.#watchdog = null;
+    } else if (this.#watchdog === null) {
+      this.#watchdog = setTimeout(() => this.#giveUpWaiting(), this.#options.answerWithinMs);
+    } else {
+      this.#watchdog.refresh();
+    }
+  }
+
+  /** They stay in the queue, which keeps it bounded and in step with the answers; a late answer is nobody's. */
+  #giveUpWaiting(): void {
+    this.#watchdog = null;
+    for (const append of this.#pending) append.settle(unavailable('The event store does not answer.'));
+  }
+}
+
+function outcomeOf(revision: number, position: number): Outcome {
+  return position === conflictMark
+    ? E.left({ kind: 'conflict', actualRevision: revision })
+    : E.right({ revision, position });
+}
+
+function unavailable(detail: string): Outcome {
+  return E.left({ kind: 'unavailable', detail, retryAfterSeconds: 1 });
+}
+
+function emptyGathered(): Gathered {
+  return { streams: [], expectedRevisions: [], eventCounts: [], texts: [] };
+}

@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { StartFailure } from '#src/start-failure.ts';
+
+/** "SWYE": marks a SQLite file as a Switchyard event store. */
+const applicationId = 0x53575945;
+
+/** Bumped when the tables change in a way that older code cannot read. */
+const formatVersion = 1;
+
+// A position is never given out twice as long as the newest event stays: whoever lets events expire must keep it.
+// AUTOINCREMENT would say the same without that condition, at two fifths of the speed of appending.
+const schema = `
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    stream   TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    id       TEXT    NOT NULL,
+    type     TEXT    NOT NULL,
+    data     TEXT    NOT NULL,
+    metadata TEXT    NOT NULL,
+    UNIQUE (stream, revision)
+  ) STRICT;
+`;
+
+/**
+ * Opens the file for the one writer, durable at every commit. Checks that it is an event store that this code can
+ * read, and makes it one when it is new. Takes no longer for a large file.
+ * @param file path of the SQLite file; its folder exists
+ * @throws StartFailure when it is not an event store, is newer than this code, or is damaged
+ */
+export function openEventFile(file: string): DatabaseSync {
+  const database = openDatabase(file);
+  try {
+    checkOrCreate(database, file);
+    // The checkpoint is rarer than SQLite's own, so that a busy page is copied once for many commits.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000;');
+    database.exec('PRAGMA cache_size = -16000;');
+    return database;
+  } catch (error) {
+    database.close();
+    throw startFailure(file, error);
+  }
+}
+
+/**
+ * Opens the file for reading. Sees every commit once it is durable.
+ * @param file path of a file that `openEventFile` has opened before
+ */
+export function openEventFileForReading(file: string): DatabaseSync {
+  return new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
+}
+
+function openDatabase(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file, { timeout: 5_000 });
+  } catch (error) {
+    throw startFailure(file, error);
+  }
+}
+
+function checkOrCreate(database: DatabaseSync, file: string): void {
+  if (isEmpty(database)) create(database);
+  if (pragma(database, 'application_id') !== applicationId)
+    throw new StartFailure(
+      `${file} is a SQLite file of another application, not a Switchyard event store; name another file or folder.`,
+    );
+  const version = pragma(database, 'user_version');
+  if (version > formatVersion)
+    throw new StartFailure(
+      `${file} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}); start that release.`,
+    );
+  // Touches the root of the table and of its index and the newest event, and SQLite itself compares the header with
+  // the file's length: enough to know a truncated or overwritten file at once.
+  database.prepare('SELECT * FROM events ORDER BY position DESC LIMIT 1').get();
+  database.prepare("SELECT revision FROM events INDEXED BY sqlite_autoindex_events_1 WHERE stream = ''").get();
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  const tables = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get();
+  return tables?.count === 0 && pragma(database, 'application_id') === 0;
+}
+
+/** In one transaction: a crash leaves an empty file, which is made an event store again. */
+function create(database: DatabaseSync): void {
+  database.exec(
+    `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion}; COMMIT`,
+  );
+}
+
+function pragma(database: DatabaseSync, name: string): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}
+
+function startFailure(file: string, error: unknown): unknown {
+  if (error instanceof StartFailure || !(error instanceof Error) || !('errcode' in error)) return error;
+  return new StartFailure(`${file} ${describe(file, error)}`, { cause: error });
+}
+
+function describe(file: string, error: Error & { errcode: unknown }): string {
+  // The low byte is SQLite's primary result code (https://sqlite.org/rescode.html).
+  switch (Number(error.errcode) & 0xff) {
+    case 5:
+    case 6:
+      return 'is in use by another process; stop that one, or name another file.';
+    case 11:
+      return `is damaged (${error.message}); restore it from a backup.`;
+    case 14:
+      return isFolder(file)
+        ? 'is a folder, not an event store file; name another file.'
+        : `cannot be opened (${error.message}); check that its folder exists and may be written.`;
+    case 26:
+      return 'is not a SQLite file; move it away, or name another file.';
+    default:
+      return `cannot be used as the event store (${error.message}).`;
+  }
+}
+
+function isFolder(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -1,0 +1,221 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+import type { EventMetadata } from '#domain/event.ts';
+import type { EventBatch, EventStore, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { openEventFileForReading } from '#event-store/sqlite/event-file.ts';
+import { type WakeUps, wakeUpsFrom } from '#event-store/sqlite/wake-ups.ts';
+import type { Upcast } from '#event-store/upcasting.ts';
+import type { JsonObject } from '#src/json.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** Events in a batch when the subscriber does not say. */
+const defaultBatchSize = 1_000;
+
+/** JSON text in a batch at most, whatever its size; a single event may be larger. */
+const maxBatchCharacters = 16 * 1024 * 1024;
+
+/** Positions looked at for one batch at most when only some types are asked for, so that no read takes long. */
+const maxFilteredPositions = 20_000;
+
+/** The reading half of the port, and reads of what is stored as it is. */
+export interface EventReader extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'> {
+  /**
+   * A stream's events as stored, not upcast: what `verifyChain` takes.
+   * @throws Unavailable
+   */
+  readRaw(stream: string, fromRevision: number, limit?: number): ReadonlyArray<StoredEvent>;
+  /**
+   * The log as stored, not upcast, after a position. Stops early (with one event at least) where the texts grow large.
+   * @throws Unavailable
+   */
+  readRawLog(after: number, limit: number): ReadonlyArray<StoredEvent & { readonly position: number }>;
+  /** Ends its subscriptions and closes. */
+  close(): Promise<void>;
+}
+
+export interface EventReaderOptions {
+  /** Path of an event file that a store has open. */
+  readonly file: string;
+  /** Brings data to its newest shape; without it data comes as stored. */
+  readonly upcast?: Upcast;
+  /** From `wakePort` of the store: tells of new events. The reader closes it. */
+  readonly wake: MessagePort;
+}
+
+/** Opens a reader of its own in another thread than the store's. */
+export function openSqliteEventReader(options: EventReaderOptions): EventReader {
+  return new SqliteEventReader(options.file, options.upcast ?? asStored, wakeUpsFrom(options.wake), () =>
+    options.wake.close(),
+  );
+}
+
+/** Data as it was stored, for readers that are given no upcasters. */
+export const asStored: Upcast = (_type, _schemaVersion, data) => data;
+
+const columns = 'position, stream, revision, id, type, data, metadata';
+
+/** A row, in the order of `columns`. */
+type Row = readonly [number, string, number, string, string, string, string];
+
+/** Reads the event file on the calling thread. */
+export class SqliteEventReader implements EventReader {
+  readonly #database: DatabaseSync;
+  readonly #upcast: Upcast;
+  readonly #wakeUps: WakeUps;
+  readonly #onClose: () => void;
+  readonly #selectStream: StatementSync;
+  readonly #selectLog: StatementSync;
+  readonly #selectLastPosition: StatementSync;
+  #closed = false;
+
+  /**
+   * @param wakeUps tell of new events; closed with the reader
+   * @param onClose called once, at the end of `close`
+   */
+  constructor(file: string, upcast: Upcast, wakeUps: WakeUps, onClose: () => void) {
+    this.#database = openEventFileForReading(file);
+    this.#upcast = upcast;
+    this.#wakeUps = wakeUps;
+    this.#onClose = onClose;
+    this.#selectStream = this.#prepare(
+      `SELECT ${columns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
+    );
+    this.#selectLog = this.#prepare(
+      `SELECT ${columns} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?`,
+    );
+    this.#selectLastPosition = this.#prepare('SELECT max(position) FROM events');
+  }
+
+  async read(
+    stream: string,
+    fromRevision: number,
+    limit = Number.MAX_SAFE_INTEGER,
+  ): Promise<ReadonlyArray<RecordedEvent>> {
+    const events: RecordedEvent[] = [];
+    for (const row of this.#rows(this.#selectStream, stream, fromRevision, limit)) events.push(this.#recorded(row));
+    return events;
+  }
+
+  async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
+    const { signal, types } = options;
+    const batchSize = options.batchSize ?? defaultBatchSize;
+    const select = types === undefined ? this.#selectLog : this.#prepareFiltered(types.length);
+    let position = options.after;
+    let first = true;
+    while (!signal.aborted && !this.#closed) {
+      const batch = this.#nextBatch(select, types ?? [], position, batchSize);
+      if (first || batch.position > position) yield batch;
+      first = false;
+      position = batch.position;
+      if (batch.caughtUp) await this.#waitPast(position, signal);
+      else await nextTurn();
+    }
+  }
+
+  async lastPosition(): Promise<number> {
+    return this.#readLastPosition();
+  }
+
+  readRaw(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): ReadonlyArray<StoredEvent> {
+    return Array.from(this.#rows(this.#selectStream, stream, fromRevision, limit), stored);
+  }
+
+  readRawLog(after: number, limit: number): ReadonlyArray<StoredEvent & { readonly position: number }> {
+    const events: Array<StoredEvent & { readonly position: number }> = [];
+    let characters = 0;
+    for (const row of this.#rows(this.#selectLog, after, Number.MAX_SAFE_INTEGER, limit)) {
+      events.push(stored(row));
+      characters += charactersOf(row);
+      if (characters > maxBatchCharacters) break;
+    }
+    return events;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#wakeUps.close();
+    this.#database.close();
+    this.#onClose();
+  }
+
+  #nextBatch(select: StatementSync, types: ReadonlyArray<string>, after: number, batchSize: number): EventBatch {
+    // Read first: what is stored from now on is left to the next batch, filtered or not.
+    const lastPosition = Math.max(this.#readLastPosition(), after);
+    const end = types.length === 0 ? lastPosition : Math.min(lastPosition, after + maxFilteredPositions);
+    const events: RecordedEvent[] = [];
+    let characters = 0;
+    for (const row of this.#rows(select, after, end, ...types, batchSize)) {
+      events.push(this.#recorded(row));
+      characters += charactersOf(row);
+      if (characters > maxBatchCharacters) break;
+    }
+    const cutShort = events.length === batchSize || characters > maxBatchCharacters;
+    const position = cutShort ? (events.at(-1)?.position ?? end) : end;
+    return { events, position, caughtUp: position === lastPosition };
+  }
+
+  async #waitPast(position: number, signal: AbortSignal): Promise<void> {
+    await this.#wakeUps.waitPast(position, signal);
+    if (this.#wakeUps.closed && !this.#closed && !signal.aborted)
+      throw new Unavailable('The event store has stopped: nothing tells of new events any more.');
+  }
+
+  #recorded(row: Row): RecordedEvent {
+    const metadata = JSON.parse(row[6]) as EventMetadata;
+    const data = JSON.parse(row[5]) as JsonObject;
+    return {
+      position: row[0],
+      stream: row[1],
+      revision: row[2],
+      id: row[3],
+      type: row[4],
+      data: this.#upcast(row[4], metadata.schemaVersion, data),
+      metadata,
+    };
+  }
+
+  #readLastPosition(): number {
+    for (const [position] of this.#rows(this.#selectLastPosition)) return position ?? 0;
+    return 0;
+  }
+
+  *#rows(statement: StatementSync, ...parameters: Array<string | number>): Generator<Row, void, void> {
+    try {
+      // The types of node:sqlite know only rows as objects; `setReturnArrays` makes them arrays.
+      yield* statement.iterate(...parameters) as Iterable<unknown> as Iterable<Row>;
+    } catch (error) {
+      throw this.#unavailable(error);
+    }
+  }
+
+  #unavailable(error: unknown): unknown {
+    if (this.#closed) return new Unavailable('The event store is closed.');
+    const isOfDatabase = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+    return isOfDatabase ? new Unavailable(`The event store cannot be read: ${error.message}`) : error;
+  }
+
+  #prepareFiltered(types: number): StatementSync {
+    const places = Array.from({ length: types }, () => '?').join(', ');
+    return this.#prepare(
+      `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND type IN (${places}) ORDER BY position LIMIT ?`,
+    );
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+}
+
+function stored(row: Row): StoredEvent & { readonly position: number } {
+  const [position, stream, revision, id, type, data, metadata] = row;
+  return { position, stream, revision, id, type, data, metadata };
+}
+
+function charactersOf(row: Row): number {
+  return row[5].length + row[6].length;
+}

@@ -1,0 +1,214 @@
+import { once } from 'node:events';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import * as TE from 'fp-ts/lib/TaskEither.js';
+import {
+  type Appended,
+  type AppendFailure,
+  defaultMaxAppendBytes,
+  type EventStore,
+  type EventToAppend,
+  noStream,
+} from '#event-store/event-store.ts';
+import { AppendQueue } from '#event-store/sqlite/append-queue.ts';
+import { openEventFile } from '#event-store/sqlite/event-file.ts';
+import type { FromWriter } from '#event-store/sqlite/messages.ts';
+import { asStored, type EventReader, SqliteEventReader } from '#event-store/sqlite/reader.ts';
+import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
+import type { WriterThreadData } from '#event-store/sqlite/writer-thread.ts';
+import type { Upcast } from '#event-store/upcasting.ts';
+import { StartFailure } from '#src/start-failure.ts';
+
+/** What one commit did, for metrics. */
+export interface CommitStatistics {
+  readonly appends: number;
+  readonly events: number;
+  /** From the begin of its transaction to the disk's answer. */
+  readonly milliseconds: number;
+}
+
+export interface SqliteEventStoreOptions {
+  /** Path of the SQLite file, made when it does not exist; its folder exists. */
+  readonly file: string;
+  /** Brings data to its newest shape when read; without it data comes as stored. */
+  readonly upcast?: Upcast;
+  /** Stored bytes of one append at most (default 900 KiB). */
+  readonly maxAppendBytes?: number;
+  /** Appends accepted and not yet answered, at most (default 4,096); what comes beyond is `unavailable`. */
+  readonly maxPendingAppends?: number;
+  /** Their bytes together, at most (default 64 MiB). */
+  readonly maxPendingBytes?: number;
+  /** Told of every commit. */
+  readonly onCommit?: (statistics: CommitStatistics) => void;
+  /** Told when the writer thread died, which only a defect does: reads go on, every append is `unavailable`. */
+  readonly onWriterFailure?: (error: Error) => void;
+}
+
+/** The port on a SQLite file, and what only the embedded store has. */
+export interface SqliteEventStore extends EventStore, Pick<EventReader, 'readRaw' | 'readRawLog'> {
+  /** A port for `openSqliteEventReader` in another thread: transfer it there. */
+  wakePort(): MessagePort;
+}
+
+const startLimitMs = 30_000;
+const answerLimitMs = 30_000;
+
+/** Short of the service's ten seconds to stop. What a thread ended early has not tidied up, the next start does. */
+const closeLimitMs = 6_000;
+
+/**
+ * Opens the embedded event store: one SQLite file, written by one thread, which commits what waits as one transaction.
+ * The process should own the folder (`openDataDirectory`).
+ * @throws StartFailure when the file is not an event store, is newer than this code, or is damaged
+ */
+export async function openSqliteEventStore(options: SqliteEventStoreOptions): Promise<SqliteEventStore> {
+  // Open until the others are, so that none of them is the last to close and has the log copied into the file.
+  const checked = openEventFile(options.file);
+  try {
+    const wakeUps = new WakeUps();
+    const reader = new SqliteEventReader(options.file, options.upcast ?? asStored, wakeUps, () => {});
+    const store = new ThreadedEventStore(options, reader, wakeUps);
+    await store.started();
+    return store;
+  } finally {
+    checked.close();
+  }
+}
+
+class ThreadedEventStore implements SqliteEventStore {
+  readonly #reader: SqliteEventReader;
+  readonly #wakeUps: WakeUps;
+  readonly #port: MessagePort;
+  readonly #thread: Worker;
+  readonly #queue: AppendQueue;
+  readonly #maxAppendBytes: number;
+  readonly #onCommit: (statistics: CommitStatistics) => void;
+  readonly #exited: Promise<void>;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: SqliteEventStoreOptions, reader: SqliteEventReader, wakeUps: WakeUps) {
+    const { port1, port2 } = new MessageChannel();
+    this.#reader = reader;
+    this.#wakeUps = wakeUps;
+    this.#port = port1;
+    this.#maxAppendBytes = options.maxAppendBytes ?? defaultMaxAppendBytes;
+    this.#onCommit = options.onCommit ?? (() => {});
+    this.#queue = new AppendQueue(port1, {
+      maxPendingAppends: options.maxPendingAppends ?? 4_096,
+      maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
+      answerWithinMs: answerLimitMs,
+    });
+    const workerData: WriterThreadData = { file: options.file, port: port2 };
+    this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+      workerData,
+      transferList: [port2],
+      name: 'event-writer',
+    });
+    this.#exited = new Promise((resolve) => this.#thread.once('exit', () => resolve()));
+    this.#thread.once('exit', () => this.#threadEnded());
+    this.#thread.on('error', (error) => options.onWriterFailure?.(error));
+    port1.on('message', (message: FromWriter) => this.#receive(message));
+  }
+
+  /** @throws StartFailure when the writer thread does not come up */
+  async started(): Promise<void> {
+    try {
+      await once(this.#port, 'message', {
+        signal: AbortSignal.any([this.#threadGone(), AbortSignal.timeout(startLimitMs)]),
+      });
+    } catch (error) {
+      await this.#end();
+      throw new StartFailure('The writer of the event store did not start.', { cause: error });
+    }
+  }
+
+  append(
+    stream: string,
+    expectedRevision: number,
+    events: ReadonlyArray<EventToAppend>,
+  ): TE.TaskEither<AppendFailure, Appended> {
+    if (events.length === 0) throw new RangeError('An append needs an event.');
+    if (!Number.isSafeInteger(expectedRevision) || expectedRevision < noStream)
+      throw new RangeError(`An expected revision is an integer from ${noStream} on, not ${expectedRevision}.`);
+    const bytes = storedBytes(events);
+    if (bytes > this.#maxAppendBytes)
+      return TE.left({ kind: 'append-too-large', bytes, maxBytes: this.#maxAppendBytes });
+    return () => this.#queue.add(stream, expectedRevision, events, bytes);
+  }
+
+  read(stream: string, fromRevision: number, limit?: number) {
+    return this.#reader.read(stream, fromRevision, limit);
+  }
+
+  subscribe(options: Parameters<EventStore['subscribe']>[0]) {
+    return this.#reader.subscribe(options);
+  }
+
+  lastPosition() {
+    return this.#reader.lastPosition();
+  }
+
+  readRaw(stream: string, fromRevision: number, limit?: number) {
+    return this.#reader.readRaw(stream, fromRevision, limit);
+  }
+
+  readRawLog(after: number, limit: number) {
+    return this.#reader.readRawLog(after, limit);
+  }
+
+  wakePort(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#port.postMessage({ kind: 'wake', port: port1 }, [port1]);
+    return port2;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#queue.stop('The event store is closing.');
+    this.#port.postMessage({ kind: 'close' });
+    const limit = setTimeout(() => this.#thread.terminate(), closeLimitMs);
+    await this.#exited;
+    clearTimeout(limit);
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    await this.#thread.terminate();
+    this.#port.close();
+    await this.#reader.close();
+  }
+
+  #receive(message: FromWriter): void {
+    if (message.kind !== 'ready') this.#queue.settle(message);
+    if (message.kind === 'failed') return;
+    this.#wakeUps.notify(message.lastPosition);
+    if (message.kind === 'committed')
+      this.#onCommit({
+        appends: message.outcomes.length / 2,
+        events: message.events,
+        milliseconds: message.milliseconds,
+      });
+  }
+
+  #threadEnded(): void {
+    this.#queue.fail('The event store has stopped.');
+    // Its subscriptions would wait for ever; when the store is being closed they end without an error instead.
+    if (this.#closing === null) this.#wakeUps.close();
+  }
+
+  #threadGone(): AbortSignal {
+    const gone = new AbortController();
+    this.#thread.once('exit', () => gone.abort());
+    return gone.signal;
+  }
+}
+
+function storedBytes(events: ReadonlyArray<EventToAppend>): number {
+  let bytes = 0;
+  for (const { id, type, data, metadata } of events)
+    bytes += Buffer.byteLength(id) + Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
+  return bytes;
+}

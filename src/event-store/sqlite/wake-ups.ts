@@ -1,0 +1,96 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+
+/**
+ * Tells one listener, which may be in another thread, the last position stored. One message is under way at most: the
+ * listener acknowledges it, and commits in between are told of together. So a listener that is busy, or never listens,
+ * lets nothing pile up.
+ */
+export class WakeSender {
+  readonly #port: MessagePort;
+  #underWay = false;
+  #position = 0;
+  #sentPosition = 0;
+
+  /** @param onClose called when the listener has closed its end */
+  constructor(port: MessagePort, onClose: () => void) {
+    this.#port = port;
+    port.on('message', () => this.#acknowledged());
+    port.on('close', onClose);
+  }
+
+  /** @param position of the last event stored */
+  send(position: number): void {
+    this.#position = position;
+    // Looked for here too: a thread that commits without a pause does not come round to its ports for long.
+    if (receiveMessageOnPort(this.#port) !== undefined) this.#underWay = false;
+    if (this.#underWay || position === this.#sentPosition) return;
+    this.#underWay = true;
+    this.#sentPosition = position;
+    this.#port.postMessage(position);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  #acknowledged(): void {
+    this.#underWay = false;
+    this.send(this.#position);
+  }
+}
+
+/** Where subscriptions wait for something new to be stored. */
+export class WakeUps {
+  readonly #waiting = new Set<() => void>();
+  #position = 0;
+  #closed = false;
+
+  /** No more will be told: whoever waits, or will, goes on at once. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** @param position of the last event stored */
+  notify(position: number): void {
+    if (position <= this.#position) return;
+    this.#position = position;
+    this.#wakeAll();
+  }
+
+  /** Resolves once something past the position is stored, the signal aborts, or there is nothing more to come. */
+  waitPast(position: number, signal: AbortSignal): Promise<void> {
+    if (this.#position > position || this.#closed || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wakeAll();
+  }
+
+  #wakeAll(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}
+
+/**
+ * Wake-ups that come by a port, from a `WakeSender` in another thread.
+ * @returns the wake-ups; they close with the port
+ */
+export function wakeUpsFrom(port: MessagePort): WakeUps {
+  const wakeUps = new WakeUps();
+  port.on('message', (position: number) => {
+    port.postMessage('acknowledged');
+    wakeUps.notify(position);
+  });
+  port.on('close', () => wakeUps.close());
+  return wakeUps;
+}

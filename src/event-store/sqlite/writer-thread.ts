@@ -1,0 +1,65 @@
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { openEventFile } from '#event-store/sqlite/event-file.ts';
+import type { AppendMessage, FromWriter, ToWriter } from '#event-store/sqlite/messages.ts';
+import { WakeSender } from '#event-store/sqlite/wake-ups.ts';
+import { Writer } from '#event-store/sqlite/writer.ts';
+
+/** What the writer thread is started with. */
+export interface WriterThreadData {
+  readonly file: string;
+  readonly port: MessagePort;
+}
+
+/** Appends in one transaction at most: what waits behind it should not wait for long. */
+const maxAppendsInCommit = 2_000;
+
+const { file, port } = workerData as WriterThreadData;
+const writer = new Writer(openEventFile(file));
+const wakeSenders = new Set<WakeSender>();
+
+port.on('message', take);
+answer({ kind: 'ready', lastPosition: writer.lastPosition });
+
+/** Handles a message; appends together with those that wait behind them. */
+function take(message: ToWriter): void {
+  if (message.kind === 'append') commit(message);
+  else if (message.kind === 'wake') addWakeSender(message.port);
+  else close();
+}
+
+function commit(first: AppendMessage): void {
+  const messages = [first];
+  let appends = first.streams.length;
+  let behind: ToWriter | undefined;
+  while (appends < maxAppendsInCommit) {
+    behind = nextMessage();
+    if (behind?.kind !== 'append') break;
+    messages.push(behind);
+    appends += behind.streams.length;
+  }
+  const outcome = writer.commit(messages);
+  answer(outcome);
+  if (outcome.kind === 'committed') for (const sender of wakeSenders) sender.send(outcome.lastPosition);
+  if (behind !== undefined && behind.kind !== 'append') take(behind);
+}
+
+function nextMessage(): ToWriter | undefined {
+  return receiveMessageOnPort(port)?.message;
+}
+
+function answer(message: FromWriter): void {
+  port.postMessage(message);
+}
+
+function addWakeSender(wakePort: MessagePort): void {
+  const sender = new WakeSender(wakePort, () => wakeSenders.delete(sender));
+  wakeSenders.add(sender);
+  sender.send(writer.lastPosition);
+}
+
+/** The thread ends by itself once nothing is open. */
+function close(): void {
+  for (const sender of wakeSenders) sender.close();
+  writer.close();
+  port.close();
+}

@@ -1,0 +1,492 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import type { EventMetadata } from '#domain/event.ts';
+import {
+  type Appended,
+  type AppendFailure,
+  defaultMaxAppendBytes,
+  type EventBatch,
+  type EventStore,
+  type EventToAppend,
+  noStream,
+  type RecordedEvent,
+  type SubscribeOptions,
+} from '#event-store/event-store.ts';
+import type { JsonObject } from '#src/json.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** A store under test, with the default limits and no upcasters. */
+export interface OpenedEventStore {
+  readonly store: EventStore;
+  /** Closes the store and opens another on the same log. */
+  reopen(): Promise<EventStore>;
+  /** Closes what is open and removes the log. */
+  destroy(): Promise<void>;
+}
+
+/** Metadata of a stored event, with nothing in it that an adapter looks at but `schemaVersion`. */
+export const someMetadata: EventMetadata = {
+  $correlationId: 'correlation',
+  $causationId: 'causation',
+  actor: { keyId: 'ckey00000', keyType: 'admin' },
+  organizationId: 'corg00000',
+  projectId: 'cproject0',
+  partnerId: null,
+  requestId: 'request',
+  time: '2026-01-02T03:04:05.678Z',
+  schemaVersion: 1,
+  prevHash: null,
+  hash: '0'.repeat(64),
+};
+
+/** An event ready to be stored, with an id of its own. */
+export function someEvent(type = 'SomethingHappened', data: JsonObject = { number: 1 }): EventToAppend {
+  return { id: randomUUID(), type, data: JSON.stringify(data), metadata: JSON.stringify(someMetadata) };
+}
+
+/** Events of one type, numbered from 0 in their data. */
+export function someEvents(count: number, type = 'SomethingHappened'): EventToAppend[] {
+  return Array.from({ length: count }, (_, number) => someEvent(type, { number }));
+}
+
+/** A stream name that no other test uses. */
+export function someStream(): string {
+  return `thing-${randomUUID()}`;
+}
+
+/** Appends, and fails the test when the store refuses. */
+export async function mustAppend(
+  store: EventStore,
+  stream: string,
+  expectedRevision: number,
+  events: ReadonlyArray<EventToAppend>,
+): Promise<Appended> {
+  const outcome = await store.append(stream, expectedRevision, events)();
+  if (E.isLeft(outcome)) assert.fail(`refused: ${JSON.stringify(outcome.left)}`);
+  return outcome.right;
+}
+
+/** Appends, and fails the test when the store does not refuse. */
+export async function mustRefuse(
+  store: EventStore,
+  stream: string,
+  expectedRevision: number,
+  events: ReadonlyArray<EventToAppend>,
+): Promise<AppendFailure> {
+  const outcome = await store.append(stream, expectedRevision, events)();
+  if (E.isRight(outcome)) assert.fail(`stored at revision ${outcome.right.revision}`);
+  return outcome.left;
+}
+
+/** Reads a subscription until `enough`, then ends it. */
+export async function collect(
+  store: Pick<EventStore, 'subscribe'>,
+  options: Omit<SubscribeOptions, 'signal'>,
+  enough: (events: ReadonlyArray<RecordedEvent>, batch: EventBatch) => boolean,
+): Promise<RecordedEvent[]> {
+  const abort = new AbortController();
+  const events: RecordedEvent[] = [];
+  for await (const batch of store.subscribe({ ...options, signal: abort.signal })) {
+    events.push(...batch.events);
+    if (enough(events, batch)) abort.abort();
+  }
+  return events;
+}
+
+const untilCaughtUp = (_events: ReadonlyArray<RecordedEvent>, batch: EventBatch) => batch.caughtUp;
+const until = (count: number) => (events: ReadonlyArray<RecordedEvent>) => events.length >= count;
+const idsOf = (events: ReadonlyArray<{ id: string }>) => events.map(({ id }) => id);
+
+/**
+ * What every event store must do, whichever engine keeps the log.
+ * @param open gives a store on a log of its own
+ */
+export function eventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
+  describe(`event store contract: ${name}`, () => {
+    let opened: OpenedEventStore;
+    let store: EventStore;
+    let stream: string;
+
+    beforeEach(async () => {
+      opened = await open();
+      store = opened.store;
+      stream = someStream();
+    });
+
+    afterEach(() => opened.destroy());
+
+    describe('append', () => {
+      it('begins a stream at revision 0', async () => {
+        const appended = await mustAppend(store, stream, noStream, [someEvent()]);
+        assert.equal(appended.revision, 0);
+        assert.ok(appended.position > 0);
+      });
+
+      it('answers with the revision and the position of the last event', async () => {
+        await mustAppend(store, stream, noStream, someEvents(2));
+        const appended = await mustAppend(store, stream, 1, someEvents(3));
+        const events = await store.read(stream, 0);
+        assert.equal(appended.revision, 4);
+        assert.equal(appended.position, events[4]?.position);
+      });
+
+      it('keeps an event as it was given', async () => {
+        const data = { text: 'ünïcode \u0000 \ud83d\ude00', nested: { list: [1, null, true, -0.5, 1e21] }, empty: {} };
+        const event = someEvent('SomethingElse', data);
+        await mustAppend(store, stream, noStream, [event]);
+        const [recorded] = await store.read(stream, 0);
+        assert.ok(recorded);
+        const { position, ...rest } = recorded;
+        assert.deepEqual(rest, {
+          stream,
+          revision: 0,
+          id: event.id,
+          type: 'SomethingElse',
+          data,
+          metadata: someMetadata,
+        });
+        assert.equal(position, await store.lastPosition());
+      });
+
+      it('refuses an expected revision that is behind, and stores nothing', async () => {
+        await mustAppend(store, stream, noStream, someEvents(2));
+        const failure = await mustRefuse(store, stream, 0, [someEvent()]);
+        assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
+        assert.equal((await store.read(stream, 0)).length, 2);
+      });
+
+      it('refuses an expected revision that is ahead', async () => {
+        await mustAppend(store, stream, noStream, [someEvent()]);
+        assert.deepEqual(await mustRefuse(store, stream, 1, [someEvent()]), { kind: 'conflict', actualRevision: 0 });
+      });
+
+      it('refuses a new stream that exists', async () => {
+        await mustAppend(store, stream, noStream, [someEvent()]);
+        assert.deepEqual(await mustRefuse(store, stream, noStream, [someEvent()]), {
+          kind: 'conflict',
+          actualRevision: 0,
+        });
+      });
+
+      it('refuses to go on with a stream that does not exist', async () => {
+        assert.deepEqual(await mustRefuse(store, stream, 0, [someEvent()]), {
+          kind: 'conflict',
+          actualRevision: noStream,
+        });
+      });
+
+      it('stores all events of an append or none', async () => {
+        await mustAppend(store, stream, noStream, [someEvent()]);
+        await mustRefuse(store, stream, noStream, someEvents(5));
+        assert.equal((await store.read(stream, 0)).length, 1);
+        await mustAppend(store, stream, 0, someEvents(5));
+        assert.deepEqual(
+          (await store.read(stream, 0)).map(({ revision }) => revision),
+          [0, 1, 2, 3, 4, 5],
+        );
+      });
+
+      it('takes an append of the largest size and refuses a larger one before trying', async () => {
+        const empty = someEvent('Large', { text: '' });
+        const overhead = Buffer.byteLength(empty.id + empty.type + empty.data + empty.metadata);
+        const sized = (bytes: number) => ({
+          ...empty,
+          data: JSON.stringify({ text: 'x'.repeat(bytes - overhead) }),
+        });
+        assert.deepEqual(await mustRefuse(store, stream, noStream, [sized(defaultMaxAppendBytes + 1)]), {
+          kind: 'append-too-large',
+          bytes: defaultMaxAppendBytes + 1,
+          maxBytes: defaultMaxAppendBytes,
+        });
+        assert.deepEqual(await store.read(stream, 0), []);
+        await mustAppend(store, stream, noStream, [sized(defaultMaxAppendBytes)]);
+        assert.equal((await store.read(stream, 0)).length, 1);
+      });
+
+      it('counts bytes, not characters', async () => {
+        const characters = defaultMaxAppendBytes / 2;
+        const failure = await mustRefuse(store, stream, noStream, [
+          someEvent('Large', { text: 'é'.repeat(characters) }),
+        ]);
+        assert.equal(failure.kind, 'append-too-large');
+      });
+    });
+
+    describe('a repeated append', () => {
+      it('answers as the first time', async () => {
+        const events = someEvents(3);
+        const first = await mustAppend(store, stream, noStream, events);
+        assert.deepEqual(await mustAppend(store, stream, noStream, events), first);
+        assert.equal((await store.read(stream, 0)).length, 3);
+      });
+
+      it('answers as the first time when the stream has gone on, and after a restart', async () => {
+        const events = someEvents(2);
+        const first = await mustAppend(store, stream, noStream, events);
+        await mustAppend(store, stream, 1, [someEvent()]);
+        store = await opened.reopen();
+        assert.deepEqual(await mustAppend(store, stream, noStream, events), first);
+        assert.equal((await store.read(stream, 0)).length, 3);
+      });
+
+      it('conflicts when it is longer than the first', async () => {
+        const events = someEvents(2);
+        await mustAppend(store, stream, noStream, events);
+        const failure = await mustRefuse(store, stream, noStream, [...events, someEvent()]);
+        assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
+      });
+
+      it('conflicts when its order is another', async () => {
+        const events = someEvents(2);
+        await mustAppend(store, stream, noStream, events);
+        const failure = await mustRefuse(store, stream, noStream, events.toReversed());
+        assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
+      });
+
+      it('conflicts when its ids are others', async () => {
+        await mustAppend(store, stream, noStream, someEvents(2));
+        const failure = await mustRefuse(store, stream, noStream, someEvents(2));
+        assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
+      });
+    });
+
+    describe('concurrent appends', () => {
+      it('give each revision of a stream exactly one winner', async () => {
+        const writers = 16;
+        const rounds = 8;
+        const wins: number[] = [];
+        const write = async (writer: number) => {
+          let revision = noStream;
+          for (let written = 0; written < rounds; ) {
+            const outcome = await store.append(stream, revision, [someEvent('Written', { writer, written })])();
+            if (E.isRight(outcome)) {
+              revision = outcome.right.revision;
+              wins.push(revision);
+              written += 1;
+            } else if (outcome.left.kind === 'conflict') revision = outcome.left.actualRevision;
+            else assert.fail(outcome.left.kind);
+          }
+        };
+        await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+        const all = Array.from({ length: writers * rounds }, (_, revision) => revision);
+        assert.deepEqual(
+          wins.toSorted((a, b) => a - b),
+          all,
+        );
+        assert.deepEqual(
+          (await store.read(stream, 0)).map(({ revision }) => revision),
+          all,
+        );
+      });
+
+      it('fail alone', async () => {
+        await mustAppend(store, stream, noStream, [someEvent()]);
+        const outcomes = await Promise.all(
+          Array.from({ length: 30 }, (_, index) =>
+            store.append(index % 3 === 0 ? stream : someStream(), noStream, [someEvent()])(),
+          ),
+        );
+        assert.deepEqual(
+          outcomes.map((outcome) => E.isRight(outcome)),
+          outcomes.map((_, index) => index % 3 !== 0),
+        );
+      });
+    });
+
+    describe('read', () => {
+      it('gives nothing of a stream that does not exist', async () => {
+        assert.deepEqual(await store.read(stream, 0), []);
+      });
+
+      it('gives a stream in order, from a revision on, up to a limit', async () => {
+        const events = someEvents(10);
+        await mustAppend(store, stream, noStream, events);
+        await mustAppend(store, someStream(), noStream, someEvents(3));
+        assert.deepEqual(idsOf(await store.read(stream, 0)), idsOf(events));
+        assert.deepEqual(idsOf(await store.read(stream, 7)), idsOf(events.slice(7)));
+        assert.deepEqual(idsOf(await store.read(stream, 2, 3)), idsOf(events.slice(2, 5)));
+        assert.deepEqual(idsOf(await store.read(stream, 8, 100)), idsOf(events.slice(8)));
+        assert.deepEqual(await store.read(stream, 10), []);
+      });
+
+      it('gives what was appended before a restart', async () => {
+        const events = someEvents(5);
+        await mustAppend(store, stream, noStream, events);
+        store = await opened.reopen();
+        assert.deepEqual(idsOf(await store.read(stream, 0)), idsOf(events));
+        assert.equal((await mustAppend(store, stream, 4, [someEvent()])).revision, 5);
+      });
+    });
+
+    describe('lastPosition', () => {
+      it('is that of the last event stored, and grows', async () => {
+        const first = await mustAppend(store, stream, noStream, someEvents(2));
+        assert.equal(await store.lastPosition(), first.position);
+        const second = await mustAppend(store, someStream(), noStream, someEvents(2));
+        assert.equal(await store.lastPosition(), second.position);
+        assert.ok(second.position > first.position);
+        store = await opened.reopen();
+        assert.equal(await store.lastPosition(), second.position);
+      });
+    });
+
+    describe('subscribe', () => {
+      it('gives the log from its beginning, in the order of positions', async () => {
+        const events = someEvents(25);
+        const after = await store.lastPosition();
+        await mustAppend(store, stream, noStream, events.slice(0, 10));
+        await mustAppend(store, someStream(), noStream, events.slice(10, 20));
+        await mustAppend(store, stream, 9, events.slice(20));
+        const seen = await collect(store, { after, batchSize: 4 }, until(25));
+        assert.deepEqual(idsOf(seen), idsOf(events));
+        assert.ok(seen.every(({ position }, index) => position > (seen[index - 1]?.position ?? after)));
+      });
+
+      it('begins after a position', async () => {
+        const events = someEvents(10);
+        await mustAppend(store, stream, noStream, events);
+        const recorded = await store.read(stream, 0);
+        const seen = await collect(store, { after: recorded[6]?.position ?? -1 }, untilCaughtUp);
+        assert.deepEqual(idsOf(seen), idsOf(events.slice(7)));
+      });
+
+      it('gives batches no larger than asked for, each with the position to go on from', async () => {
+        const after = await store.lastPosition();
+        await mustAppend(store, stream, noStream, someEvents(10));
+        const abort = new AbortController();
+        const sizes: number[] = [];
+        for await (const batch of store.subscribe({ after, batchSize: 3, signal: abort.signal })) {
+          sizes.push(batch.events.length);
+          assert.ok(batch.position >= (batch.events.at(-1)?.position ?? 0));
+          if (batch.caughtUp) abort.abort();
+        }
+        assert.equal(
+          sizes.reduce((sum, size) => sum + size, 0),
+          10,
+        );
+        assert.ok(sizes.every((size) => size <= 3));
+      });
+
+      it('says at once that an empty log is caught up', async () => {
+        const after = await store.lastPosition();
+        const seen = await collect(store, { after }, untilCaughtUp);
+        assert.deepEqual(seen, []);
+      });
+
+      it('says that it is caught up once, and only once, the log has been read', async () => {
+        const after = await store.lastPosition();
+        const { position } = await mustAppend(store, stream, noStream, someEvents(10));
+        let atMark: { seen: number; position: number } | null = null;
+        await collect(store, { after, batchSize: 4 }, (events, batch) => {
+          if (batch.caughtUp) atMark = { seen: events.length, position: batch.position };
+          return batch.caughtUp;
+        });
+        assert.deepEqual(atMark, { seen: 10, position });
+      });
+
+      it('gives only the types asked for, and the position past the others', async () => {
+        const after = await store.lastPosition();
+        const wanted = [...someEvents(3, 'Wanted'), ...someEvents(2, 'AlsoWanted')];
+        await mustAppend(store, stream, noStream, [...someEvents(5, 'Other'), ...wanted, ...someEvents(5, 'Other')]);
+        const last = await store.lastPosition();
+        let position = 0;
+        const seen = await collect(store, { after, types: ['Wanted', 'AlsoWanted'], batchSize: 2 }, (_, batch) => {
+          position = batch.position;
+          return batch.caughtUp;
+        });
+        assert.deepEqual(idsOf(seen), idsOf(wanted));
+        assert.equal(position, last);
+      });
+
+      it('goes on live after the mark', async () => {
+        const after = await store.lastPosition();
+        const events = someEvents(4);
+        await mustAppend(store, stream, noStream, events.slice(0, 2));
+        let appending: Promise<Appended> | null = null;
+        const seen = await collect(store, { after }, (sofar, batch) => {
+          if (batch.caughtUp && appending === null) appending = mustAppend(store, stream, 1, events.slice(2));
+          return sofar.length >= 4;
+        });
+        await appending;
+        assert.deepEqual(idsOf(seen), idsOf(events));
+      });
+
+      it('loses and doubles nothing while many append', async () => {
+        const after = await store.lastPosition();
+        const writers = 8;
+        const appends = 40;
+        const write = async () => {
+          const own = someStream();
+          for (let revision = noStream; revision < 2 * appends - 1; revision += 2)
+            await mustAppend(store, own, revision, someEvents(2));
+        };
+        const writing = Promise.all(Array.from({ length: writers }, write));
+        const total = writers * appends * 2;
+        const fromStart = collect(store, { after, batchSize: 7 }, until(total));
+        const filtered = collect(store, { after, types: ['SomethingHappened'], batchSize: 50 }, until(total));
+        await writing;
+        for (const seen of await Promise.all([fromStart, filtered])) {
+          assert.equal(seen.length, total);
+          assert.equal(new Set(idsOf(seen)).size, total);
+          assert.ok(seen.every(({ position }, index) => position > (seen[index - 1]?.position ?? after)));
+        }
+      });
+
+      it('goes on after a restart where it was left', async () => {
+        const after = await store.lastPosition();
+        const events = someEvents(6);
+        await mustAppend(store, stream, noStream, events.slice(0, 3));
+        const before = await collect(store, { after }, untilCaughtUp);
+        store = await opened.reopen();
+        await mustAppend(store, stream, 2, events.slice(3));
+        const since = await collect(store, { after: before.at(-1)?.position ?? -1 }, until(3));
+        assert.deepEqual(idsOf([...before, ...since]), idsOf(events));
+      });
+
+      it('ends without an error when aborted while it waits', async () => {
+        const abort = new AbortController();
+        const after = await store.lastPosition();
+        let batches = 0;
+        for await (const batch of store.subscribe({ after, signal: abort.signal })) {
+          batches += 1;
+          assert.ok(batch.caughtUp);
+          setTimeout(() => abort.abort(), 20);
+        }
+        assert.equal(batches, 1);
+      });
+
+      it('gives nothing when aborted before it begins', async () => {
+        for await (const _ of store.subscribe({ after: 0, signal: AbortSignal.abort() })) assert.fail('gave a batch');
+      });
+    });
+
+    describe('close', () => {
+      it('lets what was accepted finish', async () => {
+        const streams = Array.from({ length: 100 }, someStream);
+        const appends = streams.map((name) => mustAppend(store, name, noStream, [someEvent()]));
+        const reopened = opened.reopen();
+        await Promise.all(appends);
+        store = await reopened;
+        for (const name of streams) assert.equal((await store.read(name, 0)).length, 1);
+      });
+
+      it('refuses what comes after', async () => {
+        await store.close();
+        assert.equal((await mustRefuse(store, stream, noStream, [someEvent()])).kind, 'unavailable');
+        await assert.rejects(store.read(stream, 0), Unavailable);
+        await assert.rejects(store.lastPosition(), Unavailable);
+      });
+
+      it('ends subscriptions without an error', async () => {
+        const after = await store.lastPosition();
+        for await (const _ of store.subscribe({ after, signal: new AbortController().signal })) void store.close();
+      });
+
+      it('may be called again', async () => {
+        await Promise.all([store.close(), store.close()]);
+        await store.close();
+      });
+    });
+  });
+}
