@@ -1,0 +1,123 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One thing measured against others. */
+export interface Contestant {
+  readonly name: string;
+  /** Runs one round and gives its figure. */
+  readonly round: () => Promise<number>;
+}
+
+/**
+ * Runs the contestants in turn, round after round, so that what else the machine does falls on all of them. A first
+ * round warms up and does not count.
+ * @returns the median figure of each, by name
+ */
+export async function interleaved(
+  contestants: ReadonlyArray<Contestant>,
+  rounds: number,
+): Promise<ReadonlyMap<string, number>> {
+  const figures = new Map<string, number[]>(contestants.map(({ name }) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1)
+    for (const { name, round: run } of contestants) {
+      const figure = await run();
+      if (round > 0) figures.get(name)?.push(figure);
+    }
+  return new Map([...figures].map(([name, values]) => [name, median(values)]));
+}
+
+/** The middle value; of an even number the mean of the middle two. NaN of none. */
+export function median(values: ReadonlyArray<number>): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/**
+ * Keeps so many calls under way for a time.
+ * @param call starts call number n in lane `lane`; lanes are numbered from 0
+ * @returns calls finished in a second
+ */
+export async function callsPerSecond(
+  inFlight: number,
+  milliseconds: number,
+  call: (lane: number) => Promise<void>,
+): Promise<number> {
+  const started = performance.now();
+  const end = started + milliseconds;
+  let finished = 0;
+  const runLane = async (lane: number) => {
+    while (performance.now() < end) {
+      await call(lane);
+      finished += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, (_, lane) => runLane(lane)));
+  return (finished / (performance.now() - started)) * 1_000;
+}
+
+/** The 99th percentile of the event loop's delay while something runs, in milliseconds. */
+export async function eventLoopDelayP99(run: () => Promise<unknown>): Promise<number> {
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  await run();
+  delays.disable();
+  return delays.percentile(99) / 1e6;
+}
+
+/** The same while nothing runs: what the timer itself adds. */
+export function idleEventLoopDelayP99(milliseconds: number): Promise<number> {
+  return eventLoopDelayP99(() => sleep(milliseconds));
+}
+
+/** A figure held against its bounds. */
+export interface Result {
+  readonly what: string;
+  readonly figure: number;
+  /** Written after the figure: ` ×`, ` ms`, ` events/s`. */
+  readonly unit: string;
+  /** The bound that must hold, and the one aimed for; smaller figures are better when the aim is the smaller one. */
+  readonly required: number;
+  readonly aim: number;
+}
+
+/** Prints results as a table, each with its bounds and whether they hold. */
+export function printResults(results: ReadonlyArray<Result>): void {
+  const rows = results.map(({ what, figure, unit, required, aim }) => [
+    what,
+    format(figure) + unit,
+    (aim < required ? 'at most ' : 'at least ') + format(required),
+    format(aim),
+    verdict(figure, required, aim),
+  ]);
+  printTable(['', 'measured', 'must be', 'aim', ''], rows);
+}
+
+/** Prints rows in aligned columns; all but the first are set to the right. */
+export function printTable(heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): void {
+  const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of [heads, ...rows]) {
+    const cells = row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+    });
+    print(cells.join('  ').trimEnd());
+  }
+}
+
+/** Prints a line. */
+export function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A figure for people: three digits that count, thousands set apart. */
+export function format(figure: number): string {
+  return figure.toLocaleString('en', { maximumSignificantDigits: 3 });
+}
+
+function verdict(figure: number, required: number, aim: number): string {
+  const reaches = (bound: number) => (aim < required ? figure <= bound : figure >= bound);
+  if (reaches(aim)) return 'aim reached';
+  return reaches(required) ? 'holds' : 'FALLS SHORT';
+}

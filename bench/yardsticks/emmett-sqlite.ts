@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { print } from '../measure.ts';
+
+/** The little that is used of emmett's event store. */
+interface EmmettEventStore {
+  readonly schema: { migrate(): Promise<void> };
+  appendToStream(
+    stream: string,
+    events: ReadonlyArray<{ readonly type: string; readonly data: object }>,
+    options: { readonly expectedStreamVersion: bigint },
+  ): Promise<unknown>;
+}
+
+/** emmett's event store on SQLite, fed by one writer: with several at once it locks itself up. */
+export class EmmettSqlite {
+  readonly #store: EmmettEventStore;
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(store: EmmettEventStore) {
+    this.#store = store;
+  }
+
+  /**
+   * Installs emmett-sqlite beside this file when it is not there yet, and opens a store.
+   * @returns null when it cannot be had here; the reason is printed
+   */
+  static async open(file: string): Promise<EmmettSqlite | null> {
+    try {
+      install();
+      // Named at run time: the package is not among Switchyard's own.
+      const name = '@event-driven-io/emmett-sqlite';
+      const { getSQLiteEventStore } = await import(name);
+      const store: EmmettEventStore = getSQLiteEventStore({
+        fileName: file,
+        schema: { autoMigration: 'None' },
+        connectionOptions: { singleton: true },
+      });
+      await store.schema.migrate();
+      return new EmmettSqlite(store);
+    } catch (error) {
+      print(`emmett-sqlite cannot be measured here: ${error instanceof Error ? error.message : error}`);
+      return null;
+    }
+  }
+
+  /** Appends behind the appends before it. @param revision what the stream is at; -1 for a new one */
+  append(stream: string, revision: number, type: string, data: object): Promise<unknown> {
+    const append = () =>
+      this.#store.appendToStream(stream, [{ type, data }], { expectedStreamVersion: BigInt(revision + 1) });
+    this.#last = this.#last.then(append);
+    return this.#last;
+  }
+}
+
+function install(): void {
+  const folder = import.meta.dirname;
+  if (existsSync(join(folder, 'node_modules', '@event-driven-io', 'emmett-sqlite'))) return;
+  print('Installing emmett-sqlite (once; its native part may be compiled) …');
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--prefix', folder], { stdio: 'pipe', timeout: 600_000 });
+}
