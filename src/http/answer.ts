@@ -1,0 +1,64 @@
+import type { Context } from 'koa';
+import { hasBody } from '#http/request-body.ts';
+
+/** What every answer carries, besides the request's id: it is data, not a page, and tells nobody where it was read. */
+const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
+
+/** For answers that are no page: nothing in them may run or be framed. */
+export const dataPolicy = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
+
+/** For what only the holder of a key may see. */
+export const notStored = ['Cache-Control', 'no-store'];
+
+/** An unread body up to this size is read and thrown away so that the connection can be kept. */
+const discardedBytes = 64 * 1024;
+
+/** How long the rest of an unread body is thrown away, so that the client gets to read its answer. */
+const lingerMilliseconds = 1_000;
+
+/**
+ * Writes a whole answer straight to the response, past Koa's own writing. Does nothing when the client has gone.
+ * @param fields header names and values in turn
+ * @param body null for no content
+ */
+export function writeAnswer(ctx: Context, status: number, fields: ReadonlyArray<string>, body: string | Buffer | null) {
+  const { req, res } = ctx;
+  if (res.headersSent || res.destroyed) return;
+  const headers = [...always, 'X-Request-Id', requestIdOf(ctx), ...fields];
+  if (body !== null) headers.push('Content-Length', String(Buffer.byteLength(body)));
+  if (!req.complete && hasBody(ctx) && mustClose(ctx)) {
+    headers.push('Connection', 'close');
+    res.writeHead(status, headers);
+    linger(ctx, body);
+    return;
+  }
+  res.writeHead(status, headers);
+  res.end(body ?? undefined);
+}
+
+/** The id that the request was given when it came in. */
+function requestIdOf(ctx: Context): string {
+  return (ctx.state as { readonly requestId: string }).requestId;
+}
+
+function mustClose(ctx: Context): boolean {
+  const length = Number(ctx.req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  return length > discardedBytes || ctx.req.headers.expect !== undefined;
+}
+
+/**
+ * Sends the answer while the client still sends its body. Closing at once would reset the connection and could take
+ * the answer with it.
+ */
+function linger({ req, res }: Context, body: string | Buffer | null): void {
+  const end = () => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, lingerMilliseconds);
+  req.once('end', end);
+  res.once('close', () => clearTimeout(timer));
+  if (body !== null) res.write(body);
+  else res.flushHeaders();
+  req.resume();
+}

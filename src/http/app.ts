@@ -1,0 +1,358 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as E from 'fp-ts/lib/Either.js';
+import Koa, { type Context } from 'koa';
+import type { Logger } from 'pino';
+import { isCuid } from '#domain/codecs.ts';
+import { type Failure, failure } from '#domain/failure.ts';
+import type { Caller } from '#domain/tenancy.ts';
+import { dataPolicy, notStored, writeAnswer } from '#http/answer.ts';
+import { type Dispatch, dispatchOf, type Line } from '#http/dispatch.ts';
+import { docsLines } from '#http/docs.ts';
+import { healthLines, metricsLine, type Readiness } from '#http/health.ts';
+import type { Metrics } from '#http/metrics.ts';
+import { errorAnswer } from '#http/problem.ts';
+import { queryFields } from '#http/query-fields.ts';
+import { ClientGone, jsonBodyReader } from '#http/request-body.ts';
+import {
+  idempotencyKeyOf,
+  ifMatchOf,
+  minPositionOf,
+  neverRevision,
+  presentedKeyOf,
+  requestIdOf,
+} from '#http/request-headers.ts';
+import { openApiDocument } from '#operations/openapi.ts';
+import type { Answer, Operation, OperationRequest, Plane, RequestInput } from '#operations/operation.ts';
+import { type Route, routesOf } from '#operations/routes.ts';
+import type { JsonObject } from '#src/json.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** What the HTTP face stands on. */
+export interface AppOptions {
+  readonly operations: ReadonlyArray<Operation>;
+  /** Who holds a presented key; null for a key that is not valid. */
+  readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
+  readonly readiness: Readiness;
+  /** As `/healthz` tells it. */
+  readonly version: string;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly limits: { readonly maxBodyBytes: number };
+  /** Whether `/metrics` is answered here; false when it has a port of its own. Default true. */
+  readonly servesMetrics?: boolean;
+  /** Further paths that need no key. */
+  readonly publicLines?: ReadonlyArray<Line>;
+}
+
+/** What is known of a request while it is answered. */
+interface Exchange {
+  readonly ctx: Context;
+  readonly requestId: string;
+  readonly path: string;
+  readonly query: string;
+  readonly started: number;
+  plane: Plane;
+  hasBody: boolean;
+  /** The operation's name, for logs and metrics: never the path. */
+  name: string;
+  keyId: string | null;
+}
+
+/**
+ * Koa without what it makes anew for every request (a composed chain, a listener on the response, closures). Its one
+ * middleware writes the answer straight to the response and never rejects.
+ */
+class SlimKoa extends Koa {
+  override callback(): ReturnType<Koa['callback']> {
+    const [answer, ...others] = this.middleware;
+    if (answer === undefined || others.length > 0) throw new Error('The app has one middleware: the HTTP face');
+    const end = async () => undefined;
+    return (req, res) => answer(this.createContext(req as IncomingMessage, res as ServerResponse), end);
+  }
+}
+
+/**
+ * The Koa app: operations by their HTTP lines, documentation, health and metrics.
+ * @throws Error for a mistake in the operations (two on one path, a codec without a schema)
+ */
+export function createApp(options: AppOptions): Koa {
+  const face = new HttpFace(options);
+  const app = new SlimKoa();
+  app.use((ctx) => face.answer(ctx));
+  return app;
+}
+
+/** Answers requests: finds the line, refuses in order, executes, writes, records. */
+class HttpFace {
+  readonly #options: AppOptions;
+  readonly #readBody: ReturnType<typeof jsonBodyReader>;
+  readonly #dispatch: Dispatch;
+  readonly #gatewayPaths: Dispatch;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+    this.#readBody = jsonBodyReader(options.limits.maxBodyBytes);
+    const routes = routesOf(options.operations);
+    const open = [
+      ...healthLines(options.version, options.readiness),
+      ...(options.servesMetrics === false ? [] : [metricsLine(options.metrics)]),
+      ...docsLines(openApiDocument(options.operations)),
+      ...(options.publicLines ?? []),
+    ];
+    const served = routes.map((route) => this.#operationLine(route));
+    this.#dispatch = dispatchOf([...open.map((line) => this.#openLine(line)), ...served]);
+    this.#gatewayPaths = dispatchOf(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
+  }
+
+  /** Answers one request, whatever happens. */
+  async answer(ctx: Context): Promise<void> {
+    const exchange = exchangeOf(ctx);
+    ctx.state = exchange;
+    try {
+      const found = await this.#dispatch.handle(ctx, exchange.path);
+      if (!found) await this.#answerUnfound(exchange);
+    } catch (error) {
+      this.#answerError(exchange, error);
+    }
+    this.#record(exchange);
+  }
+
+  #openLine(line: Line): Line {
+    const handler: Line['handler'] = (ctx, parameters) => {
+      (ctx.state as Exchange).name = line.path;
+      return line.handler(ctx, parameters);
+    };
+    return { ...line, handler };
+  }
+
+  #operationLine(route: Route): Line {
+    const { operation, method } = route;
+    const handler: Line['handler'] = (ctx, parameters) => {
+      const exchange = ctx.state as Exchange;
+      exchange.name = operation.name;
+      exchange.plane = operation.plane;
+      exchange.hasBody = route.hasBody;
+      return this.#answerOperation(exchange, route, parameters);
+    };
+    return { method, path: operation.http.path, handler };
+  }
+
+  async #answerOperation(exchange: Exchange, route: Route, parameters: Parameters): Promise<void> {
+    const caller = await this.#callerOf(exchange);
+    if ('code' in caller) return this.#refuse(exchange, caller);
+    exchange.keyId = caller.keyId;
+    for (const name of route.idParameters) {
+      if (!isCuid(parameters[name] ?? '')) return this.#refuse(exchange, noSuchId(route, parameters[name] ?? ''));
+    }
+    const { request, faultyHeader } = this.#requestOf(exchange, route, parameters, caller);
+    const outcome = await this.#execute(route.operation, request);
+    if (E.isLeft(outcome)) return this.#refuse(exchange, outcome.left, request);
+    // A query that had no input to read has not met its headers yet.
+    if (faultyHeader !== null) return this.#refuse(exchange, faultyHeader);
+    writeAnswer(
+      exchange.ctx,
+      outcome.right.status,
+      answerFields(exchange, route, outcome.right),
+      outcome.right.body === undefined ? null : JSON.stringify(outcome.right.body),
+    );
+  }
+
+  async #callerOf({ ctx }: Exchange): Promise<Caller | Failure> {
+    const key = presentedKeyOf(ctx.req.headers);
+    if (key === null) return keyRequired;
+    return (await this.#options.authenticate(key)) ?? keyInvalid;
+  }
+
+  #requestOf(exchange: Exchange, route: Route, parameters: Parameters, caller: Caller): Understood {
+    const { headers } = exchange.ctx.req;
+    const isCommand = route.operation.kind === 'command';
+    const idempotencyKey = isCommand ? idempotencyKeyOf(headers) : null;
+    const minPosition = minPositionOf(headers);
+    const faultyHeader = [idempotencyKey, minPosition].find(isFailure) ?? null;
+    const request: OperationRequest = {
+      caller,
+      requestId: exchange.requestId,
+      parameters,
+      line: `${route.method} ${exchange.path}`,
+      ifMatch: isCommand ? ifMatchOf(headers) : null,
+      idempotencyKey: isFailure(idempotencyKey) ? null : idempotencyKey,
+      minPosition: isFailure(minPosition) ? null : minPosition,
+      readInput: async () =>
+        faultyHeader === null ? this.#readInput(exchange, route, parameters) : E.left(faultyHeader),
+    };
+    return { request, faultyHeader };
+  }
+
+  async #readInput(
+    { ctx, query }: Exchange,
+    route: Route,
+    parameters: Parameters,
+  ): Promise<E.Either<Failure, RequestInput>> {
+    if (!route.hasBody) {
+      const fields = query === '' ? E.right({}) : queryFields(query, route.members);
+      if (E.isLeft(fields)) return fields;
+      return E.right({ fields: { ...fields.right, ...parameters }, bodyHash: hashOf(noBytes, query) });
+    }
+    const body = await this.#readBody(ctx);
+    if (E.isLeft(body)) return body;
+    const { members, bytes } = body.right;
+    return E.right({ fields: { ...known(members, route.members), ...parameters }, bodyHash: hashOf(bytes, query) });
+  }
+
+  async #execute(operation: Operation, request: OperationRequest): Promise<E.Either<Failure, Answer>> {
+    if (operation.kind === 'query') return operation.execute(request);
+    const started = performance.now();
+    try {
+      return await operation.execute(request);
+    } finally {
+      this.#options.metrics.command(operation.name, (performance.now() - started) / 1_000);
+    }
+  }
+
+  /** 401 comes before 404 and 405, so that nobody without a key learns which paths there are. */
+  async #answerUnfound(exchange: Exchange): Promise<void> {
+    const { path, ctx } = exchange;
+    const allowed = this.#dispatch.allowed(path);
+    if (this.#gatewayPaths.allowed(path).length > 0) exchange.plane = 'gateway';
+    const caller = await this.#callerOf(exchange);
+    if ('code' in caller) return this.#refuse(exchange, caller);
+    exchange.keyId = caller.keyId;
+    if (allowed.length === 0)
+      return this.#refuse(exchange, failure('path-not-found', 'There is nothing at this path.'));
+    const detail = `This path takes ${allowed.join(', ')}, not ${ctx.req.method}.`;
+    this.#refuse(exchange, failure('method-not-allowed', detail), null, ['Allow', allowed.join(', ')]);
+  }
+
+  #refuse(
+    exchange: Exchange,
+    refusal: Failure,
+    request: OperationRequest | null = null,
+    more: ReadonlyArray<string> = [],
+  ): void {
+    const unmatchable = refusal.code === 'precondition-failed' && request?.ifMatch === neverRevision;
+    const answer = errorAnswer(unmatchable ? noSuchTag : refusal, exchange);
+    const fields = [...dataPolicy, ...notStored, ...more];
+    fields.push('Content-Type', answer.contentType);
+    if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
+    if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
+    writeAnswer(exchange.ctx, answer.status, fields, JSON.stringify(answer.body));
+  }
+
+  #answerError(exchange: Exchange, error: unknown): void {
+    if (error instanceof ClientGone) return;
+    const { requestId, name } = exchange;
+    if (error instanceof Unavailable) {
+      const { message, retryAfterSeconds } = error;
+      this.#options.log.warn({ requestId, operation: name, reason: message }, 'unavailable');
+      this.#refuse(exchange, failure('unavailable', `${message} Try again later.`, { retryAfterSeconds }));
+      return;
+    }
+    this.#options.log.error({ requestId, operation: name, err: error }, 'internal error');
+    this.#refuse(exchange, failure('internal-error', `Tell the operator the request id ${requestId}.`));
+  }
+
+  #record({ ctx, name, keyId, requestId, started }: Exchange): void {
+    const milliseconds = performance.now() - started;
+    const method = methodOf(ctx.req.method);
+    const status = ctx.res.headersSent ? ctx.res.statusCode : clientGoneStatus;
+    this.#options.metrics.request(name, method, status, milliseconds / 1_000);
+    if (!this.#options.log.isLevelEnabled('info')) return;
+    this.#options.log.info(
+      { method, operation: name, status, ms: Math.round(milliseconds * 100) / 100, requestId, keyId },
+      'request',
+    );
+  }
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+/** A request for an operation, and the first of its headers that cannot be taken. */
+interface Understood {
+  readonly request: OperationRequest;
+  readonly faultyHeader: Failure | null;
+}
+
+/** What logs and metrics show where the client left before there was an answer. */
+const clientGoneStatus = 499;
+
+const keyRequired = failure(
+  'key-required',
+  'Send an API key: Authorization: Bearer <key>, or x-api-key: <key> (not two different ones).',
+);
+const keyInvalid = failure('key-invalid', 'The API key is unknown, revoked or replaced. Use a current one.');
+const noSuchTag = failure(
+  'precondition-failed',
+  'If-Match holds no ETag that this resource can have: send one as given, like "3".',
+);
+
+function challenge(refusal: Failure): string {
+  const error = refusal.code === 'key-invalid' ? ', error="invalid_token"' : '';
+  return `Bearer realm="switchyard"${error}`;
+}
+
+function noSuchId(route: Route, id: string): Failure {
+  return failure(route.notFound, `${JSON.stringify(id.slice(0, 100))} is no id of anything that this key reaches.`);
+}
+
+function isFailure(value: string | number | Failure | null): value is Failure {
+  return typeof value === 'object' && value !== null;
+}
+
+function exchangeOf(ctx: Context): Exchange {
+  const url = ctx.req.url ?? '/';
+  const mark = url.indexOf('?');
+  return {
+    ctx,
+    requestId: requestIdOf(ctx.req.headers),
+    path: mark === -1 ? url : url.slice(0, mark),
+    query: mark === -1 ? '' : url.slice(mark + 1),
+    started: performance.now(),
+    plane: 'control',
+    hasBody: true,
+    name: 'unknown',
+    keyId: null,
+  };
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** A method as a label: what clients may make up must not grow the metrics. */
+function methodOf(method: string | undefined): string {
+  return method !== undefined && methods.has(method) ? method : 'other';
+}
+
+const noBytes = Buffer.alloc(0);
+const hashOfNothing = hash('sha256', noBytes);
+
+function hashOf(bytes: Buffer, query: string): string {
+  if (query === '') return bytes.length === 0 ? hashOfNothing : hash('sha256', bytes);
+  return hash('sha256', Buffer.concat([bytes, Buffer.from(`?${query}`)]));
+}
+
+/** Only the members that an input names: what else a body holds (`__proto__`, for one) never reaches a codec. */
+function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
+}
+
+function answerFields(exchange: Exchange, route: Route, answer: Answer): ReadonlyArray<string> {
+  const fields = [...dataPolicy, ...notStored];
+  if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
+  if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
+  if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
+  if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(exchange, answer.nextCursor)}>; rel="next"`);
+  const id = answer.status === 201 && route.createdUnder !== null ? idOf(answer) : null;
+  if (id !== null) fields.push('Location', `${route.createdUnder}${id}`);
+  return fields;
+}
+
+function nextPage({ path, query }: Exchange, cursor: string): string {
+  const next = new URLSearchParams(query);
+  next.set('cursor', cursor);
+  return `${path}?${next}`;
+}
+
+function idOf({ body }: Answer): string | null {
+  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
+  return typeof id === 'string' ? id : null;
+}

@@ -1,0 +1,67 @@
+import { Router, type RouterContext } from '@koa/router';
+import type { Context } from 'koa';
+
+/** Answers a request whose path and method fit. */
+export type Handler = (ctx: Context, parameters: Readonly<Record<string, string>>) => Promise<void>;
+
+/** A method (upper case; GET answers HEAD too), a path with `:name` for parameters, and what answers it. */
+export interface Line {
+  readonly method: string;
+  readonly path: string;
+  readonly handler: Handler;
+}
+
+/** Finds what answers a request. */
+export interface Dispatch {
+  /** Answers with the line that fits; false when none does. */
+  readonly handle: (ctx: Context, path: string) => Promise<boolean>;
+  /** The methods that a path takes; none for an unknown path. */
+  readonly allowed: (path: string) => ReadonlyArray<string>;
+}
+
+const options = { strict: true, sensitive: true } as const;
+
+/**
+ * Routes by @koa/router. It tries its routes one after the other, so each method and shape of path (first two segments
+ * and number of segments) has a small router of its own, picked from a map.
+ * @throws Error when a path has a parameter among its first two segments
+ */
+export function dispatchOf(lines: ReadonlyArray<Line>): Dispatch {
+  const everything = new Router(options);
+  const routers = new Map<string, Router>();
+  for (const { method, path, handler } of lines) {
+    const shape = `${method} ${shapeOf(path)}`;
+    if (shape.includes(':')) throw new Error(`The first two segments of ${path} must be fixed`);
+    const router = routers.get(shape) ?? new Router(options);
+    routers.set(shape, router);
+    const answer = (ctx: RouterContext) => handler(ctx, ctx.params);
+    for (const each of [router, everything]) each.register(path, [method], answer);
+  }
+  const routes = new Map([...routers].map(([shape, router]) => [shape, router.routes()]));
+
+  return {
+    handle: async (ctx, path) => {
+      const method = ctx.req.method === 'HEAD' ? 'GET' : ctx.req.method;
+      const route = routes.get(`${method} ${shapeOf(path)}`);
+      if (route === undefined) return false;
+      let found = true;
+      await route(ctx as RouterContext, async () => {
+        found = false;
+      });
+      return found;
+    },
+    allowed: (path) => [...new Set(everything.match(path, 'GET').path.flatMap((layer) => layer.methods))].sort(),
+  };
+}
+
+/** `/v1/flows4` for `/v1/flows/:flowId/versions`: its first two segments and how many there are. */
+function shapeOf(path: string): string {
+  let segments = 0;
+  let end = path.length;
+  for (let index = 0; index < path.length; index += 1) {
+    if (path.charCodeAt(index) !== 0x2f) continue;
+    segments += 1;
+    if (segments === 3) end = index;
+  }
+  return path.slice(0, end) + segments;
+}

@@ -1,0 +1,98 @@
+import { isUtf8 } from 'node:buffer';
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure, type InputError } from '#domain/failure.ts';
+import { invalidInput, maxInputErrors, pointerTo } from '#operations/input-errors.ts';
+import type { Json, JsonObject } from '#src/json.ts';
+
+/** Levels of arrays and objects at most. */
+export const maxJsonLevels = 256;
+
+/**
+ * The JSON object in a body's bytes. It may hold a member named `__proto__`, as its own: never assign it onto another.
+ * @returns invalid-encoding, nesting-too-deep, malformed-json or invalid-input (no object; numbers beyond what can be
+ * held; halves of surrogate pairs)
+ */
+export function parseJsonObject(bytes: Buffer): E.Either<Failure, JsonObject> {
+  if (!isUtf8(bytes)) return E.left(failure('invalid-encoding', 'The body holds bytes that are not UTF-8.'));
+  const text = bytes.toString('utf8');
+  if (deeperThan(text, maxJsonLevels)) {
+    return E.left(failure('nesting-too-deep', `The JSON has more than ${maxJsonLevels} levels of arrays and objects.`));
+  }
+  const parsed = parse(text);
+  if (E.isLeft(parsed)) return parsed;
+  const value = parsed.right;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return E.left(invalidInput([{ pointer: '', message: 'must be a JSON object' }]));
+  }
+  const errors = mayHoldUnsafe.test(text) ? unsafeValues(value) : [];
+  return errors.length > 0 ? E.left(invalidInput(errors)) : E.right(value as JsonObject);
+}
+
+function parse(text: string): E.Either<Failure, Json> {
+  try {
+    return E.right(JSON.parse(text) as Json);
+  } catch (error) {
+    const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : '')?.[0];
+    const at = place === undefined ? '' : ` (${place.replace(' column', ', column')})`;
+    return E.left(failure('malformed-json', `The body is not JSON${at}.`));
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Whether a JSON text nests deeper than so many levels. Looks at the text alone: no recursion, whatever it holds. */
+function deeperThan(text: string, levels: number): boolean {
+  let level = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text.charCodeAt(index)) {
+      case quote:
+        index = endOfString(text, index);
+        break;
+      case 0x5b:
+      case 0x7b:
+        level += 1;
+        if (level > levels) return true;
+        break;
+      case 0x5d:
+      case 0x7d:
+        level -= 1;
+        break;
+    }
+  }
+  return false;
+}
+
+/** The index of the quote that ends the string beginning at `start`; the text's length when none does. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes += 1;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
+
+/** Texts without these can hold neither an overflowing number nor half a surrogate pair, so need no walk. */
+const mayHoldUnsafe = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{309}/;
+
+function unsafeValues(root: Json): ReadonlyArray<InputError> {
+  const errors: InputError[] = [];
+  const report = (path: ReadonlyArray<string>, message: string) => {
+    errors.push({ pointer: pointerTo(path).toWellFormed(), message });
+  };
+  const visit = (value: Json, path: ReadonlyArray<string>): void => {
+    if (errors.length >= maxInputErrors) return;
+    if (typeof value === 'number' && !Number.isFinite(value)) report(path, 'must be a number that a double can hold');
+    if (typeof value === 'string' && !value.isWellFormed()) report(path, 'must not hold half a surrogate pair');
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, member] of Object.entries(value)) {
+      if (!key.isWellFormed()) report([...path, key], 'must not have half a surrogate pair in its name');
+      if (member !== undefined) visit(member, [...path, key]);
+    }
+  };
+  visit(root, []);
+  return errors;
+}

@@ -1,0 +1,76 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** How far a projection is behind the log. */
+export interface ProjectionLag {
+  readonly name: string;
+  /** Positions between the end of the log and what queries read. */
+  readonly positions: number;
+}
+
+/** The service's instruments; each service has its own. */
+export interface Metrics {
+  /** A request answered. `operation` is its name, never its path. */
+  readonly request: (operation: string, method: string, status: number, seconds: number) => void;
+  /** A command executed, refused ones too. */
+  readonly command: (name: string, seconds: number) => void;
+  /** Appends made durable by one write to disk. */
+  readonly appendBatch: (appends: number) => void;
+  /** Where projection lag is asked for whenever the metrics are read. */
+  readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
+  /** Everything in Prometheus' text format. */
+  readonly text: () => Promise<string>;
+  readonly contentType: string;
+  /** Stops measuring. */
+  readonly close: () => void;
+}
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Makes the instruments, in a registry of their own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'switchyard_http_request_duration_seconds',
+    help: 'Time from a request to its answer',
+    labelNames: ['operation', 'method', 'status'],
+    buckets: seconds,
+    registers: [registry],
+  });
+  const commands = new Histogram({
+    name: 'switchyard_command_duration_seconds',
+    help: 'Time to execute a command, until it is durable and shown',
+    labelNames: ['command'],
+    buckets: seconds,
+    registers: [registry],
+  });
+  const batches = new Histogram({
+    name: 'switchyard_append_batch_size',
+    help: 'Appends made durable together',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    registers: [registry],
+  });
+
+  return {
+    request: (operation, method, status, value) => requests.observe({ operation, method, status }, value),
+    command: (command, value) => commands.observe({ command }, value),
+    appendBatch: (appends) => batches.observe(appends),
+    watchProjections: (lags) => watchProjections(registry, lags),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+    close: () => registry.clear(),
+  };
+}
+
+function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<ProjectionLag>>): void {
+  new Gauge({
+    name: 'switchyard_projection_lag_positions',
+    help: 'Positions between the end of the log and what queries read',
+    labelNames: ['projection'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { name, positions } of await lags()) this.set({ projection: name }, positions);
+    },
+  });
+}

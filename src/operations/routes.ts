@@ -1,0 +1,75 @@
+import type { FailureCode } from '#domain/failure.ts';
+import { jsonSchema, members } from '#operations/json-schema.ts';
+import type { Operation } from '#operations/operation.ts';
+
+/** What the HTTP face needs to know of an operation, worked out once. */
+export interface Route {
+  readonly operation: Operation;
+  /** Upper case, as in a request. */
+  readonly method: string;
+  /** Path parameters that are ids: what is no id there answers like what does not exist. */
+  readonly idParameters: ReadonlyArray<string>;
+  /** The failure that an ill-formed id answers. */
+  readonly notFound: FailureCode;
+  /** The members of the input: others in a request are ignored. */
+  readonly members: ReadonlySet<string>;
+  /** Whether the input comes from a body; otherwise from the query alone. */
+  readonly hasBody: boolean;
+  /** Where what the operation creates can be read: this, then its id. Null when there is no such place. */
+  readonly createdUnder: string | null;
+}
+
+/**
+ * The HTTP routes of operations.
+ * @throws Error when two operations share a method and path, or a path parameter is no member of the input
+ */
+export function routesOf(operations: ReadonlyArray<Operation>): ReadonlyArray<Route> {
+  const lines = new Set<string>();
+  return operations.map((operation) => {
+    const line = `${operation.http.method} ${operation.http.path.replace(/:\w+/g, ':')}`;
+    if (lines.has(line)) throw new Error(`Two operations answer ${operation.http.method} ${operation.http.path}`);
+    lines.add(line);
+    return routeOf(operation, operations);
+  });
+}
+
+function routeOf(operation: Operation, operations: ReadonlyArray<Operation>): Route {
+  const { method, path } = operation.http;
+  const names = new Set(Object.keys(members(jsonSchema(operation.input))));
+  const parameters = pathParameters(path);
+  for (const name of parameters) {
+    if (!names.has(name)) throw new Error(`${operation.name}: the path parameter "${name}" is no member of its input`);
+  }
+  return {
+    operation,
+    method: method.toUpperCase(),
+    idParameters: parameters.filter((name) => name === 'id' || name.endsWith('Id')),
+    notFound: operation.failures.find((code) => code.endsWith('-not-found')) ?? 'path-not-found',
+    members: names,
+    hasBody: method === 'post' || method === 'put' || method === 'patch',
+    createdUnder: operation.http.status === 201 ? createdUnder(path, operations) : null,
+  };
+}
+
+/** The names of a path's parameters, in order: `flowId` for `/v1/flows/:flowId`. */
+export function pathParameters(path: string): ReadonlyArray<string> {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+}
+
+/**
+ * The path under which a collection's items are read: `/v1/projects/:projectId/flows` creates what
+ * `/v1/flows/:flowId` gives, and `/v1/flows/:flowId/versions` what `/v1/flow-versions/:versionId` gives.
+ */
+function createdUnder(collection: string, operations: ReadonlyArray<Operation>): string | null {
+  const segments = collection.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'));
+  const [version, parent] = [segments[0], segments.at(-2)];
+  const last = segments.at(-1);
+  const places = [`/${version}/${parent?.replace(/s$/, '')}-${last}/`, `/${version}/${last}/`];
+  const read = operations
+    .filter((operation) => operation.http.method === 'get')
+    .map((operation) => operation.http.path);
+  return (
+    places.find((place) => read.some((path) => path.startsWith(`${place}:`) && !path.includes('/', place.length))) ??
+    null
+  );
+}

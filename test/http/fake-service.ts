@@ -1,0 +1,228 @@
+import { Writable } from 'node:stream';
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, jsonObject, nullable, oneOf, text, wholeNumber, withDefault } from '#domain/codecs.ts';
+import { failure } from '#domain/failure.ts';
+import type { Caller } from '#domain/tenancy.ts';
+import { type AppOptions, createApp } from '#http/app.ts';
+import { loggerOn } from '#http/log.ts';
+import { createMetrics } from '#http/metrics.ts';
+import { type HttpServer, listen, type ServerLimits } from '#http/server.ts';
+import { decodeInput } from '#operations/decode-input.ts';
+import { get, type Operation, type OperationRequest, patch, post, put, remove } from '#operations/operation.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+export const goodKey = `sy_live_${'a'.repeat(40)}`;
+export const widgetId = 'cm3v8k2p90000qzrm4d1x7w5b';
+
+export const caller: Caller = {
+  keyId: 'ckey000001',
+  keyType: 'admin',
+  projectId: 'cproject01',
+  organizationId: 'corg000001',
+  partnerId: null,
+  scopes: new Set(),
+};
+
+const Widget = t.type({ id: cuid, name: text({ min: 1, max: 20 }), shape: jsonObject }, 'Widget');
+const widget = { id: widgetId, name: 'cog', shape: { teeth: 12 } };
+
+const common = {
+  plane: 'control',
+  group: 'Widgets',
+  scope: 'flows:read',
+  failures: ['flow-not-found'],
+  paged: false,
+  hasRevision: true,
+  output: Widget,
+  example: { output: widget },
+} as const;
+
+/** Operations of every kind that the HTTP face must serve, each simple enough to see through. */
+export function fakeOperations(seen: OperationRequest[] = []): ReadonlyArray<Operation> {
+  const byId = t.type({ widgetId: cuid });
+  const creation = t.intersection([
+    t.type({ projectId: cuid, name: text({ min: 1, max: 20 }), shape: jsonObject }),
+    t.partial({
+      colour: nullable(text({ max: 5 })),
+      finish: withDefault(oneOf('matt', 'gloss'), 'matt'),
+      parts: t.array(t.type({ size: t.number })),
+    }),
+  ]);
+  const decoded = async (operation: Pick<Operation, 'input'>, request: OperationRequest) => {
+    seen.push(request);
+    const read = await request.readInput();
+    if (E.isLeft(read)) return read;
+    return decodeInput(operation.input, read.right.fields);
+  };
+
+  const getWidget: Operation = {
+    ...common,
+    name: 'get_widget',
+    summary: 'Get a widget',
+    kind: 'query',
+    http: get('/v1/widgets/:widgetId'),
+    input: byId,
+    execute: async (request) => {
+      seen.push(request);
+      const { parameters } = request;
+      if (parameters.widgetId === 'cabsent00') return E.left(failure('flow-not-found', 'There is no such widget.'));
+      if (parameters.widgetId === 'cforeign0') return E.left(failure('scope-required', 'It needs flows:read.'));
+      return E.right({ status: 200, body: widget, revision: 3 });
+    },
+  };
+  const listWidgets: Operation = {
+    ...common,
+    name: 'list_widgets',
+    summary: 'List widgets',
+    kind: 'query',
+    http: get('/v1/projects/:projectId/widgets'),
+    input: t.intersection([
+      t.type({ projectId: cuid }),
+      t.partial({ limit: wholeNumber(1, 1000), cursor: t.string, tag: t.string }),
+    ]),
+    output: t.type({ widgets: t.array(Widget) }),
+    paged: true,
+    hasRevision: false,
+    example: { output: { widgets: [widget] } },
+    execute: async (request) => {
+      const input = await decoded(listWidgets, request);
+      if (E.isLeft(input)) return input;
+      return E.right({ status: 200, body: { widgets: [widget], nextCursor: 'n/1' }, nextCursor: 'n/1' });
+    },
+  };
+  const createWidget: Operation = {
+    ...common,
+    name: 'create_widget',
+    summary: 'Create a widget',
+    kind: 'command',
+    scope: 'flows:write',
+    failures: ['project-not-found'],
+    http: post('/v1/projects/:projectId/widgets', 201),
+    input: creation,
+    example: { input: { name: 'cog', shape: { teeth: 12 }, colour: null }, output: widget },
+    execute: async (request) => {
+      const input = await decoded(createWidget, request);
+      if (E.isLeft(input)) return input;
+      return E.right({ status: 201, body: { ...(input.right as object), id: widgetId }, revision: 0, position: 7 });
+    },
+  };
+  const renameWidget: Operation = {
+    ...common,
+    name: 'rename_widget',
+    summary: 'Rename a widget',
+    kind: 'command',
+    scope: 'flows:write',
+    http: patch('/v1/widgets/:widgetId'),
+    input: t.intersection([byId, t.partial({ name: text({ min: 1, max: 20 }) })]),
+    example: { input: { name: 'gear' }, output: widget },
+    execute: async (request) => {
+      const input = await decoded(renameWidget, request);
+      if (E.isLeft(input)) return input;
+      if (request.ifMatch !== null && request.ifMatch !== 3) {
+        return E.left(failure('precondition-failed', 'It is at revision 3.'));
+      }
+      return E.right({ status: 200, body: { ...widget, ...(input.right as object) }, revision: 4, position: 9 });
+    },
+  };
+  const activateWidget: Operation = {
+    ...common,
+    name: 'activate_widget',
+    summary: 'Activate a widget',
+    kind: 'command',
+    scope: 'flows:write',
+    http: post('/v1/widgets/:widgetId/activate'),
+    input: byId,
+    execute: async (request) => {
+      const input = await decoded(activateWidget, request);
+      return E.isLeft(input) ? input : E.right({ status: 200, body: widget, revision: 3 });
+    },
+  };
+  const deleteWidget: Operation = {
+    ...common,
+    name: 'delete_widget',
+    summary: 'Delete a widget',
+    kind: 'command',
+    scope: 'flows:write',
+    http: remove('/v1/widgets/:widgetId', 204),
+    input: byId,
+    output: null,
+    hasRevision: false,
+    example: {},
+    execute: async (request) => {
+      const input = await decoded(deleteWidget, request);
+      return E.isLeft(input) ? input : E.right({ status: 204, body: undefined, position: 11 });
+    },
+  };
+  const breakWidget: Operation = {
+    ...common,
+    name: 'break_widget',
+    summary: 'Fail in one of several ways',
+    kind: 'command',
+    scope: 'flows:write',
+    http: put('/v1/widgets/:widgetId/break/:name'),
+    input: t.type({ widgetId: cuid, name: t.string }),
+    example: {},
+    execute: async ({ parameters }) => {
+      if (parameters.name === 'unavailable') throw new Unavailable('The log is down.', 3);
+      if (parameters.name === 'rate') return E.left(failure('rate-limited', 'Slow down.', { retryAfterSeconds: 9 }));
+      throw new Error('secret inside');
+    },
+  };
+  const complete: Operation = {
+    ...common,
+    name: 'complete_chat',
+    summary: 'Answer as the gateway does',
+    kind: 'command',
+    plane: 'gateway',
+    group: 'Gateway',
+    scope: null,
+    failures: [],
+    http: post('/v1/chat/completions'),
+    input: t.type({ model: t.string, messages: t.array(t.type({ role: t.string })) }),
+    output: t.UnknownRecord,
+    hasRevision: false,
+    example: { input: { model: 'auto', messages: [{ role: 'user' }] }, output: {} },
+    execute: async (request) => {
+      const input = await decoded(complete, request);
+      return E.isLeft(input) ? input : E.right({ status: 200, body: {} });
+    },
+  };
+  return [getWidget, listWidgets, createWidget, renameWidget, activateWidget, deleteWidget, breakWidget, complete];
+}
+
+/** A running service of fake operations. */
+export interface FakeService extends HttpServer {
+  readonly url: string;
+  /** The requests that operations were handed. */
+  readonly seen: OperationRequest[];
+  /** Everything logged, as text. */
+  readonly logged: () => string;
+}
+
+/** Starts a service on a free port; options and limits replace the fakes. */
+export async function startFakeService(
+  more: Partial<AppOptions> = {},
+  limits: ServerLimits = {},
+): Promise<FakeService> {
+  const seen: OperationRequest[] = [];
+  const lines: string[] = [];
+  const sink = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const app = createApp({
+    operations: fakeOperations(seen),
+    authenticate: async (key) => (key === goodKey ? caller : null),
+    readiness: async () => [{ name: 'log', ready: true, detail: 'at position 1' }],
+    version: '0.2.0',
+    metrics: createMetrics(),
+    log: loggerOn('info', sink),
+    limits: { maxBodyBytes: 4_096 },
+    ...more,
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);
+  return { ...server, url: `http://127.0.0.1:${server.port}`, seen, logged: () => lines.join('') };
+}
