@@ -40,10 +40,17 @@ export interface ProjectionStatus {
   readonly name: string;
   readonly version: number;
   readonly state: ProjectionState;
+  /** What queries read has held the whole log once; false only during the first fill. */
+  readonly ready: boolean;
   /** The position up to which its documents, as queries read them, hold the log. */
   readonly position: number;
   /** Why it stopped: the event it could not take, and the error. */
-  readonly failure: { readonly eventId: string; readonly eventType: string; readonly position: number; readonly message: string } | null;
+  readonly failure: {
+    readonly eventId: string;
+    readonly eventType: string;
+    readonly position: number;
+    readonly message: string;
+  } | null;
   /** A rebuild under way. */
   readonly rebuild: {
     readonly position: number;
@@ -62,16 +69,112 @@ export interface ReadStore {
   get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null>;
   /** Documents oldest first that fit `where` (a declared index, or `{}` for all). @throws Unavailable */
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
-  /** @throws Unavailable */
+  /** As last told by the node that runs the projections. @throws Unavailable */
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
+  /** When each of these API keys was last used (RFC 3339, to the minute); one never used is left out. @throws Unavailable */
+  keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
   close(): Promise<void>;
 }
 
-/** One write of a batch. */
+/** One write of a batch. A write never undoes what a later event did to the document: it is guarded by `position`. */
 export type DocumentWrite =
-  | { readonly kind: 'put'; readonly id: string; readonly order: number; readonly value: DocumentValue; readonly position: number }
+  | {
+      readonly kind: 'put';
+      readonly id: string;
+      readonly order: number;
+      readonly value: DocumentValue;
+      /** `value` as JSON text, which is what is stored. */
+      readonly body: string;
+      readonly position: number;
+    }
   | { readonly kind: 'delete'; readonly id: string; readonly position: number }
   /** Deletes every document that fits a declared index, without reading them. */
   | { readonly kind: 'delete-where'; readonly where: Where; readonly position: number };
+
+/** What a collection must offer: its documents are made by this version, and listed by these indexes. */
+export interface CollectionDefinition {
+  readonly name: string;
+  readonly version: number;
+  readonly indexes: ReadonlyArray<ReadonlyArray<string>>;
+}
+
+/** One filling of a collection from the log. Queries read one generation of a collection, the current one. */
+export interface Generation extends CollectionDefinition {
+  /** Unique in the store, and counting up. */
+  readonly number: number;
+  /** Where the log ended when this filling was begun. */
+  readonly begunAt: number;
+  /** It has held the whole log once. */
+  readonly complete: boolean;
+  /** The position up to which its documents hold the log. */
+  readonly checkpoint: number;
+}
+
+export interface CollectionGenerations {
+  /** What queries read; incomplete only when there was never a complete one. */
+  readonly current: Generation | null;
+  /** A rebuild begun and not finished, beside the current one. */
+  readonly filling: Generation | null;
+}
+
+/** A document as folding needs it. */
+export interface FoldedDocument {
+  readonly order: number;
+  /** The last event that touched it: it and all before are in the document already. */
+  readonly position: number;
+  /** Null when it was deleted, where the store remembers that. */
+  readonly value: DocumentValue | null;
+  /** The length of its JSON text. */
+  readonly bytes: number;
+}
+
+/** The writes of one batch in one generation, and the position up to which it then holds the log. */
+export interface GenerationCommit {
+  readonly generation: Generation;
+  readonly writes: ReadonlyArray<DocumentWrite>;
+  readonly checkpoint: number;
+}
+
+/** What the operators' events have asked for, and the position up to which they were obeyed. */
+export interface OperatorState {
+  readonly position: number;
+  /** By projection: ids of events that it leaves out when it cannot take them. */
+  readonly skipped: Readonly<Record<string, ReadonlyArray<string>>>;
+}
+
+/** The writing side of the read store: what the projection runner needs, and nobody else. One writer at a time. */
+export interface ReadStoreWriter {
+  /** What stands of a collection. @throws Unavailable */
+  generations(collection: string): Promise<CollectionGenerations>;
+  /**
+   * Begins an empty generation, and drops an unfinished one. It is current at once when there is no complete one.
+   * @param begunAt the position where the log ends now
+   * @throws Unavailable
+   */
+  begin(definition: CollectionDefinition, begunAt: number): Promise<Generation>;
+  /** Documents by id; those that do not exist are left out. @throws Unavailable */
+  read(generation: Generation, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, FoldedDocument>>;
+  /**
+   * Stores each generation's writes, in order, with its checkpoint: all of a generation's or, where the engine has no
+   * transactions, the checkpoint last, so that a replay completes it. A commit that failed may be sent again.
+   * @throws Unavailable
+   */
+  commit(commits: ReadonlyArray<GenerationCommit>): Promise<void>;
+  /** Makes the indexes that a filling may have put off. Repeatable. @throws Unavailable */
+  finish(generation: Generation): Promise<void>;
+  /** Marks a finished generation complete; from now on queries read it, and the one before is dropped. @throws Unavailable */
+  publish(generation: Generation): Promise<void>;
+  /** Drops every collection but these. @throws Unavailable */
+  dropOthers(collections: ReadonlyArray<string>): Promise<void>;
+  /** @throws Unavailable */
+  operatorState(): Promise<OperatorState>;
+  /** @throws Unavailable */
+  saveOperatorState(state: OperatorState): Promise<void>;
+  /** Replaces what `ReadStore.status` tells. @throws Unavailable */
+  saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void>;
+  /** Keeps the later time of each key. No rebuild touches it. @throws Unavailable */
+  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
+  close(): Promise<void>;
+}
 
 export type { Json };

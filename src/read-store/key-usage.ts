@@ -1,0 +1,108 @@
+import type { Log } from '#read-store/log.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+
+const flushMilliseconds = 3000;
+/** Keys whose use is not stored yet, at most: further keys' uses are not kept until a flush has succeeded. */
+const maxPendingKeys = 10_000;
+
+/** When each API key was last used, to the minute: kept beside the projections, never an event. */
+export interface KeyUsage {
+  /** Notes a use, in memory. @param time RFC 3339 UTC */
+  touch(keyId: string, time: string): void;
+  /** The last use of each of these keys; one never used is left out. @throws Unavailable */
+  lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface KeyUsageOptions {
+  readonly readStore: Pick<ReadStore, 'keysLastUsed'>;
+  /** Stores the times, each unless a later one stands; resolves when they are stored. */
+  readonly save: (times: ReadonlyMap<string, string>) => Promise<void>;
+  readonly log: Pick<Log, 'warn'>;
+  /** How long a use may stay in memory only (default 3 s). */
+  readonly flushMilliseconds?: number;
+}
+
+/** A `KeyUsage` that is to be closed. */
+export interface OpenKeyUsage extends KeyUsage {
+  /** Stores what is in memory. What cannot be stored is lost, and logged. */
+  close(): Promise<void>;
+}
+
+/** Keeps key usage in memory, and stores it every few seconds and at its close. */
+export function openKeyUsage(options: KeyUsageOptions): OpenKeyUsage {
+  return new BufferedKeyUsage(options);
+}
+
+class BufferedKeyUsage implements OpenKeyUsage {
+  readonly #options: KeyUsageOptions;
+  readonly #pending = new Map<string, string>();
+  /** What this process has stored: the same minute is not stored twice. */
+  readonly #saved = new Map<string, string>();
+  #flushing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: KeyUsageOptions) {
+    this.#options = options;
+  }
+
+  touch(keyId: string, time: string): void {
+    const minute = `${time.slice(0, 16)}:00.000Z`;
+    const known = this.#pending.get(keyId) ?? this.#saved.get(keyId);
+    if (known !== undefined && known >= minute) return;
+    if (!this.#pending.has(keyId) && this.#pending.size >= maxPendingKeys) return;
+    this.#pending.set(keyId, minute);
+    this.#schedule();
+  }
+
+  async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    // Read first: a flush in between moves a time from memory to the store, never the other way.
+    const pending = keyIds.flatMap((keyId) => {
+      const time = this.#pending.get(keyId);
+      return time === undefined ? [] : [[keyId, time] as const];
+    });
+    const times = new Map(await this.#options.readStore.keysLastUsed(keyIds));
+    for (const [keyId, time] of pending) if ((times.get(keyId) ?? '') < time) times.set(keyId, time);
+    return times;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#flush();
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    this.#timer ??= setTimeout(() => this.#flush(), this.#options.flushMilliseconds ?? flushMilliseconds).unref();
+  }
+
+  #flush(): Promise<void> {
+    this.#timer = null;
+    this.#flushing = this.#flushing.then(() => this.#save());
+    return this.#flushing;
+  }
+
+  async #save(): Promise<void> {
+    if (this.#pending.size === 0) return;
+    const times = new Map(this.#pending);
+    try {
+      await this.#options.save(times);
+      this.#settle(times);
+    } catch (error) {
+      this.#options.log.warn(
+        { error: String(error), keys: times.size },
+        'When keys were last used could not be stored',
+      );
+      this.#schedule();
+    }
+  }
+
+  #settle(times: ReadonlyMap<string, string>): void {
+    if (this.#saved.size + times.size > maxPendingKeys) this.#saved.clear();
+    for (const [keyId, time] of times) {
+      if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
+      this.#saved.set(keyId, time);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { GenerationFeed } from '#read-store/generation-feed.ts';
+import type { Log } from '#read-store/log.ts';
+import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
+import { pause, retrying } from '#read-store/retrying.ts';
+
+const longestResubscribeMilliseconds = 5000;
+
+export interface LaneOptions {
+  readonly events: Pick<EventStore, 'subscribe'>;
+  readonly store: ReadStoreWriter;
+  readonly log: Log;
+  readonly batchSize: number;
+  readonly signal: AbortSignal;
+  /** Runs one thing after the other: of all lanes, one handles a batch at a time. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+  /** Called when a batch has been folded and stored; the next is read when it has returned. */
+  readonly onBatch: (batch: EventBatch) => Promise<void>;
+  /** Called when a member could not take an event; it is no member any more. */
+  readonly onFailed: (feed: GenerationFeed) => Promise<void>;
+}
+
+/** Generations that go through the log together, by one subscription. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #members = new Set<GenerationFeed>();
+  #position: number;
+  #renewal = new AbortController();
+  #failures = 0;
+
+  /** @param after the position after which it begins */
+  constructor(after: number, options: LaneOptions) {
+    this.#position = after;
+    this.#options = options;
+  }
+
+  /** The position up to which it has read the log; its members may be about to store what it read. */
+  get position(): number {
+    return this.#position;
+  }
+
+  get members(): ReadonlySet<GenerationFeed> {
+    return this.#members;
+  }
+
+  /** Takes a generation in. What it has seen already is not fed to it again. */
+  add(feed: GenerationFeed): void {
+    this.#members.add(feed);
+  }
+
+  remove(feed: GenerationFeed): void {
+    this.#members.delete(feed);
+  }
+
+  /** Subscribes anew when the batch at hand is done. @param after the position after which */
+  renew(after: number): void {
+    this.#position = after;
+    this.#renewal.abort();
+  }
+
+  /** Runs until the signal aborts, whatever becomes of the subscription. @throws what no retry can mend */
+  async run(types: () => ReadonlyArray<string> | null): Promise<void> {
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      this.#renewal = new AbortController();
+      const subscribed = types();
+      if (subscribed === null) {
+        await aborted(AbortSignal.any([signal, this.#renewal.signal]));
+        continue;
+      }
+      await this.#follow(subscribed, AbortSignal.any([signal, this.#renewal.signal]));
+      if (!signal.aborted && !this.#renewal.signal.aborted) await this.#pauseAfterFailure(signal);
+    }
+  }
+
+  async #follow(types: ReadonlyArray<string>, signal: AbortSignal): Promise<void> {
+    const { events, batchSize, log } = this.#options;
+    const filter = types.length === 0 ? {} : { types };
+    const batches = events.subscribe({ after: this.#position, batchSize, signal, ...filter })[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await batches.next().catch((error: unknown) => {
+          log.warn({ error: String(error) }, 'The subscription to the log failed and is begun again');
+          return { done: true as const };
+        });
+        if (next.done === true || signal.aborted) return;
+        const batch = next.value;
+        this.#failures = 0;
+        this.#position = batch.position;
+        await this.#options.inTurn(() => this.#handle(batch));
+        await nextTurn();
+        if (signal.aborted) return;
+      }
+    } finally {
+      await batches.return?.();
+    }
+  }
+
+  #pauseAfterFailure(signal: AbortSignal): Promise<void> {
+    this.#failures += 1;
+    return pause(Math.min(100 * 2 ** this.#failures, longestResubscribeMilliseconds), signal);
+  }
+
+  async #handle(batch: EventBatch): Promise<void> {
+    const feeds = [...this.#members];
+    const store = { read: this.#read };
+    const folded: { readonly feed: GenerationFeed; readonly commit: GenerationCommit; readonly due: boolean }[] = [];
+    for (const feed of feeds) {
+      const commit = await feed.fold(batch.events, batch.position, store);
+      folded.push({ feed, commit, due: feed.due(commit) });
+    }
+    const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
+    if (commits.length > 0) await this.#commit(commits);
+    for (const { feed, commit, due } of folded) feed.settle(commit, due);
+    for (const feed of feeds) {
+      if (feed.failure === null) continue;
+      this.#members.delete(feed);
+      await this.#options.onFailed(feed);
+    }
+    await this.#options.onBatch(batch);
+  }
+
+  readonly #read: ReadStoreWriter['read'] = (generation, ids) =>
+    retrying('Reading documents', () => this.#options.store.read(generation, ids), this.#options);
+
+  async #commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
+    await retrying('Storing documents', () => this.#options.store.commit(commits), this.#options);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

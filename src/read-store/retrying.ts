@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '#read-store/log.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+const firstDelayMilliseconds = 20;
+const longestDelayMilliseconds = 5000;
+
+/** What a call of a store needs to be tried until it succeeds. */
+export interface Retrying {
+  readonly log: Log;
+  /** Ends the waiting: the last failure is thrown then. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Calls a store until it is no longer unavailable, waiting longer each time (5 s at most).
+ * @param what named in the log when it fails
+ * @throws what `call` throws other than Unavailable; Unavailable once the signal has aborted
+ */
+export async function retrying<Result>(what: string, call: () => Promise<Result>, by: Retrying): Promise<Result> {
+  for (let delay = firstDelayMilliseconds; ; delay = Math.min(delay * 2, longestDelayMilliseconds)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof Unavailable) || by.signal.aborted) throw error;
+      by.log.warn({ error: error.message, retryMilliseconds: delay }, `${what} failed and is tried again`);
+      await pause(delay, by.signal);
+    }
+  }
+}
+
+/** Waits, less long if the signal aborts. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}

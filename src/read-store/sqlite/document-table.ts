@@ -1,0 +1,96 @@
+import type { DocumentValue, Where } from '#read-store/read-store.ts';
+import { indexedField } from '#read-store/where-index.ts';
+
+type Indexes = ReadonlyArray<ReadonlyArray<string>>;
+
+/** A value as a column keeps it: a boolean is a blob of one byte, so that it equals no number and no text. */
+export type ColumnValue = string | number | Uint8Array | null;
+
+const yes = new Uint8Array([1]);
+const no = new Uint8Array([0]);
+const unindexable = new Uint8Array([2]);
+
+/** The table of a generation's documents. */
+export function tableName(generation: number): string {
+  return `documents${generation}`;
+}
+
+/** The fields kept in columns of their own, in the columns' order. */
+export function indexedFields(indexes: Indexes): ReadonlyArray<string> {
+  return [...new Set(indexes.flat())].sort();
+}
+
+/** SQL that makes a generation's table. */
+export function createTable(generation: number, indexes: Indexes): string {
+  // Columns without a type keep each value as it came. Rows lie in the order they were made, whatever their ids are.
+  const columns = indexedFields(indexes).map((_, index) => `, ${column(index)}`);
+  return `CREATE TABLE ${tableName(generation)} (
+    id TEXT NOT NULL UNIQUE, ord INTEGER NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL${columns.join('')})`;
+}
+
+/** SQL that makes each of a generation's indexes; those that stand already are left. */
+export function createIndexes(generation: number, indexes: Indexes): ReadonlyArray<string> {
+  return [[], ...indexes].map((fields) => createIndex(generation, indexes, fields));
+}
+
+/** SQL that makes the index on some fields, if it does not stand. */
+export function createIndex(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
+  const columns = columnsOf(indexes, fields);
+  const name = [`${tableName(generation)}By`, ...columns].join('_');
+  return `CREATE INDEX IF NOT EXISTS ${name} ON ${tableName(generation)} (${[...columns, 'ord', 'id'].join(', ')})`;
+}
+
+/** SQL that writes a document unless a later one stands. Its values: id, order, position, body, the indexed fields. */
+export function putDocument(generation: number, indexes: Indexes): string {
+  const names = ['id', 'ord', 'position', 'body', ...columnsOf(indexes, indexedFields(indexes))];
+  const updates = names.slice(1).map((name) => `${name} = excluded.${name}`);
+  return `INSERT INTO ${tableName(generation)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+    ON CONFLICT (id) DO UPDATE SET ${updates.join(', ')} WHERE excluded.position >= position`;
+}
+
+/** SQL conditions that hold a document to a `Where`, in the order of `whereValues`. */
+export function whereConditions(indexes: Indexes, where: Where): ReadonlyArray<string> {
+  return columnsOf(indexes, declaredIndex(indexes, where)).map((name) => `${name} IS ?`);
+}
+
+/** The values for `whereConditions`. */
+export function whereValues(indexes: Indexes, where: Where): ReadonlyArray<ColumnValue> {
+  return declaredIndex(indexes, where).map((field) => columnValue(where[field]));
+}
+
+/** The fields of the index that fits a `Where`. @throws Error if no such index was declared */
+export function declaredIndex(indexes: Indexes, where: Where): ReadonlyArray<string> {
+  const asked = Object.keys(where);
+  if (asked.length === 0) return [];
+  const found = indexes.find(
+    (fields) => fields.length === asked.length && asked.every((field) => fields.includes(field)),
+  );
+  if (found === undefined) throw new Error(`No index is declared on ${asked.join(', ')}.`);
+  return found;
+}
+
+/** A document's values for the columns of its indexed fields. */
+export function columnValues(fields: ReadonlyArray<string>, value: DocumentValue): ReadonlyArray<ColumnValue> {
+  return fields.map((field) => columnValue(indexedField(value, field)));
+}
+
+function columnValue(value: unknown): ColumnValue {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+      return value;
+    case 'boolean':
+      return value ? yes : no;
+    default:
+      return value === null || value === undefined ? null : unindexable;
+  }
+}
+
+function columnsOf(indexes: Indexes, fields: ReadonlyArray<string>): ReadonlyArray<string> {
+  const all = indexedFields(indexes);
+  return fields.map((field) => column(all.indexOf(field)));
+}
+
+function column(index: number): string {
+  return `field${index}`;
+}

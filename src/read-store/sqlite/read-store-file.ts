@@ -1,0 +1,107 @@
+import { existsSync, renameSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** Marks a SQLite file as a read store of Switchyard's ("SYrs"). */
+const applicationId = 0x53597273;
+const schemaVersion = 1;
+
+const schema = `
+  CREATE TABLE collection (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, generation INTEGER NOT NULL) STRICT;
+  CREATE TABLE generation (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    indexes TEXT NOT NULL,
+    begunAt INTEGER NOT NULL,
+    complete INTEGER NOT NULL,
+    checkpoint INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE note (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE keyLastUsed (keyId TEXT PRIMARY KEY, time TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+/** The file is damaged: read models are disposable, so it is to be set aside and filled anew. */
+export class ReadStoreDamaged extends Error {
+  override readonly name = 'ReadStoreDamaged';
+}
+
+/**
+ * Opens the read store's file for its one writer, and makes it where there is none.
+ * @param file its path; the folder must exist
+ * @throws ReadStoreDamaged if it is corrupt, newer or no read store; Unavailable if it cannot be opened just now
+ */
+export function openReadStoreFile(file: string): DatabaseSync {
+  return guarded(() => {
+    const database = new DatabaseSync(file, { timeout: 5000 });
+    try {
+      prepareSchema(database);
+      // A lost tail is no loss: its checkpoint is lost with it, and it is filled again from the log.
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000');
+      database.exec('PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY');
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+/**
+ * Renames a read store's file out of the way, with what belongs to it.
+ * @returns its new path
+ */
+export function setAside(file: string): string {
+  const aside = `${file}.set-aside-${new Date().toISOString().replaceAll(':', '-')}`;
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+  }
+  return aside;
+}
+
+/**
+ * Runs what touches the database, and names its failures.
+ * @throws ReadStoreDamaged or Unavailable in place of SQLite's errors of that meaning
+ */
+export function guarded<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw named(error);
+  }
+}
+
+function named(error: unknown): unknown {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error;
+  switch (error.errcode & 0xff) {
+    case 11: // SQLITE_CORRUPT
+    case 26: // SQLITE_NOTADB
+      return new ReadStoreDamaged(error.message, { cause: error });
+    case 5: // SQLITE_BUSY
+    case 6: // SQLITE_LOCKED
+    case 8: // SQLITE_READONLY
+    case 10: // SQLITE_IOERR
+    case 13: // SQLITE_FULL
+    case 14: // SQLITE_CANTOPEN
+      return new Unavailable(`The read store cannot be used: ${error.message}.`);
+    default:
+      return error;
+  }
+}
+
+function prepareSchema(database: DatabaseSync): void {
+  const id = pragma(database, 'application_id');
+  const version = pragma(database, 'user_version');
+  if (id === applicationId && version === schemaVersion) return;
+  const tables = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get();
+  if (id !== 0 || version !== 0 || tables?.count !== 0) {
+    throw new ReadStoreDamaged(`It is not a read store of this release (application ${id}, version ${version}).`);
+  }
+  database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
+}
+
+function pragma(database: DatabaseSync, name: 'application_id' | 'user_version'): unknown {
+  return database.prepare(`PRAGMA ${name}`).get()?.[name];
+}

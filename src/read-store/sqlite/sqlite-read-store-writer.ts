@@ -1,0 +1,258 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type {
+  CollectionDefinition,
+  CollectionGenerations,
+  DocumentWrite,
+  FoldedDocument,
+  Generation,
+  GenerationCommit,
+  OperatorState,
+  ProjectionStatus,
+  ReadStoreWriter,
+} from '#read-store/read-store.ts';
+import * as table from '#read-store/sqlite/document-table.ts';
+import { guarded, openReadStoreFile, ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
+
+/** Documents that one statement of a removal deletes at most: it bounds the list of rows that SQLite makes for it. */
+const removalChunk = 10_000;
+
+/**
+ * Opens the read store's file for writing, in the one thread that does. A file that is damaged, foreign or newer is
+ * renamed and begun anew: read models are made again from the log.
+ * @param warn told when that happens, in a sentence for the log
+ * @throws Unavailable
+ */
+export function openSqliteReadStoreWriter(file: string, warn: (message: string) => void): ReadStoreWriter {
+  try {
+    return new SqliteReadStoreWriter(openReadStoreFile(file));
+  } catch (error) {
+    if (!(error instanceof ReadStoreDamaged)) throw error;
+    const aside = setAside(file);
+    warn(`The read store is filled anew: its file could not be read and is set aside as ${aside}. ${error.message}`);
+    return new SqliteReadStoreWriter(openReadStoreFile(file));
+  }
+}
+
+interface GenerationStatements {
+  readonly fields: ReadonlyArray<string>;
+  readonly get: StatementSync;
+  readonly put: StatementSync;
+  readonly delete: StatementSync;
+}
+
+class SqliteReadStoreWriter implements ReadStoreWriter {
+  readonly #database: DatabaseSync;
+  readonly #saveCheckpoint: StatementSync;
+  readonly #statements = new Map<number, GenerationStatements>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#saveCheckpoint = database.prepare('UPDATE generation SET checkpoint = ? WHERE number = ?');
+  }
+
+  async generations(collection: string): Promise<CollectionGenerations> {
+    return guarded(() => {
+      const current = this.#currentOf(collection);
+      const generations = this.#generationsOf(collection);
+      return {
+        current: generations.find(({ number }) => number === current) ?? null,
+        filling: generations.find(({ number }) => number !== current) ?? null,
+      };
+    });
+  }
+
+  async begin(definition: CollectionDefinition, begunAt: number): Promise<Generation> {
+    const { name, version, indexes } = definition;
+    return this.#transaction(() => {
+      for (const { number, complete } of this.#generationsOf(name)) if (!complete) this.#drop(number);
+      const { lastInsertRowid } = this.#run(
+        'INSERT INTO generation (collection, version, indexes, begunAt, complete, checkpoint) VALUES (?, ?, ?, ?, 0, 0)',
+        [name, version, JSON.stringify(indexes), begunAt],
+      );
+      const number = Number(lastInsertRowid);
+      this.#database.exec(table.createTable(number, indexes));
+      if (this.#generationsOf(name).length === 1) this.#pointAt(name, number);
+      return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
+    });
+  }
+
+  async read(generation: Generation, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, FoldedDocument>> {
+    return guarded(() => {
+      const { get } = this.#statementsOf(generation);
+      const documents = new Map<string, FoldedDocument>();
+      for (const id of ids) {
+        const row = get.get(id) as { ord: number; position: number; body: string } | undefined;
+        if (row !== undefined) documents.set(id, foldedDocument(row));
+      }
+      return documents;
+    });
+  }
+
+  async commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
+    this.#transaction(() => {
+      for (const { generation, writes, checkpoint } of commits) {
+        for (const write of writes) this.#write(generation, write);
+        this.#saveCheckpoint.run(checkpoint, generation.number);
+      }
+    });
+  }
+
+  async finish({ number, indexes }: Generation): Promise<void> {
+    for (const statement of table.createIndexes(number, indexes)) guarded(() => this.#database.exec(statement));
+  }
+
+  async publish(generation: Generation): Promise<void> {
+    this.#transaction(() => {
+      this.#run('UPDATE generation SET complete = 1 WHERE number = ?', [generation.number]);
+      this.#pointAt(generation.name, generation.number);
+    });
+    this.#transaction(() => {
+      for (const { number } of this.#generationsOf(generation.name)) if (number < generation.number) this.#drop(number);
+    });
+  }
+
+  async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
+    this.#transaction(() => {
+      for (const row of this.#database.prepare('SELECT number, collection FROM generation').all()) {
+        if (!collections.includes(String(row.collection))) this.#drop(Number(row.number));
+      }
+      this.#run('DELETE FROM collection WHERE name NOT IN (SELECT value FROM json_each(?))', [
+        JSON.stringify(collections),
+      ]);
+    });
+  }
+
+  async operatorState(): Promise<OperatorState> {
+    const row = guarded(() => this.#database.prepare("SELECT body FROM note WHERE name = 'operator-state'").get());
+    return row === undefined ? { position: 0, skipped: {} } : JSON.parse(String(row.body));
+  }
+
+  async saveOperatorState(state: OperatorState): Promise<void> {
+    this.#saveNote('operator-state', state);
+  }
+
+  async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
+    this.#saveNote('status', statuses);
+  }
+
+  async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
+    this.#transaction(() => {
+      const save = this.#database.prepare(
+        'INSERT INTO keyLastUsed VALUES (?, ?) ON CONFLICT (keyId) DO UPDATE SET time = max(time, excluded.time)',
+      );
+      for (const [keyId, time] of times) save.run(keyId, time);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #write(generation: Generation, write: DocumentWrite): void {
+    const statements = this.#statementsOf(generation);
+    switch (write.kind) {
+      case 'put': {
+        const { id, order, position, body, value } = write;
+        statements.put.run(id, order, position, body, ...table.columnValues(statements.fields, value));
+        return;
+      }
+      case 'delete':
+        statements.delete.run(write.id, write.position);
+        return;
+      case 'delete-where':
+        this.#deleteWhere(generation, write);
+    }
+  }
+
+  #deleteWhere(generation: Generation, { where, position }: DocumentWrite & { kind: 'delete-where' }): void {
+    const { number, indexes } = generation;
+    // During a filling the index may not stand yet: the first removal that needs it makes it.
+    this.#database.exec(table.createIndex(number, indexes, table.declaredIndex(indexes, where)));
+    const conditions = [...table.whereConditions(indexes, where), 'position <= ?'].join(' AND ');
+    const name = table.tableName(number);
+    const remove = this.#database.prepare(
+      `DELETE FROM ${name} WHERE rowid IN (SELECT rowid FROM ${name} WHERE ${conditions} LIMIT ${removalChunk})`,
+    );
+    const values = [...table.whereValues(indexes, where), position];
+    while (Number(remove.run(...values).changes) === removalChunk);
+  }
+
+  #statementsOf(generation: Generation): GenerationStatements {
+    const known = this.#statements.get(generation.number);
+    if (known !== undefined) return known;
+    const name = table.tableName(generation.number);
+    const statements = {
+      fields: table.indexedFields(generation.indexes),
+      get: this.#database.prepare(`SELECT ord, position, body FROM ${name} WHERE id = ?`),
+      put: this.#database.prepare(table.putDocument(generation.number, generation.indexes)),
+      delete: this.#database.prepare(`DELETE FROM ${name} WHERE id = ? AND position <= ?`),
+    };
+    this.#statements.set(generation.number, statements);
+    return statements;
+  }
+
+  #generationsOf(collection: string): ReadonlyArray<Generation> {
+    const rows = this.#database
+      .prepare('SELECT * FROM generation WHERE collection = ? ORDER BY number')
+      .all(collection);
+    return rows.map((row) => ({
+      name: collection,
+      version: Number(row.version),
+      indexes: JSON.parse(String(row.indexes)),
+      number: Number(row.number),
+      begunAt: Number(row.begunAt),
+      complete: row.complete === 1,
+      checkpoint: Number(row.checkpoint),
+    }));
+  }
+
+  #currentOf(collection: string): number | null {
+    const row = this.#database.prepare('SELECT generation FROM collection WHERE name = ?').get(collection);
+    return row === undefined ? null : Number(row.generation);
+  }
+
+  #pointAt(collection: string, generation: number): void {
+    this.#run(
+      'INSERT INTO collection (name, generation) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET generation = excluded.generation',
+      [collection, generation],
+    );
+  }
+
+  #drop(generation: number): void {
+    this.#statements.delete(generation);
+    this.#database.exec(`DROP TABLE IF EXISTS ${table.tableName(generation)}`);
+    this.#run('DELETE FROM generation WHERE number = ?', [generation]);
+  }
+
+  #saveNote(name: string, body: object): void {
+    guarded(() =>
+      this.#run('INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body', [
+        name,
+        JSON.stringify(body),
+      ]),
+    );
+  }
+
+  #run(sql: string, values: ReadonlyArray<string | number>): ReturnType<StatementSync['run']> {
+    return this.#database.prepare(sql).run(...values);
+  }
+
+  #transaction<Result>(work: () => Result): Result {
+    return guarded(() => {
+      this.#database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        this.#database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        // Some errors (a full disk) have rolled it back already.
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+}
+
+function foldedDocument(row: { ord: number; position: number; body: string }): FoldedDocument {
+  return { order: row.ord, position: row.position, value: JSON.parse(row.body), bytes: row.body.length };
+}

@@ -1,0 +1,219 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type {
+  DocumentValue,
+  Page,
+  PageRequest,
+  ProjectionStatus,
+  ReadStore,
+  StoredDocument,
+  Where,
+} from '#read-store/read-store.ts';
+import * as table from '#read-store/sqlite/document-table.ts';
+import { guarded, ReadStoreDamaged } from '#read-store/sqlite/read-store-file.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** How often it is checked whether the file is still the one that is open: the writer may have set it aside. */
+const fileCheckMilliseconds = 1000;
+
+/** Statements for lists that are kept prepared; their number is bounded by the indexes declared. */
+const maxListStatements = 200;
+
+/**
+ * Opens the reading side of the embedded read store. It is opened at the first question, and again when its writer has
+ * begun a new file.
+ * @param file the path that its writer was given
+ */
+export function openSqliteReadStore(file: string): ReadStore {
+  return new SqliteReadStore(file);
+}
+
+/** The generation that queries read, as long as the store's pointer says so. */
+interface CurrentGeneration {
+  readonly collection: number;
+  readonly generation: number;
+  readonly indexes: ReadonlyArray<ReadonlyArray<string>>;
+  readonly get: StatementSync;
+  readonly lists: Map<string, StatementSync>;
+}
+
+interface OpenFile {
+  readonly database: DatabaseSync;
+  readonly inode: number;
+  readonly pointer: StatementSync;
+  readonly current: Map<string, CurrentGeneration>;
+}
+
+interface ListRow {
+  readonly id: string;
+  readonly ord: number;
+  readonly body: string;
+}
+
+class SqliteReadStore implements ReadStore {
+  readonly #file: string;
+  #open: OpenFile | null = null;
+  #checkedAt = 0;
+  #closed = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
+    return this.#reading((open) => this.#get(open, collection, id));
+  }
+
+  async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
+    return this.#reading((open) => this.#list(open, collection, where, page));
+  }
+
+  async status(): Promise<ReadonlyArray<ProjectionStatus>> {
+    return this.#reading(({ database }) => {
+      const row = database.prepare("SELECT body FROM note WHERE name = 'status'").get();
+      return row === undefined ? [] : JSON.parse(String(row.body));
+    });
+  }
+
+  async keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    return this.#reading(({ database }) => {
+      const rows = database
+        .prepare('SELECT keyId, time FROM keyLastUsed WHERE keyId IN (SELECT value FROM json_each(?))')
+        .all(JSON.stringify(keyIds));
+      return new Map(rows.map((row) => [String(row.keyId), String(row.time)]));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#closeFile();
+  }
+
+  #get<Value extends DocumentValue>(open: OpenFile, collection: string, id: string): StoredDocument<Value> | null {
+    const current = open.current.get(collection) ?? this.#findCurrent(open, collection);
+    // The pointer is read with the document, by one statement: after a swap the old document is never given.
+    const row = current.get.get(id, current.collection) as { generation: number; ord: number | null; body: string };
+    if (row?.generation !== current.generation) return this.#get(moved(open, collection), collection, id);
+    return row.ord === null ? null : { id, order: row.ord, value: JSON.parse(row.body) };
+  }
+
+  #list<Value extends DocumentValue>(open: OpenFile, collection: string, where: Where, page: PageRequest): Page<Value> {
+    const current = this.#findCurrent(open, collection);
+    const documents: StoredDocument<Value>[] = [];
+    let bytes = 0;
+    const after = page.after ?? { order: -1, id: '' };
+    const values = [...table.whereValues(current.indexes, where), after.order, after.id, page.limit + 1];
+    for (const row of listStatement(open, current, where).iterate(
+      ...values,
+    ) as Iterable<unknown> as Iterable<ListRow>) {
+      bytes += Buffer.byteLength(row.body);
+      const last = documents.at(-1);
+      if (last !== undefined && (documents.length === page.limit || bytes > page.maxBytes)) {
+        return { documents, next: { order: last.order, id: last.id } };
+      }
+      documents.push({ id: row.id, order: row.ord, value: JSON.parse(row.body) });
+    }
+    return { documents, next: null };
+  }
+
+  /** The generation that the store's pointer names now. @throws Unavailable when the collection was never begun */
+  #findCurrent(open: OpenFile, collection: string): CurrentGeneration {
+    const row = open.pointer.get(collection);
+    if (row === undefined) throw new Unavailable(`The read model ${collection} is not there yet.`);
+    const known = open.current.get(collection);
+    if (known !== undefined && known.generation === row.generation) return known;
+    const generation = Number(row.generation);
+    const found = {
+      collection: Number(row.id),
+      generation,
+      indexes: JSON.parse(String(row.indexes)),
+      get: open.database.prepare(
+        `SELECT generation, ord, body FROM collection LEFT JOIN ${table.tableName(generation)} AS document
+         ON document.id = ? WHERE collection.id = ?`,
+      ),
+      lists: new Map(),
+    };
+    open.current.set(collection, found);
+    return found;
+  }
+
+  #reading<Result>(work: (open: OpenFile) => Result): Result {
+    try {
+      const open = this.#current();
+      try {
+        return guarded(() => work(open));
+      } catch (error) {
+        if (!isMissingTable(error)) throw error;
+        // The generation was swapped and dropped between looking up the pointer and reading.
+        open.current.clear();
+        return guarded(() => work(open));
+      }
+    } catch (error) {
+      if (!(error instanceof ReadStoreDamaged)) throw error;
+      this.#closeFile();
+      throw new Unavailable('The read store is damaged; its writer will set it aside and fill it anew.');
+    }
+  }
+
+  #current(): OpenFile {
+    if (this.#closed) throw new Unavailable('The read store is closed.');
+    const now = performance.now();
+    if (this.#open !== null && now - this.#checkedAt < fileCheckMilliseconds) return this.#open;
+    const inode = this.#inode();
+    if (this.#open?.inode !== inode) {
+      this.#closeFile();
+      this.#open = this.#openFile(inode);
+    }
+    this.#checkedAt = now;
+    return this.#open;
+  }
+
+  #inode(): number {
+    const stats = statSync(this.#file, { throwIfNoEntry: false });
+    if (stats === undefined) throw new Unavailable('The read store is not there yet.');
+    return stats.ino;
+  }
+
+  #openFile(inode: number): OpenFile {
+    return guarded(() => {
+      const database = new DatabaseSync(this.#file, { readOnly: true, timeout: 1000 });
+      try {
+        database.exec('PRAGMA cache_size = -32768; PRAGMA mmap_size = 268435456');
+        const pointer = database.prepare(
+          `SELECT collection.id, generation, indexes FROM collection JOIN generation ON number = generation WHERE name = ?`,
+        );
+        return { database, inode, pointer, current: new Map() };
+      } catch (error) {
+        database.close();
+        if (isMissingTable(error)) throw new Unavailable('The read store is not there yet.');
+        throw error;
+      }
+    });
+  }
+
+  #closeFile(): void {
+    if (this.#open?.database.isOpen === true) this.#open.database.close();
+    this.#open = null;
+  }
+}
+
+/** Forgets a generation that is no longer current. */
+function moved(open: OpenFile, collection: string): OpenFile {
+  open.current.delete(collection);
+  return open;
+}
+
+function listStatement(open: OpenFile, current: CurrentGeneration, where: Where): StatementSync {
+  const conditions = [...table.whereConditions(current.indexes, where), '(ord, id) > (?, ?)'].join(' AND ');
+  const known = current.lists.get(conditions);
+  if (known !== undefined) return known;
+  const statement = open.database.prepare(
+    `SELECT id, ord, body FROM ${table.tableName(current.generation)} WHERE ${conditions} ORDER BY ord, id LIMIT ?`,
+  );
+  if (current.lists.size < maxListStatements) current.lists.set(conditions, statement);
+  return statement;
+}
+
+function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('no such table');
+}

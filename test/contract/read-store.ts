@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import type {
+  CollectionDefinition,
+  DocumentValue,
+  DocumentWrite,
+  Generation,
+  PageKey,
+  ReadStore,
+  ReadStoreWriter,
+  Where,
+} from '#read-store/read-store.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** A fresh read store, open on both sides. */
+export interface OpenReadStore {
+  readonly reader: ReadStore;
+  readonly writer: ReadStoreWriter;
+  /** Closes both sides and opens them again on what is stored. */
+  reopen(): Promise<OpenReadStore>;
+  /** Closes both sides and removes what was stored. */
+  dispose(): Promise<void>;
+}
+
+const items: CollectionDefinition = { name: 'items', version: 1, indexes: [['group'], ['group', 'kind']] };
+const everything = { limit: 1000, maxBytes: 8 * 1024 * 1024 };
+
+/** What every read store must do. @param open makes a fresh, empty one */
+export function readStoreContract(name: string, open: () => Promise<OpenReadStore>): void {
+  describe(`${name}: read store contract`, () => {
+    let store: OpenReadStore;
+    beforeEach(async () => {
+      store = await open();
+    });
+    afterEach(() => store.dispose());
+
+    const published = async (definition = items, begunAt = 0): Promise<Generation> => {
+      const generation = await store.writer.begin(definition, begunAt);
+      await store.writer.finish(generation);
+      await store.writer.publish(generation);
+      return generation;
+    };
+    const commit = (generation: Generation, checkpoint: number, ...writes: ReadonlyArray<DocumentWrite>) =>
+      store.writer.commit([{ generation, writes, checkpoint }]);
+    const listed = async (where: Where, collection = 'items') =>
+      (await store.reader.list(collection, where, everything)).documents.map(({ id }) => id);
+
+    it('gives a document back as it was put, with its order', async () => {
+      const generation = await published();
+      const value = { text: 'ü\u0000"', number: 1.5, list: [1, [2]], nothing: null };
+      await commit(generation, 7, put('a', 5, value, 7));
+      assert.deepEqual(await store.reader.get('items', 'a'), { id: 'a', order: 5, value });
+      assert.equal(await store.reader.get('items', 'b'), null);
+    });
+
+    it('keeps a member named __proto__ as a member, and deep JSON', async () => {
+      const generation = await published();
+      const depth = 300;
+      const text = `{"__proto__":{"admin":true},"$set":{"a.b":1},"deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+      await commit(generation, 1, put('a', 1, JSON.parse(text), 1));
+      const document = await store.reader.get('items', 'a');
+      assert.equal(JSON.stringify(document?.value), text);
+      assert.equal(Reflect.get(document?.value ?? {}, 'admin'), undefined);
+    });
+
+    it('answers Unavailable for a collection that was never begun', async () => {
+      await assert.rejects(store.reader.get('items', 'a'), Unavailable);
+      await assert.rejects(store.reader.list('items', {}, everything), Unavailable);
+    });
+
+    it('reads documents for folding, and leaves out those that are not there', async () => {
+      const generation = await published();
+      await commit(generation, 7, put('a', 5, { group: 'g' }, 7));
+      const read = await store.writer.read(generation, ['a', 'b']);
+      assert.deepEqual([...read.keys()], ['a']);
+      assert.deepEqual(read.get('a'), { order: 5, position: 7, value: { group: 'g' }, bytes: 13 });
+    });
+
+    it('keeps the checkpoint with the documents', async () => {
+      const generation = await published();
+      await commit(generation, 7, put('a', 5, {}, 7));
+      store = await store.reopen();
+      assert.equal((await store.writer.generations('items')).current?.checkpoint, 7);
+      assert.equal((await store.reader.get('items', 'a'))?.order, 5);
+    });
+
+    it('stores all of a commit or nothing', async () => {
+      const generation = await published();
+      const unstorable = { kind: 'delete-where', where: { undeclared: 1 }, position: 2 } as const;
+      await assert.rejects(commit(generation, 2, put('a', 1, {}, 1), unstorable));
+      assert.equal(await store.reader.get('items', 'a'), null);
+      assert.equal((await store.writer.generations('items')).current?.checkpoint, 0);
+    });
+
+    it('never lets an older write undo a newer one', async () => {
+      const generation = await published();
+      await commit(generation, 9, put('a', 1, { now: 'new', group: 'g' }, 9));
+      await commit(generation, 9, put('a', 1, { now: 'old' }, 8));
+      await commit(generation, 9, { kind: 'delete', id: 'a', position: 8 });
+      await commit(generation, 9, { kind: 'delete-where', where: { group: 'g' }, position: 8 });
+      assert.deepEqual((await store.reader.get('items', 'a'))?.value, { now: 'new', group: 'g' });
+    });
+
+    it('ends in the same documents when commits are replayed', async () => {
+      const generation = await published();
+      const commits: ReadonlyArray<ReadonlyArray<DocumentWrite>> = [
+        [put('a', 1, { group: 'g' }, 1), put('b', 2, { group: 'g' }, 2)],
+        [{ kind: 'delete-where', where: { group: 'g' }, position: 3 }, put('c', 4, { group: 'g' }, 4)],
+        [{ kind: 'delete', id: 'c', position: 5 }, put('a', 6, { group: 'h' }, 6)],
+      ];
+      const run = async () => {
+        for (const [index, writes] of commits.entries()) await commit(generation, index + 1, ...writes);
+      };
+      await run();
+      const first = await store.reader.list('items', {}, everything);
+      await run();
+      assert.deepEqual(await store.reader.list('items', {}, everything), first);
+      assert.deepEqual(
+        first.documents.map(({ id }) => id),
+        ['a'],
+      );
+    });
+
+    it('applies the writes of a batch in their order', async () => {
+      const generation = await published();
+      await commit(generation, 1, put('a', 1, { group: 'g' }, 1));
+      await commit(
+        generation,
+        4,
+        { kind: 'delete-where', where: { group: 'g' }, position: 3 },
+        put('b', 4, { group: 'g' }, 4),
+      );
+      assert.deepEqual(await listed({ group: 'g' }), ['b']);
+    });
+
+    it('deletes by index alone what fits, however much', async () => {
+      const generation = await published();
+      const writes = Array.from({ length: 25_000 }, (_, index) =>
+        put(`d${index}`, index, { group: index % 25 === 0 ? 'kept' : 'gone' }, index),
+      );
+      await commit(generation, 25_000, ...writes);
+      await commit(generation, 25_001, { kind: 'delete-where', where: { group: 'gone' }, position: 25_001 });
+      assert.equal((await listed({ group: 'gone' })).length, 0);
+      assert.equal((await listed({ group: 'kept' })).length, 1000);
+    });
+
+    it('lists by a declared index in order, then by id, and all with no condition', async () => {
+      const generation = await published();
+      await commit(
+        generation,
+        9,
+        put('z', 1, { group: 'g', kind: 'x' }, 1),
+        put('b', 2, { group: 'g', kind: 'y' }, 2),
+        put('a', 2, { group: 'g', kind: 'x' }, 2),
+        put('c', 3, { group: 'h', kind: 'x' }, 3),
+      );
+      assert.deepEqual(await listed({ group: 'g' }), ['z', 'a', 'b']);
+      assert.deepEqual(await listed({ kind: 'x', group: 'g' }), ['z', 'a']);
+      assert.deepEqual(await listed({}), ['z', 'a', 'b', 'c']);
+      await assert.rejects(listed({ kind: 'x' }), /index/);
+    });
+
+    it('tells null, text, numbers and booleans apart in an index', async () => {
+      const generation = await published();
+      const values = [null, '1', 1, true, false, 0, '', { nested: 1 }];
+      await commit(generation, 9, ...values.map((group, index) => put(`d${index}`, index, { group }, index)));
+      await commit(generation, 9, put('d8', 8, {}, 8));
+      assert.deepEqual(await listed({ group: null }), ['d0', 'd8']);
+      assert.deepEqual(await listed({ group: '1' }), ['d1']);
+      assert.deepEqual(await listed({ group: 1 }), ['d2']);
+      assert.deepEqual(await listed({ group: true }), ['d3']);
+      assert.deepEqual(await listed({ group: false }), ['d4']);
+      assert.deepEqual(await listed({ group: 0 }), ['d5']);
+      assert.deepEqual(await listed({ group: '' }), ['d6']);
+    });
+
+    it('moves a document in the index when its field changes', async () => {
+      const generation = await published();
+      await commit(generation, 1, put('a', 1, { group: 'g' }, 1));
+      await commit(generation, 2, put('a', 1, { group: 'h' }, 2));
+      assert.deepEqual([await listed({ group: 'g' }), await listed({ group: 'h' })], [[], ['a']]);
+    });
+
+    it('pages without loss or double, by count and by bytes', async () => {
+      const generation = await published();
+      const ids = Array.from({ length: 25 }, (_, index) => `d${String(index).padStart(2, '0')}`);
+      await commit(
+        generation,
+        1,
+        ...ids.map((id, index) => put(id, Math.floor(index / 3), { group: 'g', pad: 'x'.repeat(100) }, 1)),
+      );
+      for (const page of [
+        { limit: 4, maxBytes: 1e6 },
+        { limit: 100, maxBytes: 500 },
+        { limit: 25, maxBytes: 1 },
+      ]) {
+        const seen: string[] = [];
+        let after: PageKey | null = null;
+        do {
+          const request: typeof page & { after?: PageKey } = after === null ? page : { ...page, after };
+          const { documents, next } = await store.reader.list('items', { group: 'g' }, request);
+          assert.ok(documents.length > 0);
+          seen.push(...documents.map(({ id }) => id));
+          after = next;
+        } while (after !== null);
+        assert.deepEqual(seen, ids);
+      }
+      assert.equal((await store.reader.list('items', { group: 'none' }, everything)).next, null);
+    });
+
+    it('serves the old generation until the new one is published, and then at once the new one', async () => {
+      const old = await published();
+      await commit(old, 5, put('a', 1, { from: 'old', group: 'g' }, 5), put('b', 2, { group: 'g' }, 5));
+      const next = await store.writer.begin({ ...items, version: 2 }, 5);
+      await commit(next, 3, put('a', 1, { from: 'new', group: 'g' }, 3));
+      assert.deepEqual((await store.reader.get('items', 'a'))?.value, { from: 'old', group: 'g' });
+      assert.deepEqual(await listed({ group: 'g' }), ['a', 'b']);
+      await commit(old, 6, put('b', 2, { from: 'old', group: 'g' }, 6));
+      assert.deepEqual((await store.reader.get('items', 'b'))?.value, { from: 'old', group: 'g' });
+      await store.writer.finish(next);
+      await store.writer.publish(next);
+      assert.deepEqual((await store.reader.get('items', 'a'))?.value, { from: 'new', group: 'g' });
+      assert.equal(await store.reader.get('items', 'b'), null);
+      assert.deepEqual(await listed({ group: 'g' }), ['a']);
+      const { current, filling } = await store.writer.generations('items');
+      assert.deepEqual([current?.version, current?.complete, current?.checkpoint, filling], [2, true, 3, null]);
+    });
+
+    it('serves a first filling while it is incomplete, and knows that it is', async () => {
+      const generation = await store.writer.begin(items, 9);
+      await commit(generation, 3, put('a', 1, { group: 'g' }, 3));
+      assert.equal((await store.reader.get('items', 'a'))?.order, 1);
+      assert.deepEqual(await listed({ group: 'g' }), ['a']);
+      const { current } = await store.writer.generations('items');
+      assert.deepEqual([current?.complete, current?.begunAt, current?.checkpoint], [false, 9, 3]);
+    });
+
+    it('keeps an unfinished rebuild over a restart, and drops it when another is begun', async () => {
+      await published();
+      const first = await store.writer.begin({ ...items, version: 2 }, 4);
+      await commit(first, 3, put('a', 1, {}, 3));
+      store = await store.reopen();
+      const { filling } = await store.writer.generations('items');
+      assert.deepEqual(filling, { ...first, checkpoint: 3 });
+      const second = await store.writer.begin({ ...items, version: 3 }, 5);
+      assert.ok(second.number > first.number);
+      assert.deepEqual((await store.writer.generations('items')).filling, second);
+      assert.equal((await store.writer.read(second, ['a'])).size, 0);
+    });
+
+    it('deletes by index while a filling has put its indexes off', async () => {
+      const generation = await store.writer.begin(items, 0);
+      await commit(generation, 2, put('a', 1, { group: 'g' }, 1), put('b', 2, { group: 'h' }, 2));
+      await commit(generation, 3, { kind: 'delete-where', where: { group: 'g' }, position: 3 });
+      await store.writer.finish(generation);
+      await store.writer.finish(generation);
+      assert.deepEqual(await listed({}), ['b']);
+    });
+
+    it('drops the collections that nothing makes any more', async () => {
+      await published();
+      const other = await published({ ...items, name: 'others' });
+      await commit(other, 1, put('a', 1, {}, 1));
+      await store.writer.dropOthers(['others']);
+      assert.deepEqual(await store.writer.generations('items'), { current: null, filling: null });
+      await assert.rejects(store.reader.get('items', 'a'), Unavailable);
+      assert.equal((await store.reader.get('others', 'a'))?.order, 1);
+    });
+
+    it('keeps the status and the operator state', async () => {
+      assert.deepEqual(await store.reader.status(), []);
+      assert.deepEqual(await store.writer.operatorState(), { position: 0, skipped: {} });
+      const status = { name: 'items', version: 1, state: 'running', ready: true, position: 4 } as const;
+      await store.writer.saveStatus([{ ...status, failure: null, rebuild: null }]);
+      await store.writer.saveOperatorState({ position: 8, skipped: { items: ['e'] } });
+      store = await store.reopen();
+      assert.deepEqual(await store.reader.status(), [{ ...status, failure: null, rebuild: null }]);
+      assert.deepEqual(await store.writer.operatorState(), { position: 8, skipped: { items: ['e'] } });
+    });
+
+    it('keeps the later time of a key, whatever is rebuilt', async () => {
+      await store.writer.saveKeysLastUsed(
+        new Map([
+          ['k1', '2026-01-01T10:05:00.000Z'],
+          ['k2', '2026-01-01T10:00:00.000Z'],
+        ]),
+      );
+      await store.writer.saveKeysLastUsed(
+        new Map([
+          ['k1', '2026-01-01T10:04:00.000Z'],
+          ['k2', '2026-01-01T10:01:00.000Z'],
+        ]),
+      );
+      await published();
+      store = await store.reopen();
+      const times = await store.reader.keysLastUsed(['k1', 'k2', 'k3']);
+      assert.deepEqual([...times].sort(), [
+        ['k1', '2026-01-01T10:05:00.000Z'],
+        ['k2', '2026-01-01T10:01:00.000Z'],
+      ]);
+    });
+
+    it('answers Unavailable when it is closed', async () => {
+      await published();
+      await store.reader.close();
+      await assert.rejects(store.reader.get('items', 'a'), Unavailable);
+    });
+  });
+}
+
+function put(id: string, order: number, value: DocumentValue, position: number): DocumentWrite {
+  return { kind: 'put', id, order, value, body: JSON.stringify(value), position };
+}
