@@ -24,8 +24,7 @@ export interface EventMetadata extends Tenant {
   readonly hash: string;
 }
 
-/** An event as a decision makes it: its name and what happened. */
-export interface DomainEvent<Type extends string = string, Data = object> {
-  readonly type: Type;
-  readonly data: Data;
+/** An event for a decision to give. */
+export function happened<const Type extends string, Data>(type: Type, data: Data): { type: Type; data: Data } {
+  return { type, data };
 }

@@ -36,7 +36,7 @@ export const failures = {
   'invalid-header': { status: 422, title: 'A header is not valid' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   'internal-error': { status: 500, title: 'Switchyard failed' },
-  'unavailable': { status: 503, title: 'Switchyard cannot answer just now' },
+  unavailable: { status: 503, title: 'Switchyard cannot answer just now' },
   'read-model-behind': { status: 503, title: 'The read model has not caught up' },
 } as const satisfies Record<string, { status: number; title: string }>;
 

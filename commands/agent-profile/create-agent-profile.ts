@@ -1,0 +1,43 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { agentProfileRecord, agentProfiles, liveAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
+import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
+import { cuid } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { project } from '#domain/project/project.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const createAgentProfile = command({
+  name: 'create_agent_profile',
+  summary: 'Create an agent profile',
+  description: 'A project has one default profile at most: isDefault true moves it here.',
+  group: 'Agent profiles',
+  http: post('/v1/projects/:projectId/agent-profiles', 201),
+  scope: 'agent-profiles:write',
+  input: t.type({ projectId: cuid, ...agentProfileContents }),
+  output: AgentProfileRecord,
+  failures: ['project-not-found', 'flow-not-found'],
+  example: { input: examples.agentProfileContents, output: examples.agentProfile },
+  entity: agentProfiles,
+  subject: { entity: project, parameter: 'projectId' },
+  newId: ({ projectId }, { suffix }) => projectId + suffix,
+  also: ({ flowIds }, { load }) =>
+    Promise.all([...new Set(flowIds)].map(async (id) => ({ id, state: (await load(flow, id)).state }))),
+  decide: (input, state, { also: flows, fresh: { suffix } }) => {
+    const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
+    const refusal = notTakable(flows, projectId);
+    if (refusal !== null) return E.left(refusal);
+    const id = projectId + suffix;
+    const contents = { id, projectId, name, supportedInputLanguages, reasoningMode, outputVoiceId };
+    const previousId = liveAgentProfiles(state).find(({ record }) => record.isDefault)?.record.id ?? null;
+    return E.right([
+      happened('AgentProfileCreated', { ...contents, flowIds: [...new Set(input.flowIds)] }),
+      ...(isDefault ? [happened('AgentProfileDefaultMoved', { id, previousId })] : []),
+    ]);
+  },
+  answer: ({ input, state, fresh }) => agentProfileRecord(state, input.projectId + fresh.suffix),
+});

@@ -1,0 +1,35 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { agentProfileRecord, agentProfiles, liveAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
+import { cuid } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { command } from '#operations/command.ts';
+import { remove } from '#operations/operation.ts';
+
+export const deleteAgentProfile = command({
+  name: 'delete_agent_profile',
+  summary: 'Delete an agent profile',
+  description: 'Its flows have none then. The default profile goes last.',
+  group: 'Agent profiles',
+  http: remove('/v1/agent-profiles/:agentProfileId'),
+  scope: 'agent-profiles:write',
+  input: t.type({ agentProfileId: cuid }),
+  output: AgentProfileRecord,
+  failures: ['agent-profile-not-found', 'default-agent-profile-required'],
+  example: { output: examples.agentProfile },
+  entity: agentProfiles,
+  subject: { entity: agentProfiles, parameter: 'agentProfileId' },
+  decide: ({ agentProfileId: id }, state) => {
+    const isDefault = agentProfileRecord(state, id).isDefault;
+    if (isDefault && liveAgentProfiles(state).length > 1) {
+      return E.left(
+        failure('default-agent-profile-required', 'This is the default profile. Make another one the default first.'),
+      );
+    }
+    return E.right([happened('AgentProfileDeleted', { id })]);
+  },
+  answer: ({ input, state }) => agentProfileRecord(state, input.agentProfileId),
+});

@@ -1,0 +1,48 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { agentProfileRecord, agentProfiles, liveAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
+import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
+import { cuid } from '#domain/codecs.ts';
+import { withoutSuffix } from '#domain/entity.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { command } from '#operations/command.ts';
+import { put } from '#operations/operation.ts';
+
+export const replaceAgentProfile = command({
+  name: 'replace_agent_profile',
+  summary: 'Replace what an agent profile holds',
+  description: 'The flows named are assigned to it, others that it had are not any more.',
+  group: 'Agent profiles',
+  http: put('/v1/agent-profiles/:agentProfileId'),
+  scope: 'agent-profiles:write',
+  input: t.type({ agentProfileId: cuid, ...agentProfileContents }),
+  output: AgentProfileRecord,
+  failures: ['agent-profile-not-found', 'flow-not-found', 'default-agent-profile-required'],
+  example: { input: examples.agentProfileContents, output: examples.agentProfile },
+  entity: agentProfiles,
+  subject: { entity: agentProfiles, parameter: 'agentProfileId' },
+  also: ({ flowIds }, { load }) =>
+    Promise.all([...new Set(flowIds)].map(async (id) => ({ id, state: (await load(flow, id)).state }))),
+  decide: (input, state, { also: flows }) => {
+    const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
+    const projectId = withoutSuffix(id);
+    const refusal = notTakable(flows, projectId);
+    if (refusal !== null) return E.left(refusal);
+    const previousId = liveAgentProfiles(state).find(({ record }) => record.isDefault)?.record.id ?? null;
+    if (!isDefault && previousId === id) {
+      return E.left(
+        failure('default-agent-profile-required', 'This is the default profile. Make another one the default instead.'),
+      );
+    }
+    const contents = { id, projectId, name, supportedInputLanguages, reasoningMode, outputVoiceId };
+    return E.right([
+      happened('AgentProfileReplaced', { ...contents, flowIds: [...new Set(input.flowIds)] }),
+      ...(isDefault && previousId !== id ? [happened('AgentProfileDefaultMoved', { id, previousId })] : []),
+    ]);
+  },
+  answer: ({ input, state }) => agentProfileRecord(state, input.agentProfileId),
+});

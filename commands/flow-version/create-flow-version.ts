@@ -1,0 +1,35 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, json } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { flowVersionRecord } from '#domain/flow/answer.ts';
+import { flow, flowVersionId } from '#domain/flow/flow.ts';
+import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const createFlowVersion = command({
+  name: 'create_flow_version',
+  summary: 'Add a version to a flow',
+  description: 'It has the next number, the tag v{number}, and is not active yet.',
+  group: 'Flow versions',
+  http: post('/v1/flows/:flowId/versions', 201),
+  scope: 'flows:write',
+  input: t.type({ flowId: cuid, flowSchema: json }),
+  output: FlowVersionRecord,
+  failures: ['flow-not-found'],
+  example: {
+    input: { flowSchema: examples.flowSchema },
+    output: { ...examples.flowVersion, version: 2, tag: 'v2', isActive: false },
+  },
+  entity: flow,
+  subject: { entity: flow, parameter: 'flowId' },
+  decide: ({ flowId, flowSchema }, state, { fresh: { suffix } }) => {
+    const version = (state?.lastVersionNumber ?? 0) + 1;
+    const id = flowVersionId(flowId, suffix);
+    return E.right([happened('FlowVersionCreated', { id, flowId, version, tag: `v${version}`, flowSchema })]);
+  },
+  answer: ({ input, state, fresh, dataAt }) =>
+    flowVersionRecord(state, flowVersionId(input.flowId, fresh.suffix), dataAt),
+});

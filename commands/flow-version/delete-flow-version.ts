@@ -1,0 +1,41 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, nullable } from '#domain/codecs.ts';
+import { withoutSuffix } from '#domain/entity.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { flowVersionRecord } from '#domain/flow/answer.ts';
+import { flowVersion } from '#domain/flow/flow.ts';
+import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { command } from '#operations/command.ts';
+import { remove } from '#operations/operation.ts';
+
+export const deleteFlowVersion = command({
+  name: 'delete_flow_version',
+  summary: 'Delete a flow version that is not active',
+  description: 'The answer is the version as it was last; null when it was deleted before.',
+  group: 'Flow versions',
+  http: remove('/v1/flow-versions/:versionId'),
+  scope: 'flows:write',
+  input: t.type({ versionId: cuid }),
+  output: nullable(FlowVersionRecord),
+  failures: ['flow-version-not-found', 'flow-version-active'],
+  example: { output: { ...examples.flowVersion, isActive: false } },
+  entity: flowVersion,
+  subject: { entity: flowVersion, parameter: 'versionId' },
+  onDeleted: true,
+  decide: ({ versionId: id }, state) => {
+    if (state === null || state.deleted) {
+      return E.left(failure('flow-version-not-found', `The flow of version ${id} was deleted.`));
+    }
+    if (state.versions.get(id)?.deleted) return E.right([]);
+    if (state.activeVersionId === id) {
+      return E.left(
+        failure('flow-version-active', 'The active version cannot be deleted. Activate another one first.'),
+      );
+    }
+    return E.right([happened('FlowVersionDeleted', { id, flowId: withoutSuffix(id) })]);
+  },
+  answer: ({ input, state, dataAt, changed }) => (changed ? flowVersionRecord(state, input.versionId, dataAt) : null),
+});

@@ -1,0 +1,30 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, text } from '#domain/codecs.ts';
+import { withoutSuffix } from '#domain/entity.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { flowVersionRecord } from '#domain/flow/answer.ts';
+import { flowVersion } from '#domain/flow/flow.ts';
+import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { command } from '#operations/command.ts';
+import { patch } from '#operations/operation.ts';
+
+export const tagFlowVersion = command({
+  name: 'tag_flow_version',
+  summary: 'Give a flow version another tag',
+  group: 'Flow versions',
+  http: patch('/v1/flow-versions/:versionId'),
+  scope: 'flows:write',
+  input: t.type({ versionId: cuid, tag: text({ min: 1, max: 100 }) }),
+  output: FlowVersionRecord,
+  failures: ['flow-version-not-found'],
+  example: { input: { tag: 'winter' }, output: { ...examples.flowVersion, tag: 'winter' } },
+  entity: flowVersion,
+  subject: { entity: flowVersion, parameter: 'versionId' },
+  decide: ({ versionId: id, tag }, state) => {
+    const same = state?.versions.get(id)?.tag === tag;
+    return E.right(same ? [] : [happened('FlowVersionTagged', { id, flowId: withoutSuffix(id), tag })]);
+  },
+  answer: ({ input, state, dataAt }) => flowVersionRecord(state, input.versionId, dataAt),
+});

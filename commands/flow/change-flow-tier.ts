@@ -1,0 +1,29 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { flowRecord } from '#domain/flow/answer.ts';
+import { FlowTier } from '#domain/flow/events.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { FlowRecord } from '#domain/flow/record.ts';
+import { command } from '#operations/command.ts';
+import { put } from '#operations/operation.ts';
+
+export const changeFlowTier = command({
+  name: 'change_flow_tier',
+  summary: 'Put a flow on a tier',
+  description: 'For the operator alone.',
+  group: 'Flows',
+  http: put('/v1/flows/:flowId/tier'),
+  scope: 'operations:write',
+  input: t.type({ flowId: cuid, tier: FlowTier }),
+  output: FlowRecord,
+  failures: ['flow-not-found'],
+  example: { input: { tier: 'pro' }, output: { ...examples.flow, tier: 'pro' } },
+  entity: flow,
+  subject: { entity: flow, parameter: 'flowId' },
+  decide: ({ flowId: id, tier }, state) =>
+    E.right(flowRecord(state).tier === tier ? [] : [happened('FlowTierChanged', { id, tier })]),
+  answer: ({ state }) => flowRecord(state),
+});

@@ -1,0 +1,59 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { notAssignable } from '#domain/agent-profile/assignable-profile.ts';
+import { cuid, json, nullable, text, withDefault } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { flowRecord } from '#domain/flow/answer.ts';
+import { FlowType } from '#domain/flow/events.ts';
+import { flow, flowVersionId } from '#domain/flow/flow.ts';
+import { FlowRecord } from '#domain/flow/record.ts';
+import { project } from '#domain/project/project.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const createFlow = command({
+  name: 'create_flow',
+  summary: 'Create a flow',
+  description: 'Its first version comes with it: number 1, tag v1, active.',
+  group: 'Flows',
+  http: post('/v1/projects/:projectId/flows', 201),
+  scope: 'flows:write',
+  input: t.intersection([
+    t.type({ projectId: cuid, name: text({ min: 1, max: 200 }), flowSchema: json }),
+    t.partial({
+      description: nullable(text({ max: 5000 })),
+      type: withDefault(FlowType, 'simple'),
+      agentProfileId: nullable(cuid),
+    }),
+  ]),
+  output: FlowRecord,
+  failures: ['project-not-found', 'agent-profile-not-found'],
+  example: {
+    input: {
+      name: 'Opening hours',
+      description: 'Answers when the desk is closed',
+      type: 'simple',
+      flowSchema: examples.flowSchema,
+    },
+    output: examples.flow,
+  },
+  entity: flow,
+  subject: { entity: project, parameter: 'projectId' },
+  newId: (_, fresh) => fresh.id,
+  also: async ({ agentProfileId }, { load }) =>
+    agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
+  decide: (input, _, { also: profiles, fresh: { id, suffix } }) => {
+    const { projectId, name, flowSchema, description = null, type = 'simple', agentProfileId = null } = input;
+    const refusal = agentProfileId === null ? null : notAssignable(profiles, agentProfileId, projectId);
+    if (refusal !== null) return E.left(refusal);
+    const versionId = flowVersionId(id, suffix);
+    return E.right([
+      happened('FlowCreated', { id, projectId, name, type, description, tier: 'standard' as const, agentProfileId }),
+      happened('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
+      happened('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
+    ]);
+  },
+  answer: ({ state }) => flowRecord(state),
+});

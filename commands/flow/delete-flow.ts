@@ -1,0 +1,32 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, flag, withDefault } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { failure } from '#domain/failure.ts';
+import { flowRecord } from '#domain/flow/answer.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { command } from '#operations/command.ts';
+import { remove } from '#operations/operation.ts';
+
+export const deleteFlow = command({
+  name: 'delete_flow',
+  summary: 'Delete a flow with its versions',
+  description:
+    'Phone numbers that point at it are detached. With rejectIfInUse=true it is refused while the read model shows one.',
+  group: 'Flows',
+  http: remove('/v1/flows/:flowId', 204),
+  scope: 'flows:write',
+  input: t.intersection([t.type({ flowId: cuid }), t.partial({ rejectIfInUse: withDefault(flag, false) })]),
+  output: null,
+  failures: ['flow-not-found', 'flow-in-use'],
+  example: {},
+  entity: flow,
+  subject: { entity: flow, parameter: 'flowId' },
+  also: async ({ flowId, rejectIfInUse }, { lookup }) =>
+    rejectIfInUse === true && (await lookup.exists('phone-numbers', { flowId })),
+  decide: ({ flowId: id }, state, { also: inUse }) => {
+    if (inUse) return E.left(failure('flow-in-use', 'A phone number points at this flow. Set its flow to null first.'));
+    return E.right([happened('FlowDeleted', { id, agentProfileId: flowRecord(state).agentProfileId })]);
+  },
+  answer: () => null,
+});

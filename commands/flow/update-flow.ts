@@ -1,0 +1,53 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { notAssignable } from '#domain/agent-profile/assignable-profile.ts';
+import { cuid, nullable, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { flowRecord } from '#domain/flow/answer.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { FlowRecord } from '#domain/flow/record.ts';
+import { command } from '#operations/command.ts';
+import { patch } from '#operations/operation.ts';
+
+export const updateFlow = command({
+  name: 'update_flow',
+  summary: 'Change a flow',
+  description: 'Members that are absent stay as they are; null clears a description or an agent profile.',
+  group: 'Flows',
+  http: patch('/v1/flows/:flowId'),
+  scope: 'flows:write',
+  input: t.intersection([
+    t.type({ flowId: cuid }),
+    t.partial({
+      name: text({ min: 1, max: 200 }),
+      description: nullable(text({ max: 5000 })),
+      agentProfileId: nullable(cuid),
+    }),
+  ]),
+  output: FlowRecord,
+  failures: ['flow-not-found', 'agent-profile-not-found'],
+  example: { input: { name: 'Opening hours' }, output: examples.flow },
+  entity: flow,
+  subject: { entity: flow, parameter: 'flowId' },
+  also: async ({ agentProfileId }, { load }) =>
+    agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
+  decide: ({ flowId: id, name, description, agentProfileId }, state, { also: profiles }) => {
+    const before = flowRecord(state);
+    const refusal = agentProfileId ? notAssignable(profiles, agentProfileId, before.projectId) : null;
+    if (refusal !== null) return E.left(refusal);
+    const previousAgentProfileId = before.agentProfileId;
+    const assignment = { id, previousAgentProfileId, requestedAtRevision: null };
+    return E.right([
+      ...(name === undefined || name === before.name ? [] : [happened('FlowRenamed', { id, name })]),
+      ...(description === undefined || description === before.description
+        ? []
+        : [happened('FlowDescribed', { id, description })]),
+      ...(agentProfileId === undefined || agentProfileId === previousAgentProfileId
+        ? []
+        : [happened('FlowAgentProfileAssigned', { ...assignment, agentProfileId })]),
+    ]);
+  },
+  answer: ({ state }) => flowRecord(state),
+});

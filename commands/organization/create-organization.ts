@@ -1,0 +1,29 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { organization, organizationRecord } from '#domain/organization/organization.ts';
+import { OrganizationRecord } from '#domain/organization/record.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const createOrganization = command({
+  name: 'create_organization',
+  summary: 'Create an organization',
+  description: 'For the operator alone. A partner may own templates and customer organizations.',
+  group: 'Organizations',
+  http: post('/v1/organizations', 201),
+  scope: 'operations:write',
+  input: t.type({ name: text({ min: 1, max: 200 }), partner: t.boolean }),
+  output: OrganizationRecord,
+  failures: [],
+  example: { input: { name: 'Northwind Voice', partner: true }, output: examples.organization },
+  entity: organization,
+  subject: null,
+  newId: (_, fresh) => fresh.id,
+  tenant: ({ partner }, { fresh: { id } }) => ({ organizationId: id, projectId: null, partnerId: partner ? id : null }),
+  decide: ({ name, partner }, _, { fresh: { id } }) =>
+    E.right([happened('OrganizationCreated', { id, name, partner })]),
+  answer: ({ state }) => organizationRecord(state),
+});

@@ -1,0 +1,61 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, jsonObject, nullable, text, withDefault } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
+import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
+import { claimedNumber } from '#domain/phone-number/number-space.ts';
+import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { project } from '#domain/project/project.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const createPhoneNumber = command({
+  name: 'create_phone_number',
+  summary: 'Create a phone number',
+  description:
+    'A number is unique across the system for platform and partner, per project for external, judged on its E.164 form.',
+  group: 'Phone numbers',
+  http: post('/v1/projects/:projectId/phone-numbers', 201),
+  scope: 'phone-numbers:write',
+  input: t.intersection([
+    t.type({ projectId: cuid, name: text({ min: 1, max: 200 }), number: text({ min: 1, max: 64 }) }),
+    t.partial({
+      status: withDefault(PhoneNumberStatus, 'disabled'),
+      type: withDefault(PhoneNumberType, 'platform'),
+      flowId: nullable(cuid),
+      externalPhoneFields: nullable(jsonObject),
+    }),
+  ]),
+  output: PhoneNumberRecord,
+  failures: ['project-not-found', 'flow-not-found', 'phone-number-taken'],
+  example: {
+    input: { name: 'Reception', number: '+442071838750', flowId: examples.flow.id },
+    output: examples.phoneNumber,
+  },
+  entity: phoneNumber,
+  subject: { entity: project, parameter: 'projectId' },
+  newId: (_, fresh) => fresh.id,
+  also: async ({ flowId }, { load }) => (flowId ? (await load(flow, flowId)).state : null),
+  claim: ({ type = 'platform', projectId, number }) => claimedNumber(type, projectId, number),
+  decide: (input, state, { also: target, fresh: { id } }) => {
+    const { projectId, name, number, type = 'platform', status = 'disabled' } = input;
+    const { flowId = null, externalPhoneFields = null } = input;
+    if (state === 'abandoned') return E.left(tookTooLong);
+    const refusal = flowId === null ? null : notAttachable(target, flowId, projectId);
+    if (refusal !== null) return E.left(refusal);
+    const data = { id, projectId, type, name, number, status, flowId, externalPhoneFields };
+    return E.right([happened('PhoneNumberCreated', data)]);
+  },
+  answer: ({ state }) => phoneNumberRecord(state),
+});
+
+const tookTooLong = failure(
+  'unavailable',
+  'The creation took too long and was given up, so that others could claim the number. Try again.',
+  { retryAfterSeconds: 1 },
+);

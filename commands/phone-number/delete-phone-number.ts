@@ -1,0 +1,26 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { command } from '#operations/command.ts';
+import { remove } from '#operations/operation.ts';
+
+export const deletePhoneNumber = command({
+  name: 'delete_phone_number',
+  summary: 'Delete a phone number',
+  description: 'The number is free for others as soon as this is answered.',
+  group: 'Phone numbers',
+  http: remove('/v1/phone-numbers/:phoneNumberId'),
+  scope: 'phone-numbers:write',
+  input: t.type({ phoneNumberId: cuid }),
+  output: PhoneNumberRecord,
+  failures: ['phone-number-not-found'],
+  example: { output: examples.phoneNumber },
+  entity: phoneNumber,
+  subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
+  decide: ({ phoneNumberId: id }) => E.right([happened('PhoneNumberDeleted', { id })]),
+  answer: ({ state }) => phoneNumberRecord(state),
+});

@@ -1,0 +1,34 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, nullable } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
+import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { command } from '#operations/command.ts';
+import { patch } from '#operations/operation.ts';
+
+export const setPhoneNumberFlow = command({
+  name: 'set_phone_number_flow',
+  summary: 'Point a phone number at a flow, or at none',
+  group: 'Phone numbers',
+  http: patch('/v1/phone-numbers/:phoneNumberId/flow'),
+  scope: 'phone-numbers:write',
+  input: t.type({ phoneNumberId: cuid, flowId: nullable(cuid) }),
+  output: PhoneNumberRecord,
+  failures: ['phone-number-not-found', 'flow-not-found'],
+  example: { input: { flowId: examples.flow.id }, output: examples.phoneNumber },
+  entity: phoneNumber,
+  subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
+  also: async ({ flowId }, { load }) => (flowId === null ? null : (await load(flow, flowId)).state),
+  decide: ({ phoneNumberId: id, flowId }, state, { also: target }) => {
+    const before = phoneNumberRecord(state);
+    const refusal = flowId === null ? null : notAttachable(target, flowId, before.projectId);
+    if (refusal !== null) return E.left(refusal);
+    if (flowId === before.flowId) return E.right([]);
+    return E.right([happened('PhoneNumberFlowSet', { id, flowId, reason: 'requested' as const })]);
+  },
+  answer: ({ state }) => phoneNumberRecord(state),
+});

@@ -1,0 +1,37 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { PhoneNumberStatus } from '#domain/phone-number/events.ts';
+import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { command } from '#operations/command.ts';
+import { patch } from '#operations/operation.ts';
+
+export const updatePhoneNumber = command({
+  name: 'update_phone_number',
+  summary: 'Rename, enable or disable a phone number',
+  group: 'Phone numbers',
+  http: patch('/v1/phone-numbers/:phoneNumberId'),
+  scope: 'phone-numbers:write',
+  input: t.intersection([
+    t.type({ phoneNumberId: cuid }),
+    t.partial({ name: text({ min: 1, max: 200 }), status: PhoneNumberStatus }),
+  ]),
+  output: PhoneNumberRecord,
+  failures: ['phone-number-not-found'],
+  example: { input: { status: 'enabled' }, output: { ...examples.phoneNumber, status: 'enabled' } },
+  entity: phoneNumber,
+  subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
+  decide: ({ phoneNumberId: id, name, status }, state) => {
+    const before = phoneNumberRecord(state);
+    return E.right([
+      ...(name === undefined || name === before.name ? [] : [happened('PhoneNumberRenamed', { id, name })]),
+      ...(status === undefined || status === before.status
+        ? []
+        : [happened('PhoneNumberStatusChanged', { id, status })]),
+    ]);
+  },
+  answer: ({ state }) => phoneNumberRecord(state),
+});

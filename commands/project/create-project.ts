@@ -1,0 +1,42 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { organization } from '#domain/organization/organization.ts';
+import { project, projectRecord } from '#domain/project/project.ts';
+import { ProjectRecord } from '#domain/project/record.ts';
+import { reaches } from '#domain/tenancy.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const createProject = command({
+  name: 'create_project',
+  summary: 'Create a project in an organization',
+  group: 'Projects',
+  http: post('/v1/projects', 201),
+  scope: 'projects:write',
+  input: t.intersection([t.type({ name: text({ min: 1, max: 200 }) }), t.partial({ organizationId: cuid })]),
+  output: ProjectRecord,
+  failures: ['organization-not-found'],
+  example: { input: { name: 'Front desk' }, output: examples.project },
+  entity: project,
+  subject: null,
+  newId: (_, fresh) => fresh.id,
+  also: async ({ organizationId }, { load }, caller) => load(organization, organizationId ?? caller.organizationId),
+  tenant: (_, { also, fresh: { id } }) => ({
+    organizationId: also.state?.id ?? '',
+    projectId: id,
+    partnerId: also.tenant?.partnerId ?? null,
+  }),
+  decide: ({ name, organizationId }, _, { caller, also, fresh: { id } }) => {
+    if (also.state === null || also.tenant === null || !reaches(caller, also.tenant)) {
+      return E.left(
+        failure('organization-not-found', `There is no organization ${organizationId} that this key reaches.`),
+      );
+    }
+    return E.right([happened('ProjectCreated', { id, organizationId: also.state.id, name })]);
+  },
+  answer: ({ state }) => projectRecord(state),
+});

@@ -1,0 +1,26 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { project, projectRecord } from '#domain/project/project.ts';
+import { ProjectRecord } from '#domain/project/record.ts';
+import { command } from '#operations/command.ts';
+import { patch } from '#operations/operation.ts';
+
+export const updateProject = command({
+  name: 'update_project',
+  summary: 'Rename a project',
+  group: 'Projects',
+  http: patch('/v1/projects/:projectId'),
+  scope: 'projects:write',
+  input: t.intersection([t.type({ projectId: cuid }), t.partial({ name: text({ min: 1, max: 200 }) })]),
+  output: ProjectRecord,
+  failures: ['project-not-found'],
+  example: { input: { name: 'Front desk, nights' }, output: examples.project },
+  entity: project,
+  subject: { entity: project, parameter: 'projectId' },
+  decide: ({ name }, state) =>
+    E.right(name === undefined || name === state?.name ? [] : [happened('ProjectRenamed', { name })]),
+  answer: ({ state }) => projectRecord(state),
+});

@@ -1,0 +1,53 @@
+import type { AnyCommand } from '#operations/command.ts';
+import { createAgentProfile } from './agent-profile/create-agent-profile.ts';
+import { deleteAgentProfile } from './agent-profile/delete-agent-profile.ts';
+import { replaceAgentProfile } from './agent-profile/replace-agent-profile.ts';
+import { createApiKey } from './api-key/create-api-key.ts';
+import { revokeApiKey } from './api-key/revoke-api-key.ts';
+import { rotateApiKey } from './api-key/rotate-api-key.ts';
+import { changeFlowTier } from './flow/change-flow-tier.ts';
+import { createFlow } from './flow/create-flow.ts';
+import { deleteFlow } from './flow/delete-flow.ts';
+import { updateFlow } from './flow/update-flow.ts';
+import { activateFlowVersion } from './flow-version/activate-flow-version.ts';
+import { createFlowVersion } from './flow-version/create-flow-version.ts';
+import { deleteFlowVersion } from './flow-version/delete-flow-version.ts';
+import { tagFlowVersion } from './flow-version/tag-flow-version.ts';
+import { createOrganization } from './organization/create-organization.ts';
+import { createPhoneNumber } from './phone-number/create-phone-number.ts';
+import { deletePhoneNumber } from './phone-number/delete-phone-number.ts';
+import { setPhoneNumberFlow } from './phone-number/set-phone-number-flow.ts';
+import { updatePhoneNumber } from './phone-number/update-phone-number.ts';
+import { createProject } from './project/create-project.ts';
+import { updateProject } from './project/update-project.ts';
+import { rebuildProjection } from './projection/rebuild-projection.ts';
+import { retryProjection } from './projection/retry-projection.ts';
+import { skipProjectionEvent } from './projection/skip-projection-event.ts';
+
+/** Every command there is, in the order in which documentation lists them. */
+export const commands: ReadonlyArray<AnyCommand> = [
+  createFlow,
+  updateFlow,
+  changeFlowTier,
+  deleteFlow,
+  createFlowVersion,
+  tagFlowVersion,
+  activateFlowVersion,
+  deleteFlowVersion,
+  createPhoneNumber,
+  updatePhoneNumber,
+  setPhoneNumberFlow,
+  deletePhoneNumber,
+  createAgentProfile,
+  replaceAgentProfile,
+  deleteAgentProfile,
+  createProject,
+  updateProject,
+  createOrganization,
+  createApiKey,
+  rotateApiKey,
+  revokeApiKey,
+  rebuildProjection,
+  retryProjection,
+  skipProjectionEvent,
+];

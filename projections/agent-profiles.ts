@@ -1,0 +1,71 @@
+import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
+import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
+import type { FlowEvents } from '#domain/flow/events.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { projection } from '#read-store/projection.ts';
+import { type TenantDocument, tenantOf } from './document.ts';
+
+export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;
+
+type Events = AgentProfileEvents & Pick<FlowEvents, 'FlowCreated' | 'FlowAgentProfileAssigned' | 'FlowDeleted'>;
+
+/**
+ * Every agent profile that is there. Its flows are those whose own streams say so; a profile's events only ask for
+ * them. What a flow's event changes moves no profile's revision.
+ */
+export const agentProfiles = projection<AgentProfileDocument, Events>({
+  name: 'agent-profiles',
+  version: 1,
+  keys: (event) => {
+    switch (event.type) {
+      case 'AgentProfileDefaultMoved':
+        return present(event.data.id, event.data.previousId);
+      case 'FlowCreated':
+      case 'FlowDeleted':
+        return present(event.data.agentProfileId);
+      case 'FlowAgentProfileAssigned':
+        return present(event.data.agentProfileId, event.data.previousAgentProfileId);
+      default:
+        return [event.data.id];
+    }
+  },
+  on: {
+    AgentProfileCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      record: { ...data, flowIds: [], isDefault: false, createdAt: metadata.time, updatedAt: metadata.time },
+    }),
+    AgentProfileReplaced: (document, event) => {
+      const { flowIds: _, ...contents } = event.data;
+      return changed(document, event, contents);
+    },
+    AgentProfileDefaultMoved: (document, event, id) => changed(document, event, { isDefault: id === event.data.id }),
+    AgentProfileDeleted: () => null,
+    FlowCreated: (document, { data }) => withFlow(document, data.id),
+    FlowAgentProfileAssigned: (document, { data }, id) =>
+      id === data.agentProfileId ? withFlow(document, data.id) : withoutFlow(document, data.id),
+    FlowDeleted: (document, { data }) => withoutFlow(document, data.id),
+  },
+  indexes: [['projectId']],
+});
+
+const present = (...ids: ReadonlyArray<string | null>) => ids.filter((id) => id !== null);
+
+function changed(
+  document: AgentProfileDocument | null,
+  { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
+  change: Partial<AgentProfileRecord>,
+): AgentProfileDocument | null {
+  return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
+}
+
+function withFlow(document: AgentProfileDocument | null, flowId: string): AgentProfileDocument | null {
+  if (document === null || document.record.flowIds.includes(flowId)) return document;
+  return { ...document, record: { ...document.record, flowIds: [...document.record.flowIds, flowId] } };
+}
+
+function withoutFlow(document: AgentProfileDocument | null, flowId: string): AgentProfileDocument | null {
+  if (document === null) return null;
+  const flowIds = document.record.flowIds.filter((id) => id !== flowId);
+  return { ...document, record: { ...document.record, flowIds } };
+}

@@ -1,0 +1,28 @@
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
+import type { ApiKeyRecord } from '#domain/api-key/record.ts';
+import { projection } from '#read-store/projection.ts';
+import { type TenantDocument, tenantOf } from './document.ts';
+
+export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;
+
+/** The API keys in force, without their secrets. */
+export const apiKeys = projection<ApiKeyDocument, ApiKeyEvents>({
+  name: 'api-keys',
+  version: 1,
+  keys: ({ data }) => [data.id],
+  on: {
+    ApiKeyCreated: (_, { data: { secretHash: _hash, ...contents }, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      record: { ...contents, createdAt: metadata.time, updatedAt: metadata.time },
+    }),
+    ApiKeyRotated: (document, { data: { prefix }, revision, metadata }) =>
+      document && {
+        ...document,
+        revision,
+        record: { ...document.record, prefix, updatedAt: metadata.time },
+      },
+    ApiKeyRevoked: () => null,
+  },
+  indexes: [['projectId']],
+});

@@ -1,0 +1,44 @@
+import type { FlowEvents } from '#domain/flow/events.ts';
+import type { FlowVersionRecord } from '#domain/flow/record.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { projection } from '#read-store/projection.ts';
+import { type TenantDocument, tenantOf } from './document.ts';
+
+export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionRecord>, 'revision'> {
+  readonly flowId: string;
+}
+
+type VersionEvents = Pick<
+  FlowEvents,
+  'FlowVersionCreated' | 'FlowVersionTagged' | 'FlowVersionActivated' | 'FlowVersionDeleted' | 'FlowDeleted'
+>;
+
+/** Every version of the flows that are there. Their ETag is the flow's. */
+export const flowVersions = projection<FlowVersionDocument, VersionEvents>({
+  name: 'flow-versions',
+  version: 1,
+  keys: (event) => {
+    if (event.type !== 'FlowVersionActivated' || event.data.replacedVersionId === null) return [event.data.id];
+    return [event.data.id, event.data.replacedVersionId];
+  },
+  on: {
+    FlowVersionCreated: (_, { data, metadata }) => ({
+      ...tenantOf(metadata),
+      flowId: data.flowId,
+      record: { ...data, isActive: false, createdAt: metadata.time, updatedAt: metadata.time },
+    }),
+    FlowVersionTagged: (document, event) => changed(document, event, { tag: event.data.tag }),
+    FlowVersionActivated: (document, event, id) => changed(document, event, { isActive: id === event.data.id }),
+    FlowVersionDeleted: () => null,
+  },
+  removeWhere: { FlowDeleted: ({ data }) => ({ flowId: data.id }) },
+  indexes: [['flowId']],
+});
+
+function changed(
+  document: FlowVersionDocument | null,
+  { metadata }: Pick<RecordedEvent, 'metadata'>,
+  change: Partial<FlowVersionRecord>,
+): FlowVersionDocument | null {
+  return document && { ...document, record: { ...document.record, ...change, updatedAt: metadata.time } };
+}

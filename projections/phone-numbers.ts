@@ -1,0 +1,42 @@
+import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
+import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { projection } from '#read-store/projection.ts';
+import { type TenantDocument, tenantOf } from './document.ts';
+
+export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {
+  /** For the lookup of a flow's phone numbers. */
+  readonly flowId: string | null;
+}
+
+/** Every phone number that is there. */
+export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
+  name: 'phone-numbers',
+  version: 1,
+  keys: ({ data }) => [data.id],
+  on: {
+    PhoneNumberCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      flowId: data.flowId,
+      record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
+    }),
+    PhoneNumberRenamed: (document, event) => changed(document, event, { name: event.data.name }),
+    PhoneNumberStatusChanged: (document, event) => changed(document, event, { status: event.data.status }),
+    PhoneNumberFlowSet: (document, event) => {
+      const { flowId } = event.data;
+      const after = changed(document, event, { flowId });
+      return after && { ...after, flowId };
+    },
+    PhoneNumberDeleted: () => null,
+  },
+  indexes: [['projectId'], ['flowId']],
+});
+
+function changed(
+  document: PhoneNumberDocument | null,
+  { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
+  change: Partial<PhoneNumberRecord>,
+): PhoneNumberDocument | null {
+  return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
+}

@@ -1,0 +1,27 @@
+import type { ProjectEvents } from '#domain/project/events.ts';
+import type { ProjectRecord } from '#domain/project/record.ts';
+import { projection } from '#read-store/projection.ts';
+import { streamKey, type TenantDocument, tenantOf } from './document.ts';
+
+export type ProjectDocument = TenantDocument<ProjectRecord>;
+
+/** Every project, listed for those that reach it. */
+export const projects = projection<ProjectDocument, ProjectEvents>({
+  name: 'projects',
+  version: 1,
+  keys: ({ stream }) => [streamKey(stream)],
+  on: {
+    ProjectCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
+    }),
+    ProjectRenamed: (document, { data, revision, metadata }) =>
+      document && {
+        ...document,
+        revision,
+        record: { ...document.record, name: data.name, updatedAt: metadata.time },
+      },
+  },
+  indexes: [['organizationId'], ['partnerId'], ['projectId']],
+});

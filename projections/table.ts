@@ -1,0 +1,21 @@
+import type { AnyProjection } from '#read-store/projection.ts';
+import { agentProfiles } from './agent-profiles.ts';
+import { apiKeySecrets } from './api-key-secrets.ts';
+import { apiKeys } from './api-keys.ts';
+import { flowVersions } from './flow-versions.ts';
+import { flows } from './flows.ts';
+import { organizations } from './organizations.ts';
+import { phoneNumbers } from './phone-numbers.ts';
+import { projects } from './projects.ts';
+
+/** Every read model there is. */
+export const projections: ReadonlyArray<AnyProjection> = [
+  organizations,
+  projects,
+  apiKeys,
+  apiKeySecrets,
+  flows,
+  flowVersions,
+  phoneNumbers,
+  agentProfiles,
+];

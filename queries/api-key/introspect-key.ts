@@ -1,0 +1,34 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { KeyTypeCodec } from '#domain/api-key/events.ts';
+import { cuid } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import { get } from '#operations/operation.ts';
+import { query } from '#operations/query.ts';
+
+const Input = t.type({});
+const Output = t.type({ apiKeyId: cuid, projectId: cuid, organizationId: cuid, keyType: KeyTypeCodec });
+
+export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
+  name: 'introspect_key',
+  summary: 'Tell which key, project and organization the presented key resolves to',
+  group: 'API keys',
+  http: get('/v1/me'),
+  scope: null,
+  input: Input,
+  output: Output,
+  failures: [],
+  example: {
+    output: {
+      apiKeyId: examples.apiKey.id,
+      projectId: examples.project.id,
+      organizationId: examples.organization.id,
+      keyType: 'project',
+    },
+  },
+  reads: [],
+  subject: null,
+  answer: ({ caller: { keyId, projectId, organizationId, keyType } }) =>
+    E.right({ body: { apiKeyId: keyId, projectId, organizationId, keyType } }),
+});

@@ -1,0 +1,41 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { ApiKeyRecord } from '#domain/api-key/record.ts';
+import { cuid } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import { get } from '#operations/operation.ts';
+import { listPage, nextCursorOutput, pageInput } from '#operations/paging.ts';
+import { query } from '#operations/query.ts';
+import { type ApiKeyDocument, apiKeys } from '#projections/api-keys.ts';
+import { type ProjectDocument, projects } from '#projections/projects.ts';
+
+const Input = t.intersection([t.type({ projectId: cuid }), t.partial(pageInput)]);
+const Output = t.intersection([t.type({ keys: t.readonlyArray(ApiKeyRecord) }), nextCursorOutput]);
+
+export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.TypeOf<typeof Output>>({
+  name: 'list_api_keys',
+  summary: "List a project's API keys",
+  description: 'Those in force, without their secrets.',
+  group: 'API keys',
+  http: get('/v1/projects/:projectId/keys'),
+  scope: 'keys:read',
+  input: Input,
+  output: Output,
+  failures: ['project-not-found'],
+  example: { output: { keys: [examples.apiKey] } },
+  reads: [apiKeys.name, projects.name],
+  subject: { collection: projects.name, parameter: 'projectId', notFound: 'project-not-found' },
+  paged: true,
+  answer: async ({ input, subject, documents, keyUsage }) => {
+    const page = await listPage(documents, {
+      collection: apiKeys.name,
+      where: { projectId: subject.id },
+      input,
+      name: 'keys',
+      item: ({ value }: { value: ApiKeyDocument }) => value.record,
+    });
+    const lastUsed = await keyUsage.lastUsed(page.body.keys.map(({ id }) => id));
+    const keys = page.body.keys.map((key) => ({ ...key, lastUsedAt: lastUsed.get(key.id) ?? null }));
+    return E.right({ ...page, body: { ...page.body, keys } });
+  },
+});

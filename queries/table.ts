@@ -1,0 +1,33 @@
+import type { AnyQuery } from '#operations/query.ts';
+import { getAgentProfile } from './agent-profile/get-agent-profile.ts';
+import { listAgentProfiles } from './agent-profile/list-agent-profiles.ts';
+import { introspectKey } from './api-key/introspect-key.ts';
+import { listApiKeys } from './api-key/list-api-keys.ts';
+import { getFlow } from './flow/get-flow.ts';
+import { listFlows } from './flow/list-flows.ts';
+import { getFlowVersion } from './flow-version/get-flow-version.ts';
+import { listFlowVersions } from './flow-version/list-flow-versions.ts';
+import { listOrganizations } from './organization/list-organizations.ts';
+import { getPhoneNumber } from './phone-number/get-phone-number.ts';
+import { listPhoneNumbers } from './phone-number/list-phone-numbers.ts';
+import { getProject } from './project/get-project.ts';
+import { listProjects } from './project/list-projects.ts';
+import { listProjections } from './projection/list-projections.ts';
+
+/** Every query there is, in the order in which documentation lists them. */
+export const queries: ReadonlyArray<AnyQuery> = [
+  listFlows,
+  getFlow,
+  listFlowVersions,
+  getFlowVersion,
+  listPhoneNumbers,
+  getPhoneNumber,
+  listAgentProfiles,
+  getAgentProfile,
+  listProjects,
+  getProject,
+  listOrganizations,
+  listApiKeys,
+  introspectKey,
+  listProjections,
+];

@@ -1,0 +1,12 @@
+import { type Failure, failure } from '#domain/failure.ts';
+import { type AgentProfilesState, agentProfiles } from './agent-profile.ts';
+
+/**
+ * Why a flow cannot take an agent profile: it is unknown, deleted, or another project's. Null when it can.
+ * @param profiles the profiles of the project that the id names
+ */
+export function notAssignable(profiles: AgentProfilesState | null, id: string, projectId: string): Failure | null {
+  const known = profiles !== null && agentProfiles.isLive(profiles, id);
+  if (known && profiles.get(id)?.record.projectId === projectId) return null;
+  return failure('agent-profile-not-found', `There is no agent profile ${id} in this project.`);
+}

@@ -1,0 +1,26 @@
+import * as t from 'io-ts';
+import { text } from '#domain/codecs.ts';
+import { type Failure, failure } from '#domain/failure.ts';
+import type { FlowState } from '#domain/flow/flow.ts';
+
+/** The six members of an agent profile that a client sets (contract, "Agent profiles"; it gives no bounds). */
+export const agentProfileContents = {
+  name: text(),
+  flowIds: t.readonlyArray(text()),
+  isDefault: t.boolean,
+  supportedInputLanguages: t.readonlyArray(text()),
+  reasoningMode: text(),
+  outputVoiceId: text(),
+};
+
+/** A flow that a profile is asked to take, as its stream tells. */
+export interface AskedFlow {
+  readonly id: string;
+  readonly state: FlowState;
+}
+
+/** Why a project's profile cannot take these flows: one is unknown, deleted or another project's. */
+export function notTakable(flows: ReadonlyArray<AskedFlow>, projectId: string): Failure | null {
+  const foreign = flows.find(({ state }) => state === null || state.deleted || state.record.projectId !== projectId);
+  return foreign === undefined ? null : failure('flow-not-found', `There is no flow ${foreign.id} in this project.`);
+}

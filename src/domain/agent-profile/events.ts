@@ -1,0 +1,25 @@
+import * as t from 'io-ts';
+import { nullable } from '#domain/codecs.ts';
+
+const contents = {
+  id: t.string,
+  projectId: t.string,
+  name: t.string,
+  supportedInputLanguages: t.readonlyArray(t.string),
+  reasoningMode: t.string,
+  outputVoiceId: t.string,
+  /** The flows asked for; the relation itself is the flows'. */
+  flowIds: t.readonlyArray(t.string),
+};
+
+/** The events of a project's agent profiles: all of them in one stream. */
+export const agentProfileEvents = {
+  AgentProfileCreated: t.type(contents),
+  AgentProfileReplaced: t.type(contents),
+  AgentProfileDefaultMoved: t.type({ id: t.string, previousId: nullable(t.string) }),
+  AgentProfileDeleted: t.type({ id: t.string }),
+};
+
+export type AgentProfileEvents = {
+  [Type in keyof typeof agentProfileEvents]: t.TypeOf<(typeof agentProfileEvents)[Type]>;
+};

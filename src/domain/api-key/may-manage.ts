@@ -1,0 +1,21 @@
+import { type Failure, failure } from '#domain/failure.ts';
+import type { Caller } from '#domain/tenancy.ts';
+import type { ApiKeyState } from './api-key.ts';
+
+const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
+
+/**
+ * Why a key may not rotate or revoke another: it would take over, or shut out, a key that can do more than itself.
+ * Null when it may.
+ */
+export function mayManage(caller: Caller, state: ApiKeyState): Failure | null {
+  if (state === null || state.record.id === caller.keyId) return null;
+  const { keyType } = state.record;
+  if (rank[keyType] > rank[caller.keyType]) {
+    return failure('key-type-not-allowed', `A ${caller.keyType} key cannot manage a key of type ${keyType}.`);
+  }
+  const wider = state.record.scopes.find((scope) => !(caller.scopes as ReadonlySet<string>).has(scope));
+  return wider === undefined
+    ? null
+    : failure('scope-required', `A key cannot manage one that has a scope it lacks itself: ${wider}.`);
+}

@@ -1,0 +1,32 @@
+import * as t from 'io-ts';
+import { cuid, nullable, oneOf, text, timestamp } from '#domain/codecs.ts';
+import { type Scope, scopes } from '#domain/scope.ts';
+import { KeyTypeCodec } from './events.ts';
+
+const [firstScope, ...otherScopes] = scopes as [Scope, ...Scope[]];
+
+/** A scope that a key can be given. */
+export const ScopeCodec = oneOf(firstScope, ...otherScopes);
+
+/** An API key as it is given out, without its secret. */
+export const ApiKeyRecord = t.type({
+  id: cuid,
+  projectId: cuid,
+  organizationId: cuid,
+  name: text(),
+  keyType: KeyTypeCodec,
+  scopes: t.readonlyArray(text()),
+  /** The first characters of the secret, to tell keys apart. */
+  prefix: text(),
+  /** To the minute; null when it was never used. */
+  lastUsedAt: nullable(timestamp),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+export type ApiKeyRecord = t.TypeOf<typeof ApiKeyRecord>;
+
+/** The answer to making a key: `key` is there the first time alone. */
+export const ApiKeyWithSecret = t.intersection([ApiKeyRecord, t.partial({ key: text() })]);
+
+export type ApiKeyWithSecret = t.TypeOf<typeof ApiKeyWithSecret>;

@@ -1,0 +1,197 @@
+import * as t from 'io-ts';
+import type { Json, JsonObject } from '#src/json.ts';
+
+/**
+ * What a codec checks, in JSON Schema's words (2020-12). A codec that io-ts cannot describe by its tag is annotated
+ * here once, where it is made, so that OpenAPI and MCP publish exactly what is enforced.
+ */
+const schemas = new WeakMap<t.Mixed, JsonObject>();
+
+/** Tells how a codec reads in JSON Schema. Gives the codec back. */
+export function describedAs<C extends t.Mixed>(codec: C, schema: JsonObject): C {
+  schemas.set(codec, schema);
+  return codec;
+}
+
+/** The JSON Schema that a codec was annotated with, if any. */
+export function schemaOf(codec: t.Mixed): JsonObject | undefined {
+  return schemas.get(codec);
+}
+
+/** The length of a text in Unicode code points, which is what "characters" means in every bound. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      const next = text.charCodeAt(index + 1);
+      if (next >= 0xdc00 && next <= 0xdfff) {
+        count -= 1;
+        index += 1;
+      }
+    }
+  }
+  return count;
+}
+
+function stringThat(name: string, check: (value: string) => string | null, schema: JsonObject): t.Type<string> {
+  const codec = new t.Type<string, string, unknown>(
+    name,
+    t.string.is,
+    (value, context) => {
+      if (typeof value !== 'string') return t.failure(value, context, 'must be a string');
+      const fault = check(value);
+      return fault === null ? t.success(value) : t.failure(value, context, fault);
+    },
+    t.identity,
+  );
+  return describedAs(codec, { type: 'string', ...schema });
+}
+
+/** A string of `min` to `max` characters (code points). Without bounds, any string. */
+export function text(bounds: { min?: number; max?: number } = {}): t.Type<string> {
+  const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
+  const check = (value: string) => {
+    const length = value.length <= max && value.length >= min * 2 ? value.length : codePoints(value);
+    if (length < min) return `must have at least ${min} character${min === 1 ? '' : 's'}`;
+    if (length > max) return `must have at most ${max} characters, has ${length}`;
+    return null;
+  };
+  return stringThat(`text(${min}..${max})`, check, {
+    ...(min > 0 ? { minLength: min } : {}),
+    ...(max < Number.POSITIVE_INFINITY ? { maxLength: max } : {}),
+  });
+}
+
+const cuidPattern = /^[cC][0-9a-z]{6,}$/;
+
+/** Whether a text has the form of an id. */
+export function isCuid(value: string): boolean {
+  return cuidPattern.test(value);
+}
+
+/** An id, in the contract's form. */
+export const cuid = stringThat(
+  'cuid',
+  (value) => (isCuid(value) ? null : `must be an id that matches ${cuidPattern.source}`),
+  { pattern: cuidPattern.source, examples: ['cm3v8k2p90000qzrm4d1x7w5b'] },
+);
+
+/** RFC 3339 in UTC with milliseconds, as every timestamp is given out. */
+export const timestamp = stringThat(
+  'timestamp',
+  (value) => (Number.isNaN(Date.parse(value)) ? 'must be an RFC 3339 time' : null),
+  { format: 'date-time', examples: ['2026-01-05T09:30:00.000Z'] },
+);
+
+/** One of some strings. */
+export function oneOf<Value extends string>(...values: readonly [Value, ...Value[]]): t.Type<Value, Value, unknown> {
+  const is = (value: unknown): value is Value => values.includes(value as Value);
+  const codec = new t.Type<Value, Value, unknown>(
+    values.join(' | '),
+    is,
+    (value, context) =>
+      is(value)
+        ? t.success(value)
+        : t.failure(value, context, `must be one of ${values.map((v) => `"${v}"`).join(', ')}`),
+    t.identity,
+  );
+  return describedAs(codec, { type: 'string', enum: [...values] });
+}
+
+/** A value or null. */
+export function nullable<C extends t.Mixed>(codec: C): t.UnionC<[C, t.NullC]> {
+  return t.union([codec, t.null]);
+}
+
+/** In a `t.partial`: takes this value when the member is absent. */
+export function withDefault<A extends Json, O>(codec: t.Type<A, O, unknown>, value: A): t.Type<A, O, unknown> {
+  const defaulting = new t.Type<A, O, unknown>(
+    codec.name,
+    codec.is,
+    (input, context) => (input === undefined ? t.success(value) : codec.validate(input, context)),
+    codec.encode,
+  );
+  defaulted.set(defaulting, { codec, value });
+  return defaulting;
+}
+
+const defaulted = new WeakMap<t.Mixed, { codec: t.Mixed; value: Json }>();
+
+/** The codec and value behind a `withDefault`, for its JSON Schema. */
+export function defaultOf(codec: t.Mixed): { readonly codec: t.Mixed; readonly value: Json } | undefined {
+  return defaulted.get(codec);
+}
+
+/**
+ * Any JSON value, required to be there. What came from `JSON.parse` is JSON already: walking it would cost more than
+ * parsing it did.
+ */
+export const json = describedAs(
+  new t.Type<Json, Json, unknown>(
+    'json',
+    (value): value is Json => value !== undefined,
+    (value, context) => (value === undefined ? t.failure(value, context, 'is required') : t.success(value as Json)),
+    t.identity,
+  ),
+  { description: 'Any JSON value' },
+);
+
+/** Any JSON object. */
+export const jsonObject = describedAs(
+  new t.Type<JsonObject, JsonObject, unknown>(
+    'json object',
+    (value): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value),
+    (value, context) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? t.success(value as JsonObject)
+        : t.failure(value, context, 'must be an object'),
+    t.identity,
+  ),
+  { type: 'object' },
+);
+
+/** A version number, counting from 1. */
+export const versionNumber = describedAs(
+  new t.Type<number, number, unknown>(
+    'version number',
+    (value): value is number => Number.isSafeInteger(value),
+    (value, context) =>
+      Number.isSafeInteger(value) ? t.success(value as number) : t.failure(value, context, 'must be an integer'),
+    t.identity,
+  ),
+  { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+);
+
+/** A whole number in a range, given as a number or, in a query string, as its digits. */
+export function wholeNumber(minimum: number, maximum: number): t.Type<number, number, unknown> {
+  const inRange = (value: unknown): value is number =>
+    Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum;
+  const codec = new t.Type<number, number, unknown>(
+    `whole number ${minimum}..${maximum}`,
+    inRange,
+    (value, context) => {
+      const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+      return inRange(number)
+        ? t.success(number)
+        : t.failure(value, context, `must be a whole number from ${minimum} to ${maximum}`);
+    },
+    t.identity,
+  );
+  return describedAs(codec, { type: 'integer', minimum, maximum });
+}
+
+/** True or false, given as such or, in a query string, as the words. */
+export const flag = describedAs(
+  new t.Type<boolean, boolean, unknown>(
+    'flag',
+    t.boolean.is,
+    (value, context) => {
+      if (value === true || value === 'true') return t.success(true);
+      if (value === false || value === 'false') return t.success(false);
+      return t.failure(value, context, 'must be true or false');
+    },
+    t.identity,
+  ),
+  { type: 'boolean' },
+);

@@ -1,0 +1,54 @@
+import type { EventMetadata } from '#domain/event.ts';
+import type { FailureCode } from '#domain/failure.ts';
+
+/** A recorded event as the domain sees it: what happened, where in its stream, and its metadata. */
+export interface Recorded<Type extends string, Data> {
+  readonly type: Type;
+  readonly data: Data;
+  readonly stream: string;
+  readonly revision: number;
+  readonly metadata: EventMetadata;
+}
+
+/** Any event of a map from event type to data, before it is recorded. */
+export type EventOf<Events> = {
+  [Type in keyof Events & string]: { readonly type: Type; readonly data: Events[Type] };
+}[keyof Events & string];
+
+/** Any event of such a map, as recorded. */
+export type RecordedEventOf<Events> = {
+  [Type in keyof Events & string]: Recorded<Type, Events[Type]>;
+}[keyof Events & string];
+
+/**
+ * What lives in one stream. State holds what decisions and answers need; of a schema or payload only the revision of
+ * the event that carries it. States are values: evolve gives a new one.
+ */
+export interface Entity<State, Events> {
+  /** The stream is `{category}-{key}`. */
+  readonly category: string;
+  readonly initial: State;
+  readonly evolve: (state: State, event: RecordedEventOf<Events>) => State;
+  /** The part of a resource's id that names its stream. */
+  readonly streamKey: (id: string) => string;
+  /** Whether this id was ever given out in this stream, deleted or not. */
+  readonly knows: (state: State, id: string) => boolean;
+  /** Whether the resource with this id is there now. */
+  readonly isLive: (state: State, id: string) => boolean;
+  /** The revision for a resource's ETag where it is not the stream's. */
+  readonly revisionOf?: (state: State, id: string) => number;
+  readonly notFound: FailureCode;
+}
+
+/** The stream in which an entity keeps the resource with this id. */
+export function streamOf(entity: Pick<Entity<unknown, never>, 'category' | 'streamKey'>, id: string): string {
+  return `${entity.category}-${entity.streamKey(id)}`;
+}
+
+/** Ids made of another id and 8 more characters, so that the stream is found from the id alone. */
+export const suffixLength = 8;
+
+/** The id that a suffixed id begins with. */
+export function withoutSuffix(id: string): string {
+  return id.slice(0, -suffixLength);
+}

@@ -1,0 +1,71 @@
+/** Believable records for the documentation: one story, told once. */
+
+const id = {
+  organization: 'cq4m1x0tz8d2k6v9w3b5n7p1',
+  project: 'cw2k8d0xq5m9t1v4z7b3n6p8',
+  flow: 'cz7t3m1kx0q4v8d2w6b9n5p0',
+  phoneNumber: 'cb5n9p3w7q1x0m4t8k2d6v1z',
+  apiKey: 'ck8d2v6z0x4q9m3t7w1b5n2p',
+} as const;
+
+const times = { createdAt: '2026-01-05T09:30:00.000Z', updatedAt: '2026-01-05T09:30:00.000Z' } as const;
+
+const flowSchema = { start: 'greet', nodes: { greet: { say: 'Good morning, front desk.', next: null } } } as const;
+
+const agentProfileContents = {
+  name: 'Receptionist',
+  isDefault: true,
+  supportedInputLanguages: ['en', 'de'],
+  reasoningMode: 'balanced',
+  outputVoiceId: 'narrator',
+  flowIds: [id.flow],
+} as const;
+
+export const examples = {
+  organization: { id: id.organization, name: 'Northwind Voice', partner: true, ...times },
+  project: { id: id.project, organizationId: id.organization, name: 'Front desk', ...times },
+  flowSchema,
+  flow: {
+    id: id.flow,
+    projectId: id.project,
+    name: 'Opening hours',
+    type: 'simple',
+    description: 'Answers when the desk is closed',
+    tier: 'standard',
+    agentProfileId: null,
+    ...times,
+  },
+  flowVersion: {
+    id: `${id.flow}1x0q4v8d`,
+    flowId: id.flow,
+    version: 1,
+    tag: 'v1',
+    flowSchema,
+    isActive: true,
+    ...times,
+  },
+  phoneNumber: {
+    id: id.phoneNumber,
+    projectId: id.project,
+    type: 'platform',
+    name: 'Reception',
+    number: '+442071838750',
+    status: 'disabled',
+    flowId: id.flow,
+    externalPhoneFields: null,
+    ...times,
+  },
+  agentProfileContents,
+  agentProfile: { id: `${id.project}7w1b5n2p`, projectId: id.project, ...agentProfileContents, ...times },
+  apiKey: {
+    id: id.apiKey,
+    projectId: id.project,
+    organizationId: id.organization,
+    name: 'Website',
+    keyType: 'project',
+    scopes: ['flows:read', 'flows:write'],
+    prefix: 'sy_live_7Qm2',
+    lastUsedAt: null,
+    ...times,
+  },
+} as const;

@@ -1,0 +1,35 @@
+import * as t from 'io-ts';
+import { json, nullable, oneOf } from '#domain/codecs.ts';
+
+export const FlowType = oneOf('simple', 'graph');
+export const FlowTier = oneOf('standard', 'pro');
+
+/** The events of a flow's stream, its versions' among them. */
+export const flowEvents = {
+  FlowCreated: t.type({
+    id: t.string,
+    projectId: t.string,
+    name: t.string,
+    type: FlowType,
+    description: nullable(t.string),
+    tier: FlowTier,
+    agentProfileId: nullable(t.string),
+  }),
+  FlowRenamed: t.type({ id: t.string, name: t.string }),
+  FlowDescribed: t.type({ id: t.string, description: nullable(t.string) }),
+  FlowTierChanged: t.type({ id: t.string, tier: FlowTier }),
+  FlowAgentProfileAssigned: t.type({
+    id: t.string,
+    agentProfileId: nullable(t.string),
+    previousAgentProfileId: nullable(t.string),
+    /** The revision of the agent profiles' event that asked for it; null when the flow's own request did. */
+    requestedAtRevision: nullable(t.number),
+  }),
+  FlowDeleted: t.type({ id: t.string, agentProfileId: nullable(t.string) }),
+  FlowVersionCreated: t.type({ id: t.string, flowId: t.string, version: t.number, tag: t.string, flowSchema: json }),
+  FlowVersionTagged: t.type({ id: t.string, flowId: t.string, tag: t.string }),
+  FlowVersionActivated: t.type({ id: t.string, flowId: t.string, replacedVersionId: nullable(t.string) }),
+  FlowVersionDeleted: t.type({ id: t.string, flowId: t.string }),
+};
+
+export type FlowEvents = { [Type in keyof typeof flowEvents]: t.TypeOf<(typeof flowEvents)[Type]> };

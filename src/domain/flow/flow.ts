@@ -1,0 +1,112 @@
+import { type Entity, type RecordedEventOf, suffixLength, withoutSuffix } from '#domain/entity.ts';
+import type { FlowEvents } from './events.ts';
+import type { FlowRecord, FlowVersionRecord } from './record.ts';
+
+/** A version as decisions need it; its schema stays in the event at `schemaRevision`. */
+export interface FlowVersionState extends Omit<FlowVersionRecord, 'flowSchema' | 'isActive'> {
+  readonly schemaRevision: number;
+  readonly deleted: boolean;
+}
+
+/** A flow with its versions, or null before it was created. */
+export type FlowState = {
+  readonly record: FlowRecord;
+  readonly deleted: boolean;
+  readonly versions: ReadonlyMap<string, FlowVersionState>;
+  readonly activeVersionId: string | null;
+  readonly lastVersionNumber: number;
+  /** The revision of the newest agent profiles' event that was carried out here; -1 before the first. */
+  readonly carriedOutRevision: number;
+  /** When its agent profile was last assigned: what was asked for earlier comes too late. */
+  readonly assignedAt: string;
+} | null;
+
+type Live = NonNullable<FlowState>;
+
+/** A flow: one stream with its versions. */
+export const flow: Entity<FlowState, FlowEvents> = {
+  category: 'flow',
+  initial: null,
+  streamKey: (id) => id,
+  knows: (state) => state !== null,
+  isLive: (state) => state !== null && !state.deleted,
+  notFound: 'flow-not-found',
+  evolve: (state, event) => {
+    if (event.type === 'FlowCreated') return created(event.data, event.metadata.time);
+    return state && evolveFlow(state, event);
+  },
+};
+
+/** A version of a flow, addressed by its own id: the same stream and state. */
+export const flowVersion: Entity<FlowState, FlowEvents> = {
+  ...flow,
+  streamKey: withoutSuffix,
+  knows: (state, id) => state?.versions.has(id) === true,
+  isLive: (state, id) => state !== null && !state.deleted && state.versions.get(id)?.deleted === false,
+  notFound: 'flow-version-not-found',
+};
+
+/** The id of a flow's new version. */
+export function flowVersionId(flowId: string, suffix: string): string {
+  if (suffix.length !== suffixLength) throw new Error(`a version's id ends with ${suffixLength} characters`);
+  return flowId + suffix;
+}
+
+function created(data: FlowEvents['FlowCreated'], time: string): Live {
+  return {
+    record: { ...data, createdAt: time, updatedAt: time },
+    deleted: false,
+    versions: new Map(),
+    activeVersionId: null,
+    lastVersionNumber: 0,
+    carriedOutRevision: -1,
+    assignedAt: time,
+  };
+}
+
+function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
+  const { time } = event.metadata;
+  switch (event.type) {
+    case 'FlowCreated':
+      return state;
+    case 'FlowRenamed':
+      return withRecord(state, { name: event.data.name }, time);
+    case 'FlowDescribed':
+      return withRecord(state, { description: event.data.description }, time);
+    case 'FlowTierChanged':
+      return withRecord(state, { tier: event.data.tier }, time);
+    case 'FlowAgentProfileAssigned':
+      return {
+        ...withRecord(state, { agentProfileId: event.data.agentProfileId }, time),
+        carriedOutRevision: event.data.requestedAtRevision ?? state.carriedOutRevision,
+        assignedAt: time,
+      };
+    case 'FlowDeleted':
+      return { ...state, deleted: true };
+    case 'FlowVersionCreated': {
+      const { id, flowId, version, tag } = event.data;
+      const made = { id, flowId, version, tag, createdAt: time, updatedAt: time };
+      const versions = new Map(state.versions).set(id, { ...made, schemaRevision: event.revision, deleted: false });
+      return { ...state, versions, lastVersionNumber: version };
+    }
+    case 'FlowVersionTagged':
+      return withVersion(state, event.data.id, { tag: event.data.tag, updatedAt: time });
+    case 'FlowVersionActivated': {
+      const { id, replacedVersionId } = event.data;
+      const replaced = replacedVersionId === null ? state : withVersion(state, replacedVersionId, { updatedAt: time });
+      return { ...withVersion(replaced, id, { updatedAt: time }), activeVersionId: id };
+    }
+    case 'FlowVersionDeleted':
+      return withVersion(state, event.data.id, { deleted: true });
+  }
+}
+
+function withRecord(state: Live, change: Partial<FlowRecord>, time: string): Live {
+  return { ...state, record: { ...state.record, ...change, updatedAt: time } };
+}
+
+function withVersion(state: Live, id: string, change: Partial<FlowVersionState>): Live {
+  const version = state.versions.get(id);
+  if (version === undefined) return state;
+  return { ...state, versions: new Map(state.versions).set(id, { ...version, ...change }) };
+}

@@ -1,0 +1,42 @@
+import * as t from 'io-ts';
+import { jsonObject, nullable, oneOf } from '#domain/codecs.ts';
+
+export const PhoneNumberType = oneOf('platform', 'partner', 'external');
+export const PhoneNumberStatus = oneOf('enabled', 'disabled');
+
+/** The events of a phone number's stream. */
+export const phoneNumberEvents = {
+  PhoneNumberCreated: t.type({
+    id: t.string,
+    projectId: t.string,
+    type: PhoneNumberType,
+    name: t.string,
+    number: t.string,
+    status: PhoneNumberStatus,
+    flowId: nullable(t.string),
+    externalPhoneFields: nullable(jsonObject),
+  }),
+  PhoneNumberRenamed: t.type({ id: t.string, name: t.string }),
+  PhoneNumberStatusChanged: t.type({ id: t.string, status: PhoneNumberStatus }),
+  PhoneNumberFlowSet: t.type({
+    id: t.string,
+    flowId: nullable(t.string),
+    reason: oneOf('requested', 'flow-deleted'),
+  }),
+  PhoneNumberDeleted: t.type({ id: t.string }),
+  /** The number was claimed and never created: closed, so that a late creator loses and another may claim it. */
+  PhoneNumberAbandoned: t.type({ id: t.string }),
+};
+
+export type PhoneNumberEvents = {
+  [Type in keyof typeof phoneNumberEvents]: t.TypeOf<(typeof phoneNumberEvents)[Type]>;
+};
+
+/** The events of a claim's stream: the last one names the phone number that holds it. */
+export const phoneNumberClaimEvents = {
+  PhoneNumberClaimed: t.type({ phoneNumberId: t.string }),
+};
+
+export type PhoneNumberClaimEvents = {
+  [Type in keyof typeof phoneNumberClaimEvents]: t.TypeOf<(typeof phoneNumberClaimEvents)[Type]>;
+};

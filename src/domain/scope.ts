@@ -1,0 +1,47 @@
+import type { KeyType } from '#domain/tenancy.ts';
+
+/** What scopes narrow: each resource has `:read` and `:write`. */
+const resources = [
+  'flows',
+  'phone-numbers',
+  'agent-profiles',
+  'templates',
+  'instances',
+  'customers',
+  'projects',
+  'keys',
+  'audit',
+  'gateway',
+  'files',
+  'batches',
+  'stores',
+] as const;
+
+/** A scope that a key can be given. */
+export type Scope = `${(typeof resources)[number]}:${'read' | 'write'}` | 'operations:write';
+
+const all: ReadonlyArray<Scope> = resources.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
+
+/** Every scope there is. */
+export const scopes: ReadonlyArray<Scope> = [...all, 'operations:write'];
+
+const except = (...left: ReadonlyArray<Scope>) => all.filter((scope) => !left.includes(scope));
+
+/** What each type of key may do at most (the table in DECISIONS.md, "Tenancy and keys"); also its default. */
+export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
+  admin: new Set(scopes),
+  partner: new Set(all),
+  organization: new Set(
+    except('templates:read', 'templates:write', 'instances:write', 'customers:read', 'customers:write'),
+  ),
+  project: new Set(
+    except(
+      'templates:read',
+      'templates:write',
+      'instances:write',
+      'customers:read',
+      'customers:write',
+      'projects:write',
+    ),
+  ),
+};

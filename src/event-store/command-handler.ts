@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import { LRUCache } from 'lru-cache';
+import { type Entity, type EventOf, streamOf } from '#domain/entity.ts';
+import type { Actor, EventMetadata } from '#domain/event.ts';
+import { type Failure, failure } from '#domain/failure.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import type { AppendFailure, EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
+import { seal } from '#event-store/hash-chain.ts';
+import { StreamQueue } from '#event-store/stream-queue.ts';
+import { emptyStream, foldStream, requestAnswered, type StreamState } from '#event-store/stream-state.ts';
+
+/** Who wants it and why: goes into the metadata of every event. */
+export interface Origin {
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly correlationId: string;
+  readonly causationId: string;
+}
+
+/** What a decision comes to: events (none when all is so already), and whose a new stream is. */
+export interface Decision<Events> {
+  readonly events: ReadonlyArray<EventOf<Events>>;
+  /** Whose these events are; null: whose the stream is. */
+  readonly tenant: Tenant | null;
+}
+
+/** What `handle` is asked. */
+export interface Handling<State, Events> {
+  readonly entity: Entity<State, Events>;
+  /** An id in the stream. */
+  readonly id: string;
+  readonly origin: Origin;
+  /** Remembers the request in the stream. */
+  readonly idempotency?: { readonly key: string; readonly body: string };
+  /** Decides on the current state; asked again after each conflict. */
+  readonly decide: (
+    stream: StreamState<State>,
+  ) => E.Either<Failure, Decision<Events>> | Promise<E.Either<Failure, Decision<Events>>>;
+}
+
+/** What came of it: the state after it, and the events appended (none when all was so already). */
+export interface Handled<State> {
+  readonly stream: StreamState<State>;
+  readonly events: ReadonlyArray<RecordedEvent>;
+}
+
+export interface CommandHandlerOptions {
+  readonly store: EventStore;
+  /** Of the cache of states; default 64 MiB. */
+  readonly cacheBytes?: number;
+  /** Milliseconds in all, waiting and retries included; default 10,000. */
+  readonly deadlineMilliseconds?: number;
+  readonly now?: () => Date;
+}
+
+const defaultCacheBytes = 64 * 1024 * 1024;
+const defaultDeadlineMilliseconds = 10_000;
+const retryJitterMilliseconds = 10;
+/** A rough weight of what folding one event leaves in a state; payloads are not kept there. */
+const bytesOfState = (stream: StreamState<unknown>) =>
+  1024 + 256 * (stream.revision + 1) + 256 * stream.remembered.size;
+
+/**
+ * Loads, decides, appends: the one way by which events come to be. States are cached by stream; only newer events are
+ * read. Commands on one stream of this process take turns; other processes' writes show as conflicts and are retried.
+ */
+export class CommandHandler {
+  readonly #store: EventStore;
+  readonly #states: LRUCache<string, StreamState<unknown>>;
+  readonly #queue = new StreamQueue();
+  readonly #deadline: number;
+  readonly #now: () => Date;
+
+  constructor({ store, cacheBytes, deadlineMilliseconds, now }: CommandHandlerOptions) {
+    this.#store = store;
+    this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
+    this.#deadline = deadlineMilliseconds ?? defaultDeadlineMilliseconds;
+    this.#now = now ?? (() => new Date());
+  }
+
+  /** A stream's current state. @throws Unavailable */
+  async load<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
+    const stream = streamOf(entity, id);
+    const known = this.#cached(entity, stream);
+    const newer = await this.#store.read(stream, known.revision + 1);
+    return newer.length === 0 ? known : this.#keep(stream, foldStream(entity, known, newer));
+  }
+
+  /** A stream's state as it was at a revision, from the log. @throws Unavailable */
+  async loadAt<State, Events>(
+    entity: Entity<State, Events>,
+    id: string,
+    revision: number,
+  ): Promise<StreamState<State>> {
+    const events = await this.#store.read(streamOf(entity, id), 0, revision + 1);
+    return foldStream(entity, emptyStream(entity), events);
+  }
+
+  /** One event of a stream. @throws Unavailable */
+  async eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
+    const [event] = await this.#store.read(streamOf(entity, id), revision, 1);
+    if (event === undefined) throw new Error(`${streamOf(entity, id)} has no event at revision ${revision}`);
+    return event;
+  }
+
+  /** Decides and appends, retrying conflicts until the deadline. @throws Unavailable */
+  handle<State, Events>(handling: Handling<State, Events>): Promise<E.Either<Failure, Handled<State>>> {
+    const stream = streamOf(handling.entity, handling.id);
+    const deadline = performance.now() + this.#deadline;
+    return this.#queue.run(stream, deadline, () => this.#decideAndAppend(stream, handling, deadline));
+  }
+
+  async #decideAndAppend<State, Events>(
+    stream: string,
+    handling: Handling<State, Events>,
+    deadline: number,
+  ): Promise<E.Either<Failure, Handled<State>>> {
+    for (;;) {
+      const before = await this.load(handling.entity, handling.id);
+      const decision = await handling.decide(before);
+      if (E.isLeft(decision)) return decision;
+      const events = orRemembered(decision.right.events, handling.idempotency !== undefined);
+      if (events.length === 0) return E.right({ stream: before, events: [] });
+      const appended = await this.#append(stream, before, events, decision.right.tenant, handling);
+      if (E.isRight(appended)) {
+        const after = this.#keep(stream, foldStream(handling.entity, before, appended.right));
+        return E.right({ stream: after, events: appended.right });
+      }
+      if (appended.left.kind !== 'conflict') return E.left(appendRefused(appended.left));
+      if (performance.now() > deadline) {
+        return E.left(failure('too-many-conflicts', 'Others kept changing the same resource. Try again.'));
+      }
+      await sleep(Math.random() * retryJitterMilliseconds);
+    }
+  }
+
+  async #append<State, Events>(
+    stream: string,
+    before: StreamState<State>,
+    events: ReadonlyArray<EventOf<Events>>,
+    newTenant: Tenant | null,
+    { origin, idempotency }: Handling<State, Events>,
+  ): Promise<E.Either<AppendFailure, ReadonlyArray<RecordedEvent>>> {
+    const tenant = newTenant ?? before.tenant;
+    if (tenant === null) throw new Error(`the first event of ${stream} has no tenant`);
+    const now = this.#now().toISOString();
+    const metadata = {
+      $correlationId: origin.correlationId,
+      $causationId: origin.causationId,
+      actor: origin.actor,
+      organizationId: tenant.organizationId,
+      projectId: tenant.projectId,
+      partnerId: tenant.partnerId,
+      requestId: origin.requestId,
+      time: now > before.time ? now : before.time,
+      schemaVersion: 1,
+      ...(idempotency ? { idempotency } : {}),
+    };
+    const { sealed, recorded } = sealAll(stream, before, events, metadata);
+    const appended = await this.#store.append(stream, before.revision, sealed)();
+    if (E.isLeft(appended)) return appended;
+    const { position } = appended.right;
+    return E.right(recorded.map((event) => ({ ...event, position })));
+  }
+
+  #cached<State, Events>(entity: Entity<State, Events>, stream: string): StreamState<State> {
+    // A stream's category names its entity, so what was cached under its name is this entity's state.
+    return (this.#states.get(stream) as StreamState<State> | undefined) ?? emptyStream(entity);
+  }
+
+  /** Keeps the newer of two states: commands that only read may finish late. */
+  #keep<State>(stream: string, state: StreamState<State>): StreamState<State> {
+    const kept = this.#states.peek(stream);
+    if (kept === undefined || kept.revision < state.revision) this.#states.set(stream, state);
+    return state;
+  }
+}
+
+type MetadataToSeal = Omit<EventMetadata, 'hash' | 'prevHash'>;
+
+function sealAll<Events>(
+  stream: string,
+  before: StreamState<unknown>,
+  events: ReadonlyArray<EventOf<Events>>,
+  metadata: MetadataToSeal,
+): { sealed: EventToAppend[]; recorded: RecordedEvent[] } {
+  const sealed: EventToAppend[] = [];
+  const recorded: RecordedEvent[] = [];
+  let prevHash = before.hash;
+  let revision = before.revision;
+  for (const { type, data } of events) {
+    revision += 1;
+    const id = randomUUID();
+    const made = seal(stream, revision, prevHash, { id, type, data: data as object }, metadata);
+    sealed.push(made.event);
+    recorded.push({
+      position: 0,
+      stream,
+      revision,
+      id,
+      type,
+      data: data as RecordedEvent['data'],
+      metadata: { ...metadata, prevHash, hash: made.hash },
+    });
+    prevHash = made.hash;
+  }
+  return { sealed, recorded };
+}
+
+function orRemembered<Events>(
+  events: ReadonlyArray<EventOf<Events>>,
+  remember: boolean,
+): ReadonlyArray<EventOf<Events>> {
+  if (events.length > 0 || !remember) return events;
+  return [{ type: requestAnswered, data: {} } as unknown as EventOf<Events>];
+}
+
+function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): Failure {
+  switch (refused.kind) {
+    case 'append-too-large':
+      return failure(
+        'append-too-large',
+        `The change would store ${refused.bytes} bytes; ${refused.maxBytes} are allowed. Send a smaller one.`,
+      );
+    case 'unavailable':
+      return failure('unavailable', `The event store cannot take the change just now: ${refused.detail}.`, {
+        retryAfterSeconds: refused.retryAfterSeconds,
+      });
+  }
+}

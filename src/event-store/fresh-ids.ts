@@ -1,0 +1,54 @@
+import { hash, randomBytes } from 'node:crypto';
+import { init } from '@paralleldrive/cuid2';
+import { suffixLength } from '#domain/entity.ts';
+
+const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
+const idTail = init({ length: 23 });
+
+/** The ids that a command may need. Made before the decision, so that deciding stays pure. */
+export interface FreshIds {
+  /** An id for a resource with a stream of its own. */
+  readonly id: string;
+  /** Further characters for an id inside a stream. */
+  readonly suffix: string;
+  /** A second id, for what is made along with the first. */
+  readonly secondId: string;
+}
+
+/** Random ids. */
+export function freshIds(): FreshIds {
+  return {
+    get id() {
+      return once(this, 'id', `c${idTail()}`);
+    },
+    get secondId() {
+      return once(this, 'secondId', `c${idTail()}`);
+    },
+    get suffix() {
+      return once(this, 'suffix', base36(randomBytes(suffixLength * 2), suffixLength));
+    },
+  };
+}
+
+/** Ids that follow from a hash: a repeated request finds what the first one made. */
+export function derivedIds(seed: string): FreshIds {
+  const derive = (label: string, length: number) =>
+    base36(hash('sha512', `${label}\n${seed}`, { outputEncoding: 'buffer' }), length);
+  return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
+}
+
+/** Ids are dear to make and most commands need none: each is made when first asked for. */
+function once(ids: object, name: string, value: string): string {
+  Object.defineProperty(ids, name, { value });
+  return value;
+}
+
+/** Two bytes for each character, so that the remainder's bias is below 0.1%. */
+function base36(bytes: Uint8Array, length: number): string {
+  let text = '';
+  for (let index = 0; index < length; index += 1) {
+    const number = (bytes[2 * index] ?? 0) * 256 + (bytes[2 * index + 1] ?? 0);
+    text += alphabet[number % alphabet.length];
+  }
+  return text;
+}

@@ -1,0 +1,122 @@
+import type * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import type { Entity, EventOf } from '#domain/entity.ts';
+import type { Failure, FailureCode } from '#domain/failure.ts';
+import type { Scope } from '#domain/scope.ts';
+import type { Caller, Tenant } from '#domain/tenancy.ts';
+import type { FreshIds } from '#event-store/fresh-ids.ts';
+import type { Json, JsonObject } from '#src/json.ts';
+import type { HttpLine } from './operation.ts';
+
+/** Another stream as a decision sees it. */
+export interface Other<State> {
+  readonly state: State;
+  /** Null when the stream has no event. */
+  readonly tenant: Tenant | null;
+}
+
+/** What `also` may ask. Whatever it finds, the decision must bear that it has changed meanwhile. */
+export interface AlsoLoads {
+  /** The current state of another stream. */
+  readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<Other<State>>;
+  /** Whether the read model has a document that fits; it may lag. */
+  readonly lookup: Lookup;
+}
+
+/** What a command may ask of the read models: never the truth, good enough for a courtesy. */
+export interface Lookup {
+  readonly exists: (collection: string, where: Readonly<Record<string, string>>) => Promise<boolean>;
+  /** How a projection stands; null when there is none of that name. */
+  readonly projection: (name: string) => Promise<ProjectionStanding | null>;
+}
+
+/** As much of a projection's status as decisions need. */
+export interface ProjectionStanding {
+  readonly failure: { readonly eventId: string } | null;
+  readonly rebuild: object | null;
+}
+
+/** What a decision has besides its input and its own state. */
+export interface DecisionContext<SubjectState, Also> {
+  readonly caller: Caller;
+  readonly fresh: FreshIds;
+  readonly secret: FreshSecret;
+  readonly subject: Other<SubjectState>;
+  readonly also: Also;
+  /** When it is decided, RFC 3339. */
+  readonly time: string;
+}
+
+/** A new API key's text; made when first asked for. */
+export interface FreshSecret {
+  readonly key: string;
+}
+
+/** What an answer is made from. */
+export interface AnswerContext<Input, State> {
+  readonly input: Input;
+  /** The state that the command produced. */
+  readonly state: State;
+  /** Whether the command changed anything. */
+  readonly changed: boolean;
+  readonly fresh: FreshIds;
+  /** The new API key's text; null in a repeated answer, which must not tell it again. */
+  readonly secret: FreshSecret | null;
+  /** The data of one event of the stream: a schema or payload that state does not hold. */
+  readonly dataAt: (revision: number) => Promise<JsonObject>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a command reads its subject's state, whatever events made it.
+type SubjectEntity<State> = Entity<State, any>;
+
+/**
+ * A command: one object that says all about it. `decide` is pure; the rest of the machinery is in
+ * `execute-command.ts`.
+ */
+export interface Command<Input extends object, State, Events, SubjectState, Also, Output> {
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly group: string;
+  readonly http: HttpLine;
+  readonly scope: Scope;
+  readonly input: t.Type<Input, unknown, unknown>;
+  /** Null for no content. */
+  readonly output: t.Type<Output, unknown, unknown> | null;
+  readonly failures: ReadonlyArray<FailureCode>;
+  readonly example: { readonly input?: JsonObject; readonly output?: Json };
+  /** The entity whose stream it appends to. */
+  readonly entity: Entity<State, Events>;
+  /**
+   * What the path names: judged for reach before anything else is looked at. The same entity for what changes a
+   * resource, its parent for what creates one, null where only the key decides.
+   */
+  readonly subject: { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null;
+  /** For what creates: the id of the new resource. Absent, the path names the resource. */
+  readonly newId?: (input: Input, fresh: FreshIds) => string;
+  /** The tenant of a new stream; absent, the subject's. */
+  readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
+  /** The command has an answer also when the resource is deleted. */
+  readonly onDeleted?: boolean;
+  readonly also?: (input: Input, loads: AlsoLoads, caller: Caller, state: State) => Promise<Also>;
+  /** What must be claimed for the new resource before it is appended: see `claims.ts`. */
+  readonly claim?: (input: Input) => string;
+  readonly decide: (
+    input: Input,
+    state: State,
+    context: DecisionContext<SubjectState, Also>,
+  ) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
+  readonly answer: (context: AnswerContext<Input, State>) => Output | Promise<Output>;
+  /** The answer carries no ETag: it is not one resource. */
+  readonly withoutRevision?: boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the table holds commands of every entity; each stays typed where it is made.
+export type AnyCommand = Command<any, any, any, any, any, any>;
+
+/** Declares a command. */
+export function command<Input extends object, State, Events, SubjectState, Also, Output>(
+  definition: Command<Input, State, Events, SubjectState, Also, Output>,
+): Command<Input, State, Events, SubjectState, Also, Output> {
+  return definition;
+}

@@ -1,0 +1,254 @@
+import { hash } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure } from '#domain/failure.ts';
+import { reaches } from '#domain/tenancy.ts';
+import type { Claims } from '#event-store/claims.ts';
+import type { CommandHandler, Handled, Origin } from '#event-store/command-handler.ts';
+import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
+import type { RememberedRequest, StreamState } from '#event-store/stream-state.ts';
+import type { Json, JsonObject } from '#src/json.ts';
+import type { AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
+import { decodeInput } from './decode-input.ts';
+import { freshSecret } from './fresh-secret.ts';
+import type { Answer, Operation, OperationRequest, RequestInput } from './operation.ts';
+import { scopeRefusal } from './scope-refusal.ts';
+
+/** What commands run on. */
+export interface CommandRuntime {
+  readonly handler: CommandHandler;
+  readonly claims: Claims;
+  readonly lookup: Lookup;
+  /** Waits, one second at most, until the read models show what was appended. */
+  readonly shown: (appended: Handled<unknown>['events']) => Promise<void>;
+}
+
+/** Makes a command callable by every face. */
+export function commandOperation(definition: AnyCommand, runtime: CommandRuntime): Operation {
+  const executor = new CommandExecutor(definition, runtime);
+  return {
+    name: definition.name,
+    summary: definition.summary,
+    ...(definition.description === undefined ? {} : { description: definition.description }),
+    kind: 'command',
+    plane: 'control',
+    group: definition.group,
+    http: definition.http,
+    scope: definition.scope,
+    input: definition.input,
+    output: definition.output,
+    failures: definition.failures,
+    paged: false,
+    hasRevision: definition.withoutRevision !== true,
+    example: definition.example,
+    execute: (request) => executor.execute(request),
+  };
+}
+
+/** A request whose resource was found, whose key may, and whose input is sound. */
+interface Sound {
+  readonly request: OperationRequest;
+  readonly input: never;
+  readonly subject: Other<unknown>;
+  readonly fresh: FreshIds;
+  readonly secret: FreshSecret;
+  readonly idempotency: { readonly key: string; readonly body: string } | null;
+  /** The resource that the command creates or changes. */
+  readonly id: string;
+}
+
+/** A refusal or a repeated answer ends the decision early. */
+type Early = { readonly failure: Failure } | { readonly repeated: RememberedRequest };
+
+/** Runs one command in the order of refusals of DECISIONS.md ("Tenancy and keys"). */
+class CommandExecutor {
+  readonly #definition: AnyCommand;
+  readonly #runtime: CommandRuntime;
+  readonly #running = new Set<string>();
+
+  constructor(definition: AnyCommand, runtime: CommandRuntime) {
+    this.#definition = definition;
+    this.#runtime = runtime;
+  }
+
+  async execute(request: OperationRequest): Promise<E.Either<Failure, Answer>> {
+    const subject = await this.#subject(request);
+    if (E.isLeft(subject)) return subject;
+    const refusal = scopeRefusal(request.caller, this.#definition.scope);
+    if (refusal !== null) return E.left(refusal);
+    const read = await request.readInput();
+    if (E.isLeft(read)) return read;
+    const input = decodeInput(this.#definition.input, read.right.fields);
+    if (E.isLeft(input)) return input;
+    const sound = this.#sound(request, read.right, input.right as never, subject.right);
+    const key = sound.idempotency?.key;
+    if (key === undefined) return this.#run(sound);
+    if (this.#running.has(key)) return E.left(stillRunning);
+    this.#running.add(key);
+    try {
+      return await this.#run(sound);
+    } finally {
+      this.#running.delete(key);
+    }
+  }
+
+  async #subject({ caller, parameters }: OperationRequest): Promise<E.Either<Failure, Other<unknown>>> {
+    const { subject } = this.#definition;
+    if (subject === null) return E.right({ state: null, tenant: null });
+    const id = parameters[subject.parameter] ?? '';
+    const { state, tenant } = await this.#runtime.handler.load(subject.entity, id);
+    const found = tenant !== null && subject.entity.knows(state, id) && reaches(caller, tenant);
+    return found ? E.right({ state, tenant }) : E.left(notFound(this.#definition, id));
+  }
+
+  #sound(request: OperationRequest, read: RequestInput, input: never, subject: Other<unknown>): Sound {
+    const { idempotencyKey, caller, line } = request;
+    const key = idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${line}\n${idempotencyKey}`);
+    const fresh = key === null ? freshIds() : derivedIds(key);
+    return {
+      request,
+      input,
+      subject,
+      fresh,
+      secret: freshSecret(),
+      idempotency: key === null ? null : { key, body: read.bodyHash },
+      id: this.#definition.newId?.(input, fresh) ?? request.parameters[this.#definition.subject?.parameter ?? ''] ?? '',
+    };
+  }
+
+  async #run(sound: Sound): Promise<E.Either<Failure, Answer>> {
+    let early: Early | null = null;
+    const handled = await this.#runtime.handler.handle({
+      entity: this.#definition.entity,
+      id: sound.id,
+      origin: originOf(sound.request),
+      ...(sound.idempotency === null ? {} : { idempotency: sound.idempotency }),
+      decide: async (stream) => {
+        early = this.#early(sound, stream);
+        if (early !== null) return E.left(settledEarly);
+        return this.#decide(sound, stream);
+      },
+    });
+    if (early !== null) return this.#answerEarly(sound, early);
+    if (E.isLeft(handled)) return handled;
+    const body = await this.#body(sound, handled.right, sound.secret, handled.right.events.length > 0);
+    await this.#runtime.shown(handled.right.events);
+    return E.right(this.#answer(sound, handled.right.stream, body, handled.right.events.at(-1)?.position));
+  }
+
+  #early({ idempotency, request, id }: Sound, stream: StreamState<unknown>): Early | null {
+    const repeated = idempotency === null ? undefined : stream.remembered.get(idempotency.key);
+    if (repeated !== undefined) {
+      return repeated.bodyHash === idempotency?.body ? { repeated } : { failure: keyReused };
+    }
+    const { entity, newId, onDeleted } = this.#definition;
+    if (newId === undefined && !onDeleted && !entity.isLive(stream.state, id)) {
+      return { failure: notFound(this.#definition, id) };
+    }
+    if (request.ifMatch !== null && request.ifMatch !== this.#revision(stream, id)) {
+      return { failure: changedSince(request.ifMatch, this.#revision(stream, id)) };
+    }
+    return null;
+  }
+
+  async #decide(sound: Sound, stream: StreamState<unknown>) {
+    const definition = this.#definition;
+    const loads = { load: this.#other, lookup: this.#runtime.lookup };
+    const also = await definition.also?.(sound.input, loads, sound.request.caller, stream.state);
+    const context: DecisionContext<unknown, unknown> = {
+      caller: sound.request.caller,
+      fresh: sound.fresh,
+      secret: sound.secret,
+      subject: sound.subject,
+      also,
+      time: new Date().toISOString(),
+    };
+    const events = definition.decide(sound.input, stream.state, context);
+    if (E.isLeft(events)) return events;
+    const claimed = await this.#claim(sound);
+    if (E.isLeft(claimed)) return claimed;
+    return E.right({
+      events: events.right,
+      tenant: definition.tenant?.(sound.input, context) ?? sound.subject.tenant,
+    });
+  }
+
+  #other = async (entity: AnyCommand['entity'], id: string) => {
+    const { state, tenant } = await this.#runtime.handler.load(entity, id);
+    return { state, tenant };
+  };
+
+  async #claim(sound: Sound): Promise<E.Either<Failure, unknown>> {
+    const claimed = this.#definition.claim?.(sound.input);
+    const { tenant } = sound.subject;
+    if (claimed === undefined || tenant === null) return E.right(null);
+    return this.#runtime.claims.take(claimed, { phoneNumberId: sound.id, tenant, origin: originOf(sound.request) });
+  }
+
+  async #answerEarly(sound: Sound, early: Early): Promise<E.Either<Failure, Answer>> {
+    if ('failure' in early) return E.left(early.failure);
+    const { entity } = this.#definition;
+    const { lastRevision } = early.repeated;
+    const stream = await this.#runtime.handler.loadAt(entity, sound.id, lastRevision);
+    const body = await this.#body(sound, { stream, events: [] }, null, true);
+    return E.right(this.#answer(sound, stream, body, undefined));
+  }
+
+  async #body(
+    { input, fresh, id }: Sound,
+    { stream, events }: Handled<unknown>,
+    secret: FreshSecret | null,
+    appended: boolean,
+  ): Promise<Json> {
+    const dataAt = async (revision: number): Promise<JsonObject> => {
+      const inHand = events.find((event) => event.revision === revision);
+      return inHand?.data ?? (await this.#runtime.handler.eventAt(this.#definition.entity, id, revision)).data;
+    };
+    // A remembered request alone is no change.
+    const changed = appended && stream.resourceRevision === stream.revision;
+    return this.#definition.answer({ input, state: stream.state, changed, fresh, secret, dataAt });
+  }
+
+  #answer({ id }: Sound, stream: StreamState<unknown>, body: Json | undefined, position: number | undefined): Answer {
+    const { http, output, withoutRevision } = this.#definition;
+    return {
+      status: http.status,
+      body: output === null ? undefined : body,
+      ...(body === null || output === null || withoutRevision ? {} : { revision: this.#revision(stream, id) }),
+      ...(position === undefined ? {} : { position }),
+    };
+  }
+
+  #revision(stream: StreamState<unknown>, id: string): number {
+    return this.#definition.entity.revisionOf?.(stream.state, id) ?? stream.resourceRevision;
+  }
+}
+
+function originOf({ caller, requestId }: OperationRequest): Origin {
+  const actor = { keyId: caller.keyId, keyType: caller.keyType };
+  return { actor, requestId, correlationId: requestId, causationId: requestId };
+}
+
+function notFound(definition: AnyCommand, id: string): Failure {
+  const code = definition.subject?.entity.notFound ?? definition.entity.notFound;
+  return failure(
+    code,
+    `There is no ${code.replace('-not-found', '').replaceAll('-', ' ')} ${id} that this key reaches.`,
+  );
+}
+
+const changedSince = (expected: number, actual: number): Failure =>
+  failure('precondition-failed', `If-Match asks for revision ${expected}; it is at ${actual}. Read it again.`);
+
+/** Only ends `handle`; the answer is taken from `early`. */
+const settledEarly = failure('internal-error', 'settled early');
+
+const stillRunning = failure(
+  'idempotency-key-in-progress',
+  'A request with this Idempotency-Key has not been answered yet. Wait for it, or send it again later.',
+  { retryAfterSeconds: 1 },
+);
+
+const keyReused = failure(
+  'idempotency-key-reused',
+  'This Idempotency-Key came with another body before. Use a new key for a new request.',
+);

@@ -1,0 +1,91 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure } from '#domain/failure.ts';
+import { reaches, type Tenant } from '#domain/tenancy.ts';
+import type { KeyUsage } from '#read-store/key-usage.ts';
+import type { ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { Json } from '#src/json.ts';
+import { decodeInput } from './decode-input.ts';
+import type { Answer, Operation, OperationRequest } from './operation.ts';
+import type { AnyQuery } from './query.ts';
+import { scopeRefusal } from './scope-refusal.ts';
+
+/** What queries run on. */
+export interface QueryRuntime {
+  readonly documents: ReadStore;
+  readonly keyUsage: KeyUsage;
+  /** Waits, one second at most, until these projections have passed a position. */
+  readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
+}
+
+const noSubject: StoredDocument<Tenant> = {
+  id: '',
+  order: 0,
+  value: { organizationId: '', projectId: null, partnerId: null },
+};
+
+/** Makes a query callable by every face. */
+export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation {
+  return {
+    name: definition.name,
+    summary: definition.summary,
+    ...(definition.description === undefined ? {} : { description: definition.description }),
+    kind: 'query',
+    plane: 'control',
+    group: definition.group,
+    http: definition.http,
+    scope: definition.scope,
+    input: definition.input,
+    output: definition.output,
+    failures: definition.failures,
+    paged: definition.paged === true,
+    hasRevision: definition.hasRevision === true,
+    example: definition.example,
+    execute: (request) => execute(definition, runtime, request),
+  };
+}
+
+async function execute(
+  definition: AnyQuery,
+  runtime: QueryRuntime,
+  request: OperationRequest,
+): Promise<E.Either<Failure, Answer>> {
+  const { minPosition, caller } = request;
+  if (minPosition !== null && !(await runtime.reached(definition.reads, minPosition)))
+    return E.left(behind(minPosition));
+  const subject = await subjectOf(definition, runtime, request);
+  if (E.isLeft(subject)) return subject;
+  const refusal = scopeRefusal(caller, definition.scope);
+  if (refusal !== null) return E.left(refusal);
+  const read = await request.readInput();
+  if (E.isLeft(read)) return read;
+  const input = decodeInput(definition.input, read.right.fields);
+  if (E.isLeft(input)) return input;
+  const { documents, keyUsage } = runtime;
+  const answer = await definition.answer({ input: input.right, subject: subject.right, caller, documents, keyUsage });
+  if (E.isLeft(answer)) return answer;
+  const { body, revision, nextCursor } = answer.right;
+  return E.right({
+    status: definition.http.status,
+    body: body as Json,
+    ...(revision === undefined ? {} : { revision }),
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+  });
+}
+
+async function subjectOf(
+  { subject }: AnyQuery,
+  { documents }: QueryRuntime,
+  { caller, parameters }: OperationRequest,
+): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
+  if (subject === null) return E.right(noSubject);
+  const id = parameters[subject.parameter] ?? '';
+  const document = await documents.get<Tenant>(subject.collection, id);
+  if (document !== null && reaches(caller, document.value)) return E.right(document);
+  const kind = subject.notFound.replace('-not-found', '').replaceAll('-', ' ');
+  return E.left(failure(subject.notFound, `There is no ${kind} ${id} that this key reaches.`));
+}
+
+const behind = (position: number) =>
+  failure('read-model-behind', `The read model has not reached position ${position} yet. Ask again.`, {
+    retryAfterSeconds: 1,
+  });

@@ -1,0 +1,101 @@
+import type * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import type { Failure, FailureCode } from '#domain/failure.ts';
+import type { Scope } from '#domain/scope.ts';
+import type { Caller } from '#domain/tenancy.ts';
+import type { Json, JsonObject } from '#src/json.ts';
+
+export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** How an operation is reached over HTTP. */
+export interface HttpLine {
+  readonly method: HttpMethod;
+  /** With `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
+  readonly path: string;
+  /** The status of success. */
+  readonly status: 200 | 201 | 204;
+}
+
+/** The plane decides the shape of errors: problem details for control, OpenAI's for the gateway. */
+export type Plane = 'control' | 'gateway';
+
+/**
+ * One thing that Switchyard can be asked, as every face (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
+ * path parameters, query parameters and body members by name.
+ */
+export interface Operation {
+  /** `verb_noun`, at most 64 characters: the MCP tool's name and OpenAPI's operationId. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly kind: 'command' | 'query';
+  readonly plane: Plane;
+  /** The heading under which documentation lists it. */
+  readonly group: string;
+  readonly http: HttpLine;
+  /** The scope a key needs; null when any valid key may. */
+  readonly scope: Scope | null;
+  readonly input: t.Mixed;
+  /** Null when there is no content. */
+  readonly output: t.Mixed | null;
+  /** The failures of its own; those that every operation has are not listed. */
+  readonly failures: ReadonlyArray<FailureCode>;
+  /** Answers a page of a list: takes `limit` and `cursor`, gives `nextCursor`. */
+  readonly paged: boolean;
+  /** The answer is one resource with a revision: it carries an ETag, and a command takes If-Match. */
+  readonly hasRevision: boolean;
+  /** A believable body (members of `input` that are no path parameter) and answer. */
+  readonly example: { readonly input?: JsonObject; readonly output?: Json };
+  /** Answers a request. Refuses in the order of DECISIONS.md; rejects only with `Unavailable` or a bug. */
+  readonly execute: (request: OperationRequest) => Promise<E.Either<Failure, Answer>>;
+}
+
+/** The members of a request that are not in its path. */
+export interface RequestInput {
+  readonly fields: JsonObject;
+  /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
+  readonly bodyHash: string;
+}
+
+/** A request as a face hands it to an operation. */
+export interface OperationRequest {
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Path parameters by name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Method and path as requested, for `Idempotency-Key`: `POST /v1/flows/c…/versions`. */
+  readonly line: string;
+  /**
+   * Reads the rest: media type, size, syntax. Called at most once, and only when the resource was found and the key
+   * may do this, so that a refusal costs no upload.
+   */
+  readonly readInput: () => Promise<E.Either<Failure, RequestInput>>;
+  /** The revision in `If-Match`; null without one or with `*`. */
+  readonly ifMatch: number | null;
+  readonly idempotencyKey: string | null;
+  /** `Switchyard-Min-Position`. */
+  readonly minPosition: number | null;
+}
+
+/** A success. */
+export interface Answer {
+  readonly status: 200 | 201 | 204;
+  /** The JSON value; undefined for no content. */
+  readonly body: Json | undefined;
+  /** For the ETag. */
+  readonly revision?: number;
+  /** For `Switchyard-Position`. */
+  readonly position?: number;
+  /** For `Link: rel="next"`: the cursor that `nextCursor` in the body holds. */
+  readonly nextCursor?: string;
+}
+
+const line =
+  (method: HttpMethod) =>
+  (path: string, status: 200 | 201 | 204 = 200): HttpLine => ({ method, path, status });
+
+export const get = line('get');
+export const post = line('post');
+export const put = line('put');
+export const patch = line('patch');
+export const remove = line('delete');

@@ -1,0 +1,62 @@
+import type * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import type { Failure, FailureCode } from '#domain/failure.ts';
+import type { Scope } from '#domain/scope.ts';
+import type { Caller, Tenant } from '#domain/tenancy.ts';
+import type { KeyUsage } from '#read-store/key-usage.ts';
+import type { ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { Json, JsonObject } from '#src/json.ts';
+import type { HttpLine } from './operation.ts';
+
+/** What an answer is made from. */
+export interface QueryContext<Input, Subject extends object> {
+  readonly input: Input;
+  /** The document that the path names. */
+  readonly subject: StoredDocument<Subject>;
+  readonly caller: Caller;
+  readonly documents: ReadStore;
+  readonly keyUsage: KeyUsage;
+}
+
+/** A query's success: the JSON value, and for one resource its revision, for a page where the next begins. */
+export interface QueryAnswer<Output> {
+  readonly body: Output;
+  readonly revision?: number;
+  readonly nextCursor?: string;
+}
+
+/** One question, answered from read models. */
+export interface Query<Input extends object, Subject extends Tenant, Output> {
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly group: string;
+  readonly http: HttpLine;
+  /** Null when any valid key may ask. */
+  readonly scope: Scope | null;
+  readonly input: t.Type<Input, unknown, unknown>;
+  readonly output: t.Type<Output, unknown, unknown>;
+  readonly failures: ReadonlyArray<FailureCode>;
+  readonly example: { readonly input?: JsonObject; readonly output?: Json };
+  /** The projections it reads: those that `Switchyard-Min-Position` waits for. */
+  readonly reads: ReadonlyArray<string>;
+  /** The document that the path names, judged for reach; null where the answer is within reach by itself. */
+  readonly subject: { readonly collection: string; readonly parameter: string; readonly notFound: FailureCode } | null;
+  /** It answers pages: `limit` and `cursor` belong to its input. */
+  readonly paged?: boolean;
+  /** The answer is one resource with an ETag. */
+  readonly hasRevision?: boolean;
+  readonly answer: (
+    context: QueryContext<Input, Subject>,
+  ) => Promise<E.Either<Failure, QueryAnswer<Output>>> | E.Either<Failure, QueryAnswer<Output>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the table holds queries of every shape; each stays typed where it is made.
+export type AnyQuery = Query<any, any, any>;
+
+/** Declares a query. */
+export function query<Input extends object, Subject extends Tenant, Output>(
+  definition: Query<Input, Subject, Output>,
+): Query<Input, Subject, Output> {
+  return definition;
+}

@@ -1,0 +1,53 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { RecordedEventOf } from '#domain/entity.ts';
+import { happened } from '#domain/event.ts';
+import type { FlowEvents } from '#domain/flow/events.ts';
+import { flow } from '#domain/flow/flow.ts';
+import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
+import { phoneNumber } from '#domain/phone-number/phone-number.ts';
+import { everyDocument } from './every-document.ts';
+import type { Process, ProcessTools } from './process.ts';
+
+type Event = RecordedEventOf<
+  Pick<FlowEvents, 'FlowDeleted'> & Pick<PhoneNumberEvents, 'PhoneNumberCreated' | 'PhoneNumberFlowSet'>
+>;
+
+/**
+ * No phone number points at a deleted flow for long. A number may be attached while its flow is being deleted: the
+ * flow's end finds the numbers attached before it, an attachment after it finds the flow gone.
+ */
+export const detachPhoneNumbers: Process = {
+  name: 'detach-phone-numbers',
+  types: ['FlowDeleted', 'PhoneNumberCreated', 'PhoneNumberFlowSet'],
+  concerns: (event) => event.type === 'FlowDeleted' || event.data.flowId !== null,
+  react: async (recorded, tools) => {
+    const event = recorded as unknown as Event;
+    if (event.type === 'FlowDeleted') return detachAll(event.data.id, tools);
+    const { id, flowId } = event.data;
+    if (flowId === null) return;
+    const { state } = await tools.load(flow, flowId);
+    if (state === null || state.deleted) await detach(id, flowId, tools);
+  },
+};
+
+async function detachAll(flowId: string, tools: ProcessTools): Promise<void> {
+  const documents = await tools.documentsUpToDate();
+  for await (const page of everyDocument(documents, 'phone-numbers', { flowId })) {
+    for (const { id } of page) await detach(id, flowId, tools);
+  }
+}
+
+function detach(id: string, flowId: string, { handle }: ProcessTools): Promise<void> {
+  return handle({
+    entity: phoneNumber,
+    id,
+    decide: ({ state }) => {
+      const attached = phoneNumber.isLive(state, id) && state !== 'abandoned' && state?.record.flowId === flowId;
+      const reason = 'flow-deleted' as const;
+      return E.right({
+        events: attached ? [happened('PhoneNumberFlowSet', { id, flowId: null, reason })] : [],
+        tenant: null,
+      });
+    },
+  });
+}

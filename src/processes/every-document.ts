@@ -1,0 +1,22 @@
+import type { DocumentValue, PageKey, ReadStore, StoredDocument, Where } from '#read-store/read-store.ts';
+
+const pageItems = 500;
+const pageBytes = 4 * 1024 * 1024;
+
+/** Every document of a list, page by page: never all in memory. */
+export async function* everyDocument<Value extends DocumentValue>(
+  documents: ReadStore,
+  collection: string,
+  where: Where,
+): AsyncGenerator<ReadonlyArray<StoredDocument<Value>>> {
+  let after: PageKey | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof documents.list<Value>>> = await documents.list<Value>(collection, where, {
+      limit: pageItems,
+      maxBytes: pageBytes,
+      ...(after === null ? {} : { after }),
+    });
+    yield page.documents;
+    after = page.next;
+  } while (after !== null);
+}

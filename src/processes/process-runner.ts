@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { CheckpointStore } from './checkpoint-store.ts';
+import type { Process, ProcessTools } from './process.ts';
+
+export interface ProcessRunnerOptions {
+  readonly process: Process;
+  readonly store: EventStore;
+  readonly handler: CommandHandler;
+  readonly documents: ReadStore;
+  /** Waits until all read models have passed a position; false when they did not in time. */
+  readonly reached: (position: number) => Promise<boolean>;
+  readonly checkpoints: CheckpointStore;
+  readonly log: { error(details: object, message: string): void };
+}
+
+const firstPauseMilliseconds = 50;
+const longestPauseMilliseconds = 10_000;
+
+interface Waiter {
+  readonly position: number;
+  readonly resolve: () => void;
+}
+
+/** Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. */
+export class ProcessRunner {
+  readonly #options: ProcessRunnerOptions;
+  readonly #stopped = new AbortController();
+  readonly #waiters = new Set<Waiter>();
+  #position = 0;
+  #lastAppended = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ProcessRunnerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+  }
+
+  /** Whether it will do something about one of these events. */
+  concerns(events: ReadonlyArray<RecordedEvent>): boolean {
+    const { types, concerns } = this.#options.process;
+    return events.some((event) => types.includes(event.type) && concerns(event));
+  }
+
+  /**
+   * Waits until everything up to a position was reacted to.
+   * @returns the position of the last event that it appended itself; null when the time ran out
+   */
+  async passed(position: number, milliseconds: number): Promise<number | null> {
+    if (this.#position < position && !(await this.#reach(position, milliseconds))) return null;
+    return this.#lastAppended;
+  }
+
+  #reach(position: number, milliseconds: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (reached: boolean) => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        resolve(reached);
+      };
+      const timer = setTimeout(() => settle(false), milliseconds);
+      const waiter = { position, resolve: () => settle(true) };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  async #run(): Promise<void> {
+    let pause = firstPauseMilliseconds;
+    while (!this.#stopped.signal.aborted) {
+      try {
+        await this.#follow();
+        pause = firstPauseMilliseconds;
+      } catch (error) {
+        if (this.#stopped.signal.aborted) return;
+        this.#options.log.error({ err: error, process: this.#options.process.name }, 'a process will try again');
+        await sleep(pause, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
+        pause = Math.min(pause * 2, longestPauseMilliseconds);
+      }
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { process, store, checkpoints } = this.#options;
+    this.#position = await checkpoints.read(process.name);
+    const signal = this.#stopped.signal;
+    for await (const batch of store.subscribe({ after: this.#position, types: process.types, signal })) {
+      for (const event of batch.events) {
+        if (signal.aborted) return;
+        if (process.concerns(event)) {
+          await process.react(event, this.#toolsFor(event));
+          await checkpoints.write(process.name, event.position);
+        }
+      }
+      if (batch.events.length > 0) await checkpoints.write(process.name, batch.position);
+      this.#pass(batch.position);
+    }
+  }
+
+  #pass(position: number): void {
+    this.#position = position;
+    for (const waiter of this.#waiters) if (waiter.position <= position) waiter.resolve();
+  }
+
+  #toolsFor(cause: RecordedEvent): ProcessTools {
+    const { handler, store, documents, reached } = this.#options;
+    const { actor, requestId, $correlationId } = cause.metadata;
+    const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
+    return {
+      load: (entity, id) => handler.load(entity, id),
+      handle: async (handling) => {
+        const handled = await handler.handle({ ...handling, origin });
+        if (E.isLeft(handled)) throw new Error(handled.left.detail);
+        this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
+      },
+      documentsUpToDate: async () => {
+        if (await reached(await store.lastPosition())) return documents;
+        throw new Error('the read models are behind');
+      },
+    };
+  }
+}
