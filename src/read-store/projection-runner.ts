@@ -5,7 +5,7 @@ import { Lane } from '#read-store/lane.ts';
 import type { Log } from '#read-store/log.ts';
 import { isOperatorEvent, operatorEventTypes } from '#read-store/operator-events.ts';
 import type { AnyProjection } from '#read-store/projection.ts';
-import { type Pace, ProjectionStanding } from '#read-store/projection-standing.ts';
+import { type Pace, ProjectionStanding, type ServedPosition } from '#read-store/projection-standing.ts';
 import type {
   CollectionDefinition,
   Generation,
@@ -30,7 +30,7 @@ export interface ProjectionRunnerOptions {
   /** The runner is its only writer. */
   readonly store: ReadStoreWriter;
   readonly log: Log;
-  /** Called when `livePositions` may have moved. */
+  /** Called when `positions` may have moved. */
   readonly onPositions?: () => void;
   /** Called when `status` has changed in more than positions, and twice a second while something is rebuilt. */
   readonly onStatus?: () => void;
@@ -40,11 +40,8 @@ export interface ProjectionRunnerOptions {
 export interface ProjectionRunner {
   /** In the order of the projections given. */
   status(): ReadonlyArray<ProjectionStatus>;
-  /**
-   * For each projection, in the order given, the position that queries see; null for one not to be waited for: it
-   * has stopped, is of another version, or was never filled.
-   */
-  livePositions(): ReadonlyArray<number | null>;
+  /** In the order of the projections given: where what queries read stands. */
+  positions(): ReadonlyArray<ServedPosition>;
   /** Every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean;
   /** Settles when it has closed; rejects when it cannot go on. */
@@ -94,8 +91,8 @@ class Runner implements ProjectionRunner {
     return this.#standings.map((standing) => standing.status(pace));
   }
 
-  livePositions(): ReadonlyArray<number | null> {
-    return this.#standings.map(({ livePosition }) => livePosition);
+  positions(): ReadonlyArray<ServedPosition> {
+    return this.#standings.map(({ served }) => served);
   }
 
   ready(): boolean {

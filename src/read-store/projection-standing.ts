@@ -9,6 +9,14 @@ export interface Pace {
   readonly positionsPerSecond: number;
 }
 
+/** Where the documents of one projection, as queries read them, stand. */
+export interface ServedPosition {
+  /** The position up to which they hold the log. */
+  readonly position: number;
+  /** They follow the log: false once it has stopped, and until this version of it was filled. */
+  readonly live: boolean;
+}
+
 /** One projection in the runner: the generation that queries read, and the one that is being filled. */
 export class ProjectionStanding {
   readonly projection: AnyProjection;
@@ -40,9 +48,10 @@ export class ProjectionStanding {
     return feed !== null && (feed.caughtUp || feed.failure !== null);
   }
 
-  /** The position that a reader of its own writes can wait for; null when there is none to wait for. */
-  get livePosition(): number | null {
-    return this.current === null || this.current.failure !== null ? null : this.current.position;
+  /** Where what queries read stands. */
+  get served(): ServedPosition {
+    const live = this.current !== null && this.current.failure === null;
+    return { position: this.current?.position ?? this.frozen?.checkpoint ?? this.filling?.position ?? 0, live };
   }
 
   /** What queries and operators are told. @param pace of the rebuild, if one runs */
@@ -54,7 +63,7 @@ export class ProjectionStanding {
       version: this.projection.version,
       state: rebuilding ? 'rebuilding' : failure === null ? 'running' : 'stopped',
       ready: this.current !== null || this.frozen !== null,
-      position: this.current?.position ?? this.frozen?.checkpoint ?? this.filling?.position ?? 0,
+      position: this.served.position,
       failure,
       rebuild: rebuilding ? progress(this.filling?.position ?? 0, pace) : null,
     };

@@ -108,8 +108,8 @@ describe('projection runner', () => {
       return (
         running().ready() &&
         running()
-          .livePositions()
-          .every((position) => position === null || position >= end)
+          .positions()
+          .every(({ live, position }) => !live || position >= end)
       );
     });
   const running = () => {
@@ -161,7 +161,12 @@ describe('projection runner', () => {
     log.append(created('f1'), version('f1', 1), version('f1', 2));
     await start();
     assert.equal(statusOf('flows').ready, false);
-    assert.deepEqual(running().livePositions(), [null, null]);
+    assert.deepEqual(
+      running()
+        .positions()
+        .map(({ live }) => live),
+      [false, false],
+    );
     await caughtUp();
     assert.equal(statusOf('flows').ready, true);
     assert.equal((await all('versions')).length, 2);
@@ -233,7 +238,7 @@ describe('projection runner', () => {
       [['flows', poison?.position]],
     );
     assert.deepEqual((await reader.status()).find(({ name }) => name === 'flows')?.state, 'stopped');
-    assert.equal(running().livePositions()[0], null);
+    assert.equal(running().positions()[0]?.live, false);
   });
 
   it('stops at it again after a restart', async () => {
@@ -285,7 +290,7 @@ describe('projection runner', () => {
     await start([flows(2), versions], held.writer);
     await eventually('a commit is held', () => held.waiting() > 0);
     assert.equal(statusOf('flows').state, 'rebuilding');
-    assert.deepEqual([statusOf('flows').ready, running().livePositions()[0]], [true, null]);
+    assert.deepEqual([statusOf('flows').ready, running().positions()[0]?.live], [true, false]);
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'a', seen: 101 }]);
     held.open();
     await eventually('it is swapped in', () => statusOf('flows').state === 'running');
