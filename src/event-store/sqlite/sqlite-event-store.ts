@@ -83,6 +83,7 @@ class ThreadedEventStore implements SqliteEventStore {
   readonly #maxAppendBytes: number;
   readonly #onCommit: (statistics: CommitStatistics) => void;
   readonly #exited: Promise<void>;
+  #threadError: Error | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteEventStoreOptions, reader: SqliteEventReader, wakeUps: WakeUps) {
@@ -105,7 +106,10 @@ class ThreadedEventStore implements SqliteEventStore {
     });
     this.#exited = new Promise((resolve) => this.#thread.once('exit', () => resolve()));
     this.#thread.once('exit', () => this.#threadEnded());
-    this.#thread.on('error', (error) => options.onWriterFailure?.(error));
+    this.#thread.on('error', (error: Error) => {
+      this.#threadError = error;
+      options.onWriterFailure?.(error);
+    });
     port1.on('message', (message: FromWriter) => this.#receive(message));
   }
 
@@ -117,7 +121,8 @@ class ThreadedEventStore implements SqliteEventStore {
       });
     } catch (error) {
       await this.#end();
-      throw new StartFailure('The writer of the event store did not start.', { cause: error });
+      const reason = this.#threadError?.message ?? 'it does not answer';
+      throw new StartFailure(`The writer of the event store did not start: ${reason}`, { cause: error });
     }
   }
 

@@ -41,7 +41,8 @@ export class WakeSender {
 
 /** Where subscriptions wait for something new to be stored. */
 export class WakeUps {
-  readonly #waiting = new Set<() => void>();
+  /** Whoever waits, and the position past which. */
+  readonly #waiting = new Map<() => void, number>();
   #position = 0;
   #closed = false;
 
@@ -54,7 +55,7 @@ export class WakeUps {
   notify(position: number): void {
     if (position <= this.#position) return;
     this.#position = position;
-    this.#wakeAll();
+    for (const [wake, after] of [...this.#waiting]) if (after < position) wake();
   }
 
   /** Resolves once something past the position is stored, the signal aborts, or there is nothing more to come. */
@@ -66,18 +67,14 @@ export class WakeUps {
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      this.#waiting.add(wake);
+      this.#waiting.set(wake, position);
       signal.addEventListener('abort', wake, { once: true });
     });
   }
 
   close(): void {
     this.#closed = true;
-    this.#wakeAll();
-  }
-
-  #wakeAll(): void {
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of [...this.#waiting.keys()]) wake();
   }
 }
 

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { EventMetadata } from '#domain/event.ts';
+import { type StoredEvent, seal, type UnsealedMetadata, verifyChain } from '#event-store/hash-chain.ts';
+import { someMetadata } from '#test/contract/event-store.ts';
+
+const { prevHash: _prevHash, hash: _hash, ...metadata } = someMetadata;
+const unsealed: UnsealedMetadata = metadata;
+
+/** A sealed stream of events, as it would be stored. */
+function sealedStream(stream: string, datas: ReadonlyArray<object>): StoredEvent[] {
+  let prevHash: string | null = null;
+  return datas.map((data, revision) => {
+    const { event, hash } = seal(stream, revision, prevHash, { id: randomUUID(), type: 'Done', data }, unsealed);
+    prevHash = hash;
+    return { ...event, stream, revision };
+  });
+}
+
+/** The stream with one of its events changed. */
+function changed(events: StoredEvent[], index: number, change: Partial<StoredEvent>): StoredEvent[] {
+  return events.map((event, at) => (at === index ? { ...event, ...change } : event));
+}
+
+describe('hash chain', () => {
+  it('seals with SHA-256 over the canonical JSON of the whole event but its hash', () => {
+    const data = { zebra: 1, ape: { y: [1, 'é'], x: null } };
+    const { event, hash } = seal('flow-1', 3, 'f'.repeat(64), { id: 'id', type: 'Done', data }, unsealed);
+    const whole = {
+      stream: 'flow-1',
+      revision: 3,
+      id: 'id',
+      type: 'Done',
+      data,
+      metadata: { ...unsealed, prevHash: 'f'.repeat(64) },
+    };
+    assert.equal(
+      hash,
+      createHash('sha256')
+        .update(canonicalize(whole) ?? '')
+        .digest('hex'),
+    );
+    assert.equal((JSON.parse(event.metadata) as EventMetadata).hash, hash);
+    assert.equal((JSON.parse(event.metadata) as EventMetadata).prevHash, 'f'.repeat(64));
+  });
+
+  it("keeps the data's own order of members", () => {
+    const { event } = seal('flow-1', 0, null, { id: 'id', type: 'Done', data: { b: 1, a: 2 } }, unsealed);
+    assert.equal(event.data, '{"b":1,"a":2}');
+  });
+
+  it('holds for a stream, for an empty one and for several mixed', () => {
+    const one = sealedStream('one', [{ a: 1 }, { a: 2 }, { a: 3 }]);
+    const two = sealedStream('two', [{ b: 1 }, { b: 2 }]);
+    const mixed = [...one.slice(0, 1), ...two.slice(0, 1), ...one.slice(1), ...two.slice(1)];
+    assert.equal(verifyChain([]), null);
+    assert.equal(verifyChain(one), null);
+    assert.equal(verifyChain(mixed), null);
+  });
+
+  it('holds for what cannot be written as JSON, as it is stored', () => {
+    const odd = { lone: '\ud800', infinite: Number.POSITIVE_INFINITY, absent: undefined, ['__proto__']: { a: 1 } };
+    assert.equal(verifyChain(sealedStream('odd', [odd, JSON.parse('{"__proto__": 1e999, "10": 1, "9": 2}')])), null);
+  });
+
+  it('breaks at an event whose data, type, id or metadata was changed', () => {
+    const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
+    const original = JSON.parse(events[1]?.metadata ?? '') as EventMetadata;
+    const changes: Partial<StoredEvent>[] = [
+      { data: '{"a":9}' },
+      { type: 'Undone' },
+      { id: randomUUID() },
+      { metadata: JSON.stringify({ ...original, actor: { keyId: 'other', keyType: 'admin' } }) },
+      { metadata: JSON.stringify({ ...original, hash: 'f'.repeat(64) }) },
+    ];
+    for (const change of changes) {
+      const broken = verifyChain(changed(events, 1, change));
+      assert.equal(broken?.revision, 1, JSON.stringify(change));
+      assert.equal(broken?.reason, 'hash-differs');
+    }
+  });
+
+  it('breaks behind an event that was sealed anew', () => {
+    const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
+    const forged = sealedStream('flow-1', [{ a: 1 }, { a: 'forged' }]);
+    const broken = verifyChain([...forged, ...events.slice(2)]);
+    assert.equal(broken?.revision, 2);
+    assert.equal(broken?.reason, 'previous-hash-differs');
+  });
+
+  it('breaks where an event is missing, and at one moved from another stream', () => {
+    const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
+    assert.equal(verifyChain(events.toSpliced(1, 1))?.reason, 'revision-out-of-order');
+    assert.equal(verifyChain(events.slice(1))?.reason, 'revision-out-of-order');
+    assert.equal(verifyChain(changed(events, 0, { stream: 'flow-2' }))?.reason, 'hash-differs');
+  });
+
+  it('breaks at texts that are no JSON objects', () => {
+    const events = sealedStream('flow-1', [{ a: 1 }]);
+    for (const change of [{ data: 'nonsense' }, { data: '[]' }, { metadata: 'null' }])
+      assert.equal(verifyChain(changed(events, 0, change))?.reason, 'unreadable');
+  });
+});

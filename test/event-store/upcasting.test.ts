@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { newestVersion, UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
+
+describe('upcasting', () => {
+  const upcasters = {
+    Renamed: [
+      (data: { title: string }) => ({ name: data.title }),
+      (data: { name: string }) => ({ ...data, length: data.name.length }),
+    ],
+  };
+  const upcast = upcastWith(upcasters);
+
+  it('takes data through every step from its version on', () => {
+    assert.deepEqual(upcast('Renamed', 1, { title: 'abc' }), { name: 'abc', length: 3 });
+    assert.deepEqual(upcast('Renamed', 2, { name: 'abcd' }), { name: 'abcd', length: 4 });
+  });
+
+  it('leaves the newest shape as it is', () => {
+    const data = { name: 'abc', length: 3 };
+    assert.equal(upcast('Renamed', 3, data), data);
+    assert.equal(upcast('Created', 1, data), data);
+  });
+
+  it('knows the newest version', () => {
+    assert.equal(newestVersion(upcasters, 'Renamed'), 3);
+    assert.equal(newestVersion(upcasters, 'Created'), 1);
+    assert.equal(newestVersion(upcasters, 'constructor'), 1);
+  });
+
+  it('fails on a version that it does not know', () => {
+    for (const version of [0, 4, 1.5, Number.NaN])
+      assert.throws(() => upcast('Renamed', version, { name: 'abc' }), UpcastFailure);
+    assert.throws(() => upcast('Created', 2, {}), /Created has schema version 2; this release knows 1 to 1/);
+  });
+});
