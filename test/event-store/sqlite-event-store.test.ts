@@ -115,6 +115,33 @@ describe('SQLite event store', () => {
     assert.deepEqual(store.readRawLog(0, 10), [raw]);
   });
 
+  it('reads any range of a long stream, whatever lies between its events', async () => {
+    const store = await open();
+    const events = someEvents(300);
+    for (let revision = noStream; revision < 299; revision += 5) {
+      await mustAppend(store, 'long', revision, events.slice(revision + 1, revision + 6));
+      await mustAppend(store, someStream(), noStream, [someEvent()]);
+    }
+    for (const [from, limit] of [
+      [0, 1],
+      [0, 64],
+      [1, 63],
+      [63, 1],
+      [64, 64],
+      [100, 100],
+      [255, 10],
+      [290, 50],
+      [300, 1],
+    ] as const)
+      assert.deepEqual(
+        (await store.read('long', from, limit)).map(({ id }) => id),
+        events.slice(from, from + limit).map(({ id }) => id),
+        `${limit} from ${from}`,
+      );
+    const repeated = await mustAppend(store, 'long', 99, events.slice(100, 105));
+    assert.equal(repeated.revision, 104);
+  });
+
   it('ends a batch early where its texts grow large', async () => {
     const store = await open();
     const large = () => [someEvent('Large', { text: 'x'.repeat(890_000) })];

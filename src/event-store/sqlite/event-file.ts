@@ -8,20 +8,62 @@ const applicationId = 0x53575945;
 /** Bumped when the tables change in a way that older code cannot read. */
 const formatVersion = 1;
 
+// An index over (stream, revision) would cost more than all else: each append lands on a page of its own, and each page
+// goes to the log whole. So the log is a list of events that each name the one before in their stream, and a stream's
+// newest is found by its head: a small table, whose size follows the streams and not the events.
+//
 // A position is never given out twice as long as the newest event stays: whoever lets events expire must keep it.
 // AUTOINCREMENT would say the same without that condition, at two fifths of the speed of appending.
 const schema = `
   CREATE TABLE events (
     position INTEGER PRIMARY KEY,
+    previous INTEGER NOT NULL, -- the position of the stream's event before; 0 for its first
     stream   TEXT    NOT NULL,
     revision INTEGER NOT NULL,
     id       TEXT    NOT NULL,
     type     TEXT    NOT NULL,
     data     TEXT    NOT NULL,
-    metadata TEXT    NOT NULL,
-    UNIQUE (stream, revision)
+    metadata TEXT    NOT NULL
   ) STRICT;
+  CREATE TABLE heads (
+    stream   TEXT    PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    position INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE marks (
+    stream   TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (stream, revision)
+  ) STRICT, WITHOUT ROWID;
 `;
+
+/** So many events of a stream lie between two of its marks, from which a read of its older events sets out. */
+const markEvery = 64;
+
+/** Whether a mark is kept of the event at this revision. */
+export function isMarked(revision: number): boolean {
+  return revision % markEvery === markEvery - 1;
+}
+
+/**
+ * The SQL that reads a stream's events from revision `$from` to `$to`, in order: back along the list, from the nearest
+ * mark or the head, then forth.
+ * @param columns of `events`
+ */
+export function streamRangeSql(columns: string): string {
+  return `
+    WITH RECURSIVE list (position, previous, revision) AS (
+      SELECT position, previous, revision FROM events WHERE position = coalesce(
+        (SELECT position FROM marks WHERE stream = $stream AND revision >= $to ORDER BY revision LIMIT 1),
+        (SELECT position FROM heads WHERE stream = $stream))
+      UNION ALL
+      SELECT events.position, events.previous, events.revision
+      FROM list CROSS JOIN events ON events.position = list.previous WHERE list.revision > $from
+    )
+    SELECT ${columns} FROM events
+    WHERE position IN (SELECT position FROM list WHERE revision BETWEEN $from AND $to) ORDER BY position`;
+}
 
 /**
  * Opens the file for the one writer, durable at every commit. Checks that it is an event store that this code can
@@ -70,10 +112,11 @@ function checkOrCreate(database: DatabaseSync, file: string): void {
     throw new StartFailure(
       `${file} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}); start that release.`,
     );
-  // Touches the root of the table and of its index and the newest event, and SQLite itself compares the header with
-  // the file's length: enough to know a truncated or overwritten file at once.
+  // Touches the tables' roots and the newest event, and SQLite itself compares the header with the file's length:
+  // enough to know a truncated or overwritten file at once.
   database.prepare('SELECT * FROM events ORDER BY position DESC LIMIT 1').get();
-  database.prepare("SELECT revision FROM events INDEXED BY sqlite_autoindex_events_1 WHERE stream = ''").get();
+  database.prepare("SELECT position FROM heads WHERE stream = ''").get();
+  database.prepare("SELECT position FROM marks WHERE stream = ''").get();
 }
 
 function isEmpty(database: DatabaseSync): boolean {

@@ -1,10 +1,10 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import type { EventMetadata } from '#domain/event.ts';
 import type { EventBatch, EventStore, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { openEventFileForReading } from '#event-store/sqlite/event-file.ts';
+import { openEventFileForReading, streamRangeSql } from '#event-store/sqlite/event-file.ts';
 import { type WakeUps, wakeUpsFrom } from '#event-store/sqlite/wake-ups.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import type { JsonObject } from '#src/json.ts';
@@ -59,6 +59,9 @@ const columns = 'position, stream, revision, id, type, data, metadata';
 /** A row, in the order of `columns`. */
 type Row = readonly [number, string, number, string, string, string, string];
 
+/** Of a statement: named, or in order. */
+type Parameters = [Record<string, string | number>] | Array<string | number>;
+
 /** Reads the event file on the calling thread. */
 export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
@@ -79,9 +82,7 @@ export class SqliteEventReader implements EventReader {
     this.#upcast = upcast;
     this.#wakeUps = wakeUps;
     this.#onClose = onClose;
-    this.#selectStream = this.#prepare(
-      `SELECT ${columns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
-    );
+    this.#selectStream = this.#prepare(streamRangeSql(columns));
     this.#selectLog = this.#prepare(
       `SELECT ${columns} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?`,
     );
@@ -94,7 +95,7 @@ export class SqliteEventReader implements EventReader {
     limit = Number.MAX_SAFE_INTEGER,
   ): Promise<ReadonlyArray<RecordedEvent>> {
     const events: RecordedEvent[] = [];
-    for (const row of this.#rows(this.#selectStream, stream, fromRevision, limit)) events.push(this.#recorded(row));
+    for (const row of this.#streamRows(stream, fromRevision, limit)) events.push(this.#recorded(row));
     return events;
   }
 
@@ -119,7 +120,7 @@ export class SqliteEventReader implements EventReader {
   }
 
   readRaw(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): ReadonlyArray<StoredEvent> {
-    return Array.from(this.#rows(this.#selectStream, stream, fromRevision, limit), stored);
+    return Array.from(this.#streamRows(stream, fromRevision, limit), stored);
   }
 
   readRawLog(after: number, limit: number): ReadonlyArray<StoredEvent & { readonly position: number }> {
@@ -182,10 +183,15 @@ export class SqliteEventReader implements EventReader {
     return 0;
   }
 
-  *#rows(statement: StatementSync, ...parameters: Array<string | number>): Generator<Row, void, void> {
+  #streamRows(stream: string, fromRevision: number, limit: number): Iterable<Row> {
+    const to = Math.min(fromRevision + limit - 1, Number.MAX_SAFE_INTEGER);
+    return this.#rows(this.#selectStream, { stream, from: fromRevision, to });
+  }
+
+  *#rows(statement: StatementSync, ...parameters: Parameters): Generator<Row, void, void> {
     try {
       // The types of node:sqlite know only rows as objects; `setReturnArrays` makes them arrays.
-      yield* statement.iterate(...parameters) as Iterable<unknown> as Iterable<Row>;
+      yield* statement.iterate(...(parameters as SQLInputValue[])) as Iterable<unknown> as Iterable<Row>;
     } catch (error) {
       throw this.#unavailable(error);
     }

@@ -1,10 +1,19 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { noStream } from '#event-store/event-store.ts';
+import { isMarked, streamRangeSql } from '#event-store/sqlite/event-file.ts';
 import { type AppendMessage, type CommitFailed, type Committed, conflictMark } from '#event-store/sqlite/messages.ts';
 
-/** Streams whose revision is remembered, so that most appends need no read. */
-const rememberedStreams = 50_000;
+/** A stream's last event. */
+interface Head {
+  readonly revision: number;
+  readonly position: number;
+}
+
+const noHead: Head = { revision: noStream, position: 0 };
+
+/** Streams whose head is remembered, so that most appends need no read. */
+const rememberedHeads = 50_000;
 
 const textsPerEvent = 4;
 
@@ -15,9 +24,11 @@ export class Writer {
   readonly #commit: StatementSync;
   readonly #insert: StatementSync;
   readonly #selectLastPosition: StatementSync;
-  readonly #selectRevision: StatementSync;
-  readonly #selectEvent: StatementSync;
-  readonly #revisions = new LRUCache<string, number>({ max: rememberedStreams });
+  readonly #putHead: StatementSync;
+  readonly #putMark: StatementSync;
+  readonly #selectHead: StatementSync;
+  readonly #selectIds: StatementSync;
+  readonly #heads = new LRUCache<string, Head>({ max: rememberedHeads });
   #lastPosition: number;
 
   /** @param database from `openEventFile`; the writer closes it */
@@ -26,12 +37,14 @@ export class Writer {
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#insert = database.prepare(
-      'INSERT INTO events (position, stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO events (position, previous, stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     );
+    this.#putHead = database.prepare('INSERT OR REPLACE INTO heads (stream, revision, position) VALUES (?, ?, ?)');
+    this.#putMark = database.prepare('INSERT INTO marks (stream, revision, position) VALUES (?, ?, ?)');
     this.#selectLastPosition = database.prepare('SELECT max(position) FROM events');
-    this.#selectRevision = database.prepare('SELECT max(revision) FROM events WHERE stream = ?');
-    this.#selectEvent = database.prepare('SELECT id, position FROM events WHERE stream = ? AND revision = ?');
-    for (const statement of [this.#selectLastPosition, this.#selectRevision, this.#selectEvent])
+    this.#selectHead = database.prepare('SELECT revision, position FROM heads WHERE stream = ?');
+    this.#selectIds = database.prepare(streamRangeSql('id, position'));
+    for (const statement of [this.#selectLastPosition, this.#selectHead, this.#selectIds])
       statement.setReturnArrays(true);
     this.#lastPosition = this.#readLastPosition();
   }
@@ -95,19 +108,28 @@ export class Writer {
     end: number,
     outcomes: number[],
   ): void {
-    const actualRevision = this.#revisionOf(stream);
-    if (actualRevision !== expectedRevision) {
+    const head = this.#headOf(stream);
+    if (head.revision !== expectedRevision) {
       const position = this.#positionOfRepeat(stream, expectedRevision, texts, first, end);
-      if (position === null) outcomes.push(actualRevision, conflictMark);
+      if (position === null) outcomes.push(head.revision, conflictMark);
       else outcomes.push(expectedRevision + (end - first) / textsPerEvent, position);
       return;
     }
-    let revision = expectedRevision;
+    const { revision, position } = this.#insertEvents(stream, head, texts, first, end);
+    this.#putHead.run(stream, revision, position);
+    this.#heads.set(stream, { revision, position });
+    outcomes.push(revision, position);
+  }
+
+  #insertEvents(stream: string, head: Head, texts: ReadonlyArray<string>, first: number, end: number): Head {
+    let { revision, position } = head;
     for (let at = first; at < end; at += textsPerEvent) {
+      const previous = position;
       revision += 1;
-      this.#lastPosition += 1;
+      position = this.#lastPosition += 1;
       this.#insert.run(
-        this.#lastPosition,
+        position,
+        previous,
         stream,
         revision,
         texts[at] ?? null,
@@ -115,9 +137,9 @@ export class Writer {
         texts[at + 2] ?? null,
         texts[at + 3] ?? null,
       );
+      if (isMarked(revision)) this.#putMark.run(stream, revision, position);
     }
-    this.#revisions.set(stream, revision);
-    outcomes.push(revision, this.#lastPosition);
+    return { revision, position };
   }
 
   /** The position of the last of these events when they all stand where this append would have put them, else null. */
@@ -128,22 +150,23 @@ export class Writer {
     first: number,
     end: number,
   ): number | null {
+    const to = expectedRevision + (end - first) / textsPerEvent;
+    const stored = this.#selectIds.all({ stream, from: expectedRevision + 1, to }).map(rowOf);
     let position: number | null = null;
-    for (let at = first, revision = expectedRevision + 1; at < end; at += textsPerEvent, revision += 1) {
-      const stored = rowOf(this.#selectEvent.get(stream, revision));
-      if (stored?.[0] !== texts[at]) return null;
-      position = Number(stored?.[1]);
+    for (let at = first, index = 0; at < end; at += textsPerEvent, index += 1) {
+      if (stored[index]?.[0] !== texts[at]) return null;
+      position = Number(stored[index]?.[1]);
     }
     return position;
   }
 
-  #revisionOf(stream: string): number {
-    const remembered = this.#revisions.get(stream);
+  #headOf(stream: string): Head {
+    const remembered = this.#heads.get(stream);
     if (remembered !== undefined) return remembered;
-    const stored = rowOf(this.#selectRevision.get(stream))?.[0];
-    const revision = typeof stored === 'number' ? stored : noStream;
-    this.#revisions.set(stream, revision);
-    return revision;
+    const stored = rowOf(this.#selectHead.get(stream));
+    const head = stored === undefined ? noHead : { revision: Number(stored[0]), position: Number(stored[1]) };
+    this.#heads.set(stream, head);
+    return head;
   }
 
   /** The folder's lock keeps other processes out, but a file named by URL may lie elsewhere: then nothing remembered holds. */
@@ -151,7 +174,7 @@ export class Writer {
     const stored = this.#readLastPosition();
     if (stored === this.#lastPosition) return;
     this.#lastPosition = stored;
-    this.#revisions.clear();
+    this.#heads.clear();
   }
 
   #readLastPosition(): number {
@@ -160,7 +183,7 @@ export class Writer {
 
   #rollBack(lastPosition: number): void {
     this.#lastPosition = lastPosition;
-    this.#revisions.clear();
+    this.#heads.clear();
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 }
