@@ -83,15 +83,36 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
+/** An app that answers `/metrics` alone, for a port of its own. */
+export function createMetricsApp(metrics: Metrics): Koa {
+  const dispatch = dispatchOf([metricsLine(metrics)]);
+  const app = new SlimKoa();
+  app.use(async (ctx) => {
+    const exchange = exchangeOf(ctx);
+    ctx.state = exchange;
+    try {
+      const found = await dispatch.handle(ctx, exchange.path);
+      if (!found) writeAnswer(ctx, 404, dataPolicy, null);
+    } catch {
+      // A figure could not be asked for: the next reading may have it.
+      writeAnswer(ctx, 503, dataPolicy, null);
+    }
+  });
+  return app;
+}
+
 /** Answers requests: finds the line, refuses in order, executes, writes, records. */
 class HttpFace {
   readonly #options: AppOptions;
+  readonly #requestLog: Logger;
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
   readonly #dispatch: Dispatch;
   readonly #gatewayPaths: Dispatch;
 
   constructor(options: AppOptions) {
     this.#options = options;
+    // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
+    this.#requestLog = options.log.child({}, { redact: [] });
     this.#readBody = jsonBodyReader(options.limits.maxBodyBytes);
     const routes = routesOf(options.operations);
     const open = [
@@ -257,8 +278,8 @@ class HttpFace {
     const method = methodOf(ctx.req.method);
     const status = ctx.res.headersSent ? ctx.res.statusCode : clientGoneStatus;
     this.#options.metrics.request(name, method, status, milliseconds / 1_000);
-    if (!this.#options.log.isLevelEnabled('info')) return;
-    this.#options.log.info(
+    if (!this.#requestLog.isLevelEnabled('info')) return;
+    this.#requestLog.info(
       { method, operation: name, status, ms: Math.round(milliseconds * 100) / 100, requestId, keyId },
       'request',
     );

@@ -15,7 +15,7 @@ export interface Log {
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /** Lines are gathered to so many bytes, or for so long, before they are written: a write a line would cost the most. */
-const gatheredBytes = 16 * 1024;
+const gatheredBytes = 8 * 1024;
 const gatheredMilliseconds = 200;
 
 /**
@@ -23,7 +23,14 @@ const gatheredMilliseconds = 200;
  * it; should a header slip in, its value is taken out.
  */
 export function createLog(level: LogLevel, terminal: boolean = process.stdout.isTTY === true): Log {
-  if (terminal) return { logger: loggerOn(level, PinoPretty({ colorize: true, sync: true })), close: () => undefined };
+  if (terminal)
+    return {
+      logger: loggerOn(
+        level,
+        PinoPretty({ colorize: true, sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' }),
+      ),
+      close: () => undefined,
+    };
   const lines = destination({ fd: 1, sync: false, minLength: gatheredBytes, maxLength: maxWaitingBytes });
   const timer = setInterval(() => lines.flush(), gatheredMilliseconds);
   timer.unref();
@@ -50,7 +57,6 @@ export function loggerOn(level: LogLevel, stream: DestinationStream): Logger {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: ['authorization', '["x-api-key"]', '*.authorization', '*["x-api-key"]', 'key', '*.key'],

@@ -1,0 +1,52 @@
+import { connect } from 'node:net';
+
+/** What came back on a raw connection. */
+export interface RawAnswer {
+  readonly text: string;
+  /** Whether the server closed the connection, within the limit. */
+  readonly closed: boolean;
+}
+
+const limitMilliseconds = 5_000;
+
+/**
+ * Sends bytes as they are and collects what comes back until the server closes, or until `enough` says so.
+ * @param parts sent in turn, with a pause between them
+ */
+export function rawRequest(
+  port: number,
+  parts: ReadonlyArray<string | Buffer>,
+  enough: (text: string) => boolean = () => false,
+  pauseMilliseconds = 20,
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const waiting = [...parts];
+    let text = '';
+    let timer: NodeJS.Timeout | undefined;
+    const finish = (closed: boolean) => {
+      clearTimeout(timer);
+      clearTimeout(limit);
+      socket.destroy();
+      resolve({ text, closed });
+    };
+    const limit = setTimeout(
+      () => reject(new Error(`No end after ${limitMilliseconds} ms: ${text}`)),
+      limitMilliseconds,
+    );
+    const send = () => {
+      const part = waiting.shift();
+      if (part === undefined || socket.destroyed) return;
+      socket.write(part);
+      timer = setTimeout(send, pauseMilliseconds);
+    };
+    socket.on('connect', send);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (enough(text)) finish(false);
+    });
+    // A reset after the answer is an end like any other; the answer is what counts.
+    socket.on('error', () => finish(true));
+    socket.on('close', () => finish(true));
+  });
+}
