@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { asStored, openSqliteEventReader } from '#event-store/sqlite/reader.ts';
-import type { Upcast } from '#event-store/upcasting.ts';
+import { upcasters } from '#domain/upcasters.ts';
+import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
+import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import type { Log } from '#read-store/log.ts';
 import { type AnyProjection, typesOf } from '#read-store/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
@@ -18,7 +19,7 @@ interface ProjectionsModule {
 const { eventStoreFile, readStoreFile, wake, projectionsModule } = workerData as ProjectorThreadData;
 const log: Log = { info: logged('info'), warn: logged('warn'), error: logged('error') };
 
-const { projections, upcast = asStored } = (await import(projectionsModule)) as ProjectionsModule;
+const { projections, upcast = upcastWith(upcasters) } = (await import(projectionsModule)) as ProjectionsModule;
 const events = openSqliteEventReader({ file: eventStoreFile, upcast, wake });
 const store = openSqliteReadStoreWriter(readStoreFile, (message) => log.warn({ file: readStoreFile }, message));
 tell({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: typesOf(one) })) });

@@ -6,10 +6,12 @@ import { type Entity, type EventOf, streamOf } from '#domain/entity.ts';
 import type { Actor, EventMetadata } from '#domain/event.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Tenant } from '#domain/tenancy.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import type { AppendFailure, EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { StreamQueue } from '#event-store/stream-queue.ts';
 import { emptyStream, foldStream, requestAnswered, type StreamState } from '#event-store/stream-state.ts';
+import { newestVersion } from '#event-store/upcasting.ts';
 
 /** Who wants it and why: goes into the metadata of every event. */
 export interface Origin {
@@ -155,7 +157,6 @@ export class CommandHandler {
       partnerId: tenant.partnerId,
       requestId: origin.requestId,
       time: now > before.time ? now : before.time,
-      schemaVersion: 1,
       ...(idempotency ? { idempotency } : {}),
     };
     const { sealed, recorded } = sealAll(stream, before, events, metadata);
@@ -178,7 +179,7 @@ export class CommandHandler {
   }
 }
 
-type MetadataToSeal = Omit<EventMetadata, 'hash' | 'prevHash'>;
+type MetadataToSeal = Omit<EventMetadata, 'hash' | 'prevHash' | 'schemaVersion'>;
 
 function sealAll<Events>(
   stream: string,
@@ -193,7 +194,8 @@ function sealAll<Events>(
   for (const { type, data } of events) {
     revision += 1;
     const id = randomUUID();
-    const made = seal(stream, revision, prevHash, { id, type, data: data as object }, metadata);
+    const versioned = { ...metadata, schemaVersion: newestVersion(upcasters, type) };
+    const made = seal(stream, revision, prevHash, { id, type, data: data as object }, versioned);
     sealed.push(made.event);
     recorded.push({
       position: 0,
@@ -202,7 +204,7 @@ function sealAll<Events>(
       id,
       type,
       data: data as RecordedEvent['data'],
-      metadata: { ...metadata, prevHash, hash: made.hash },
+      metadata: { ...versioned, prevHash, hash: made.hash },
     });
     prevHash = made.hash;
   }

@@ -1,0 +1,45 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import type Koa from 'koa';
+import { scopesOfKeyType } from '#domain/scope.ts';
+import type { Caller } from '#domain/tenancy.ts';
+
+/** The system's limit for a socket's path is 108 bytes on Linux, 104 elsewhere. */
+const longestPath = 100;
+
+/** Who speaks on the control socket: whoever may read the data folder. */
+export const localOperator: Caller = {
+  keyId: 'local-operator',
+  keyType: 'admin',
+  projectId: 'system',
+  organizationId: 'system',
+  partnerId: null,
+  scopes: scopesOfKeyType.admin,
+};
+
+/** The control socket of a data folder; null where its path is too long for one. */
+export function controlSocketPath(dataDir: string): string | null {
+  const path = join(dataDir, 'control.sock');
+  return Buffer.byteLength(path) > longestPath ? null : path;
+}
+
+/**
+ * Serves an app to command-line tools on this machine, on a socket that only the folder's owner can open.
+ * @returns closes it
+ */
+export async function openControlSocket(app: Koa, path: string): Promise<() => Promise<void>> {
+  const answer = app.callback();
+  const server = createServer((request, response) => void answer(request, response));
+  rmSync(path, { force: true });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(path, resolve);
+  await promise;
+  chmodSync(path, 0o600);
+  return () =>
+    new Promise((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+}

@@ -1,0 +1,6 @@
+/**
+ * How old events are brought to their newest shape when read: by event type, the steps from schema version n (at index
+ * n - 1) to n + 1. No event has changed its shape yet. A frozen fixture of every shape ever written stays in
+ * `test/fixtures/events`.
+ */
+export const upcasters: Readonly<Record<string, ReadonlyArray<(data: object) => object>>> = {};

@@ -1,0 +1,32 @@
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { ProcessRunner } from '#processes/process-runner.ts';
+import type { Projector } from '#read-store/projector-thread.ts';
+
+/** How long a command's answer waits for the read models at most. */
+export const showLimitMilliseconds = 1_000;
+
+/**
+ * Reading one's own write: waits until the read models show what was appended, and what processes made of it; one
+ * second at most, then the answer goes out all the same.
+ */
+export function effectsShown(
+  processes: ReadonlyArray<ProcessRunner>,
+  projector: Projector,
+  allProjections: ReadonlyArray<string>,
+): (appended: ReadonlyArray<RecordedEvent>) => Promise<void> {
+  return async (appended) => {
+    const position = appended.at(-1)?.position;
+    if (position === undefined) return;
+    const concerned = processes.filter((process) => process.concerns(appended));
+    if (concerned.length === 0) {
+      const types = appended.map(({ type }) => type);
+      await projector.waitFor(position, types, showLimitMilliseconds);
+      return;
+    }
+    const started = performance.now();
+    const effects = await Promise.all(concerned.map((process) => process.passed(position, showLimitMilliseconds)));
+    const last = Math.max(position, ...effects.map((effect) => effect ?? 0));
+    const left = showLimitMilliseconds - (performance.now() - started);
+    if (left > 0) await projector.waitForProjections(allProjections, last, left);
+  };
+}

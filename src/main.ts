@@ -1,0 +1,78 @@
+import { createApp, createMetricsApp } from '#http/app.ts';
+import { createLog } from '#http/log.ts';
+import { listen } from '#http/server.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { compose, type Service } from './compose.ts';
+import { type Config, readConfig } from './config.ts';
+import { controlSocketPath, localOperator, openControlSocket } from './control-socket.ts';
+import { StartFailure } from './start-failure.ts';
+
+try {
+  await start(readConfig(process.env));
+} catch (error) {
+  if (!(error instanceof StartFailure)) throw error;
+  process.stderr.write(`switchyard: ${error.message}\n`);
+  process.exitCode = 1;
+}
+
+async function start(config: Config): Promise<void> {
+  const log = createLog(config.logLevel);
+  const service = await compose(config, { log: log.logger, tellKey });
+  try {
+    const stop = await serve(config, service, log.logger);
+    onStopSignal(async () => {
+      await stop();
+      await service.close();
+      log.logger.info('stopped');
+      log.close();
+    });
+  } catch (error) {
+    await service.close();
+    log.close();
+    throw error;
+  }
+}
+
+/** Opens the doors. @returns closes them */
+async function serve(
+  config: Config,
+  { operations, keys, readiness, metrics, directory }: Service,
+  log: ReturnType<typeof createLog>['logger'],
+): Promise<() => Promise<void>> {
+  const common = { operations, readiness, version: packageJson.version, metrics, log, limits: config.limits };
+  const app = createApp({ ...common, authenticate: keys.resolve, servesMetrics: config.metricsPort === null });
+  const server = await listen(app, { host: config.host, port: config.port }, config.limits);
+  const doors = [() => server.stop()];
+  if (config.metricsPort !== null) {
+    const address = { host: config.host, port: config.metricsPort };
+    const metricsServer = await listen(createMetricsApp(metrics), address, config.limits, 'HOST and METRICS_PORT');
+    doors.push(() => metricsServer.stop());
+  }
+  const socketPath = controlSocketPath(config.dataDir);
+  if (socketPath !== null) {
+    const local = createApp({ ...common, authenticate: async () => localOperator });
+    doors.push(await openControlSocket(local, socketPath));
+  }
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  directory.announce(url);
+  log.info({ url, docs: `${url}/docs` }, 'listening');
+  return async () => {
+    await Promise.all(doors.map((close) => close()));
+  };
+}
+
+/** Standard output, terminal or not: a log might be kept, and this is shown once. */
+function tellKey(key: string): void {
+  process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);
+}
+
+function onStopSignal(stop: () => Promise<void>): void {
+  let stopping = false;
+  const once = () => {
+    if (stopping) return;
+    stopping = true;
+    void stop().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', once);
+  process.on('SIGINT', once);
+}
