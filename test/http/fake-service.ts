@@ -39,7 +39,7 @@ const common = {
 } as const;
 
 /** Operations of every kind that the HTTP face must serve, each simple enough to see through. */
-export function fakeOperations(seen: OperationRequest[] = []): ReadonlyArray<Operation> {
+export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] = []): ReadonlyArray<Operation> {
   const byId = t.type({ widgetId: cuid });
   const creation = t.intersection([
     t.type({ projectId: cuid, name: text({ min: 1, max: 20 }), shape: jsonObject }),
@@ -53,6 +53,7 @@ export function fakeOperations(seen: OperationRequest[] = []): ReadonlyArray<Ope
     seen.push(request);
     const read = await request.readInput();
     if (E.isLeft(read)) return read;
+    hashes.push(read.right.bodyHash);
     return decodeInput(operation.input, read.right.fields);
   };
 
@@ -196,6 +197,8 @@ export interface FakeService extends HttpServer {
   readonly url: string;
   /** The requests that operations were handed. */
   readonly seen: OperationRequest[];
+  /** The hashes of the bodies that they read. */
+  readonly hashes: string[];
   /** Everything logged, as text. */
   readonly logged: () => string;
 }
@@ -206,6 +209,7 @@ export async function startFakeService(
   limits: ServerLimits = {},
 ): Promise<FakeService> {
   const seen: OperationRequest[] = [];
+  const hashes: string[] = [];
   const lines: string[] = [];
   const sink = new Writable({
     write: (chunk, _encoding, done) => {
@@ -214,7 +218,7 @@ export async function startFakeService(
     },
   });
   const app = createApp({
-    operations: fakeOperations(seen),
+    operations: fakeOperations(seen, hashes),
     authenticate: async (key) => (key === goodKey ? caller : null),
     readiness: async () => [{ name: 'log', ready: true, detail: 'at position 1' }],
     version: '0.2.0',
@@ -224,5 +228,5 @@ export async function startFakeService(
     ...more,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);
-  return { ...server, url: `http://127.0.0.1:${server.port}`, seen, logged: () => lines.join('') };
+  return { ...server, url: `http://127.0.0.1:${server.port}`, seen, hashes, logged: () => lines.join('') };
 }

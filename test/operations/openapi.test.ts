@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, it } from 'mocha';
+import { openApiDocument } from '#operations/openapi.ts';
+import { pathParameters, routesOf } from '#operations/routes.ts';
+import type { JsonObject } from '#src/json.ts';
+import { fakeOperations, widgetId } from '#test/http/fake-service.ts';
+
+/** What stands at a path of keys. */
+function at(root: unknown, ...keys: ReadonlyArray<string | number>): unknown {
+  return keys.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
+}
+
+describe('OpenAPI document', () => {
+  const document = openApiDocument(fakeOperations());
+  const creation = at(document, 'paths', '/v1/projects/{projectId}/widgets', 'post') as JsonObject;
+
+  it('is valid OpenAPI 3.1', async () => {
+    const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
+    const { valid, errors } = await new Validator().validate(copy);
+    assert.deepEqual([valid, errors], [true, undefined]);
+    assert.equal(at(document, 'info', 'version'), '0.2.0');
+  });
+
+  it('takes both ways to present a key, and none for /healthz', () => {
+    assert.deepEqual(document.security, [{ bearer: [] }, { apiKey: [] }]);
+    assert.deepEqual(at(document, 'paths', '/healthz', 'get', 'security'), []);
+  });
+
+  it('splits the input into path, query and body', () => {
+    const names = (operation: unknown) =>
+      (at(operation, 'parameters') as ReadonlyArray<JsonObject>).map(
+        (parameter) => `${parameter.in} ${parameter.name}`,
+      );
+    assert.deepEqual(names(creation), ['path projectId', 'header Idempotency-Key', 'header If-Match']);
+    assert.deepEqual(names(at(document, 'paths', '/v1/projects/{projectId}/widgets', 'get')), [
+      'path projectId',
+      'query limit',
+      'query cursor',
+      'query tag',
+      'header Switchyard-Min-Position',
+    ]);
+    const schema = at(creation, 'requestBody', 'content', 'application/json', 'schema') as JsonObject;
+    assert.deepEqual(schema.required, ['name', 'shape']);
+    assert.equal(at(schema, 'properties', 'name', 'maxLength'), 20);
+    assert.equal(at(schema, 'properties', 'finish', 'default'), 'matt');
+    assert.equal(at(schema, 'properties', 'projectId'), undefined);
+    assert.equal(at(document, 'paths', '/v1/widgets/{widgetId}/activate', 'post', 'requestBody'), undefined);
+  });
+
+  it('lists the answer with its headers, and every failure in the shape of its plane', () => {
+    assert.deepEqual(Object.keys(creation.responses as object), [
+      '201',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '412',
+      '413',
+      '415',
+      '422',
+      '500',
+      '503',
+    ]);
+    assert.deepEqual(Object.keys(at(creation, 'responses', '201', 'headers') as object), [
+      'X-Request-Id',
+      'ETag',
+      'Switchyard-Position',
+      'Location',
+    ]);
+    assert.match(String(at(creation, 'responses', '404', 'description')), /project-not-found/);
+    assert.ok(at(creation, 'responses', '422', 'content', 'application/problem+json'));
+    const chat = at(document, 'paths', '/v1/chat/completions', 'post');
+    assert.equal(
+      at(chat, 'responses', '422', 'content', 'application/json', 'schema', '$ref'),
+      '#/components/schemas/GatewayError',
+    );
+  });
+
+  it('holds examples that the operations themselves would take', () => {
+    for (const operation of fakeOperations()) {
+      const { input, output } = operation.example;
+      const parameters = Object.fromEntries(pathParameters(operation.http.path).map((name) => [name, widgetId]));
+      if (input !== undefined) assert.ok(operation.input.is({ ...input, ...parameters }), operation.name);
+      if (output !== undefined) assert.ok(operation.output?.is(output), operation.name);
+    }
+  });
+
+  it('names schemas once', () => {
+    assert.deepEqual(at(creation, 'responses', '201', 'content', 'application/json', 'schema'), {
+      $ref: '#/components/schemas/Widget',
+    });
+    assert.equal(at(document, 'components', 'schemas', 'Widget', 'type'), 'object');
+  });
+});
+
+describe('routes', () => {
+  const operations = fakeOperations();
+
+  it('know where what is created can be read', () => {
+    const routes = new Map(routesOf(operations).map((route) => [route.operation.name, route]));
+    assert.equal(routes.get('create_widget')?.createdUnder, '/v1/widgets/');
+    assert.equal(routes.get('activate_widget')?.createdUnder, null);
+    assert.deepEqual(routes.get('break_widget')?.idParameters, ['widgetId']);
+  });
+
+  it('find the place of what belongs to something', () => {
+    const [read, , create] = operations;
+    assert.ok(read !== undefined && create !== undefined);
+    const versions = routesOf([
+      { ...create, http: { method: 'post', path: '/v1/widgets/:projectId/versions', status: 201 } },
+      { ...read, http: { method: 'get', path: '/v1/widget-versions/:widgetId', status: 200 } },
+      { ...read, http: { method: 'get', path: '/v1/widgets/:widgetId/versions', status: 200 } },
+    ]);
+    assert.equal(versions[0]?.createdUnder, '/v1/widget-versions/');
+  });
+
+  it('are refused when two are alike, or a parameter is no member of the input', () => {
+    const [read] = operations;
+    assert.ok(read !== undefined);
+    const other = { ...read, name: 'other', http: { ...read.http, path: '/v1/widgets/:id' } };
+    assert.throws(() => routesOf([read, other]), /Two operations answer get \/v1\/widgets\/:id/);
+    assert.throws(() => routesOf([other]), /"id" is no member of its input/);
+  });
+});
