@@ -1,0 +1,49 @@
+import autocannon from 'autocannon';
+
+/** What to send; handed over as JSON in the first argument. */
+export interface Load {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  /** Each connection takes its share of these in turn. */
+  readonly paths: ReadonlyArray<string>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** What came of it; printed as JSON. */
+export interface LoadResult {
+  readonly perSecond: number;
+  readonly p99Milliseconds: number;
+  /** Answers that were no success, and requests without an answer. */
+  readonly failed: number;
+}
+
+const load = JSON.parse(process.argv[2] ?? '{}') as Load;
+let clients = 0;
+
+const result = await autocannon({
+  url: load.url,
+  connections: load.connections,
+  duration: load.seconds,
+  setupClient: (client) => {
+    const share = load.paths.filter((_, index) => index % load.connections === clients % load.connections);
+    clients += 1;
+    client.setRequests(
+      (share.length > 0 ? share : load.paths).map((path) => ({
+        method: load.method,
+        path,
+        headers: { ...load.headers },
+        ...(load.body === null ? {} : { body: load.body }),
+      })),
+    );
+  },
+});
+
+const outcome: LoadResult = {
+  perSecond: result.requests.average,
+  p99Milliseconds: result.latency.p99,
+  failed: result.non2xx + result.errors,
+};
+process.stdout.write(JSON.stringify(outcome));
