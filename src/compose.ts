@@ -93,6 +93,7 @@ export async function compose(config: Config, { log, tellKey }: ComposeOptions):
 
     const handler = new CommandHandler({ store: events });
     await bootstrap(handler, config.bootstrapApiKey, tellKey);
+    const projectionStatus = async () => projector.status().projections;
     const names = projections.map(({ name }) => name);
     const reached = async (projectionNames: ReadonlyArray<string>, position: number, milliseconds: number) =>
       (await projector.waitForProjections(projectionNames, position, milliseconds)) === 'reached';
@@ -118,7 +119,7 @@ export async function compose(config: Config, { log, tellKey }: ComposeOptions):
     const commandRuntime = {
       handler,
       claims: new Claims(handler),
-      lookup: lookupIn(documents),
+      lookup: lookupIn(documents, projectionStatus),
       shown: (appended: ReadonlyArray<RecordedEvent>) => {
         for (const event of appended) keys.changed(event);
         return shown(appended);
@@ -127,6 +128,7 @@ export async function compose(config: Config, { log, tellKey }: ComposeOptions):
     const queryRuntime = {
       documents,
       keyUsage,
+      projectionStatus,
       reached: (projectionNames: ReadonlyArray<string>, position: number) =>
         reached(projectionNames, position, showLimitMilliseconds),
     };
@@ -150,11 +152,11 @@ async function closeInReverse(opened: ReadonlyArray<() => unknown>): Promise<voi
   for (const close of opened.toReversed()) await close();
 }
 
-function lookupIn(documents: ReadStore): Lookup {
+function lookupIn(documents: ReadStore, projectionStatus: ReadStore['status']): Lookup {
   return {
     exists: async (collection, where) =>
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
-    projection: async (name) => (await documents.status()).find((status) => status.name === name) ?? null,
+    projection: async (name) => (await projectionStatus()).find((status) => status.name === name) ?? null,
   };
 }
 

@@ -12,6 +12,10 @@ const Output = t.type({
       name: text(),
       version: t.number,
       state: oneOf('running', 'rebuilding', 'stopped'),
+      /** It was filled once: what queries read is whole. */
+      ready: t.boolean,
+      /** Where the log ended when its documents were begun to be made: a rebuild moves it. */
+      begunAt: t.number,
       position: t.number,
       failure: nullable(t.type({ eventId: text(), eventType: text(), position: t.number, message: text() })),
       rebuild: nullable(
@@ -38,10 +42,21 @@ export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<ty
   failures: [],
   example: {
     output: {
-      projections: [{ name: 'flows', version: 1, state: 'running', position: 5120, failure: null, rebuild: null }],
+      projections: [
+        {
+          name: 'flows',
+          version: 1,
+          state: 'running',
+          ready: true,
+          begunAt: 0,
+          position: 5120,
+          failure: null,
+          rebuild: null,
+        },
+      ],
     },
   },
   reads: [],
   subject: null,
-  answer: async ({ documents }) => E.right({ body: { projections: await documents.status() } }),
+  answer: async ({ projectionStatus }) => E.right({ body: { projections: await projectionStatus() } }),
 });

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import type { EventMetadata } from '#domain/event.ts';
-import { canonicalJson } from '#event-store/canonical-json.ts';
+import canonicalize from 'canonicalize';
 import type { EventToAppend } from '#event-store/event-store.ts';
 
 /** An event exactly as it is kept: JSON texts, not upcast. What a chain is verified on. */
@@ -84,7 +84,7 @@ function hashOf(stream: string, revision: number, id: string, type: string, data
   // Put together by hand, in sorted order, so that neither part is copied into another object first.
   return digest(
     'sha256',
-    `{"data":${canonicalJson(data)},"id":${JSON.stringify(id)},"metadata":${canonicalJson(metadata)}` +
+    `{"data":${canonicalize(data)},"id":${JSON.stringify(id)},"metadata":${canonicalize(metadata)}` +
       `,"revision":${revision},"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`,
   );
 }

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
 import { reaches, type Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
-import type { ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
 import type { Json } from '#src/json.ts';
 import { decodeInput } from './decode-input.ts';
 import type { Answer, Operation, OperationRequest } from './operation.ts';
@@ -13,6 +13,7 @@ import { scopeRefusal } from './scope-refusal.ts';
 export interface QueryRuntime {
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
+  readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
   /** Waits, one second at most, until these projections have passed a position. */
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
 }
@@ -60,8 +61,15 @@ async function execute(
   if (E.isLeft(read)) return read;
   const input = decodeInput(definition.input, read.right.fields);
   if (E.isLeft(input)) return input;
-  const { documents, keyUsage } = runtime;
-  const answer = await definition.answer({ input: input.right, subject: subject.right, caller, documents, keyUsage });
+  const { documents, keyUsage, projectionStatus } = runtime;
+  const answer = await definition.answer({
+    input: input.right,
+    subject: subject.right,
+    caller,
+    documents,
+    keyUsage,
+    projectionStatus,
+  });
   if (E.isLeft(answer)) return answer;
   const { body, revision, nextCursor } = answer.right;
   return E.right({

@@ -4,7 +4,7 @@ import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
-import type { ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import type { HttpLine } from './operation.ts';
 
@@ -16,6 +16,8 @@ export interface QueryContext<Input, Subject extends object> {
   readonly caller: Caller;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
+  /** How each projection stands now. */
+  readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
 }
 
 /** A query's success: the JSON value, and for one resource its revision, for a page where the next begins. */

@@ -63,6 +63,7 @@ export class ProjectionStanding {
       version: this.projection.version,
       state: rebuilding ? 'rebuilding' : failure === null ? 'running' : 'stopped',
       ready: this.current !== null || this.frozen !== null,
+      begunAt: this.begunAt,
       position: this.served.position,
       failure,
       rebuild: rebuilding ? progress(this.filling?.position ?? 0, pace) : null,

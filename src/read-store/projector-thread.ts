@@ -7,6 +7,7 @@ import type {
   ProjectorThreadData,
   ToProjector,
 } from '#read-store/projector-messages.ts';
+import type { ServedPosition } from '#read-store/projection-standing.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -34,7 +35,7 @@ export interface ProjectorStatus {
   readonly thread: 'running' | 'restarting' | 'closed';
   /** Why the thread died last; null when it never has. */
   readonly failure: string | null;
-  /** As last told by the thread. */
+  /** As last told by the thread, positions to the batch. */
   readonly projections: ReadonlyArray<ProjectionStatus>;
 }
 
@@ -82,6 +83,8 @@ class ThreadedProjector implements Projector {
   #worker: Worker | null = null;
   #facts: ReadonlyArray<ProjectionFacts> = [];
   #statuses: ReadonlyArray<ProjectionStatus> = [];
+  /** Told more often than the statuses, in the same order. */
+  #served: ReadonlyArray<ServedPosition> = [];
   #ready = false;
   #failure: string | null = null;
   #startedAt = 0;
@@ -134,7 +137,11 @@ class ThreadedProjector implements Projector {
 
   status(): ProjectorStatus {
     const thread = this.#closed ? 'closed' : this.#worker === null ? 'restarting' : 'running';
-    return { thread, failure: this.#failure, projections: this.#statuses };
+    const projections = this.#statuses.map((status, index) => ({
+      ...status,
+      position: this.#served[index]?.position ?? status.position,
+    }));
+    return { thread, failure: this.#failure, projections };
   }
 
   onStatus(listener: (status: ProjectorStatus) => void): () => void {
@@ -199,6 +206,7 @@ class ThreadedProjector implements Projector {
   #take(message: FromProjector): void {
     switch (message.kind) {
       case 'positions':
+        this.#served = message.served;
         this.#waits.update(message.served);
         break;
       case 'status':

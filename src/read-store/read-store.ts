@@ -42,6 +42,8 @@ export interface ProjectionStatus {
   readonly state: ProjectionState;
   /** What queries read has held the whole log once; false only during the first fill. */
   readonly ready: boolean;
+  /** Where the log ended when the newest filling of its documents was begun: a rebuild moves it. */
+  readonly begunAt: number;
   /** The position up to which its documents, as queries read them, hold the log. */
   readonly position: number;
   /** Why it stopped: the event it could not take, and the error. */

@@ -269,7 +269,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
     it('keeps the status and the operator state', async () => {
       assert.deepEqual(await store.reader.status(), []);
       assert.deepEqual(await store.writer.operatorState(), { position: 0, skipped: {} });
-      const status = { name: 'items', version: 1, state: 'running', ready: true, position: 4 } as const;
+      const status = { name: 'items', version: 1, state: 'running', ready: true, begunAt: 0, position: 4 } as const;
       await store.writer.saveStatus([{ ...status, failure: null, rebuild: null }]);
       await store.writer.saveOperatorState({ position: 8, skipped: { items: ['e'] } });
       store = await store.reopen();

@@ -78,7 +78,7 @@ describe('SQLite read store file', () => {
     await rm(file);
     await writeFile(file, 'x'.repeat(5000));
     const writer = openWriter();
-    const status = { name: 'items', version: 1, state: 'running', ready: true, position: 4 } as const;
+    const status = { name: 'items', version: 1, state: 'running', ready: true, begunAt: 0, position: 4 } as const;
     await writer.saveStatus([{ ...status, failure: null, rebuild: null }]);
     await new Promise((resolve) => setTimeout(resolve, 1100));
     assert.equal((await reader.status()).length, 1);

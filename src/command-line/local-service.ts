@@ -1,0 +1,83 @@
+import { Client } from 'undici';
+import { createApp } from '#http/app.ts';
+import { createLog } from '#http/log.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { compose } from '../compose.ts';
+import { type Config, readConfig } from '../config.ts';
+import { controlSocketPath, localOperator, openControlSocket } from '../control-socket.ts';
+import { runningOwner } from '../data-directory.ts';
+import { StartFailure } from '../start-failure.ts';
+
+/** What a tool gets back. */
+export interface LocalAnswer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each tool knows the operation that it calls.
+  readonly body: any;
+  /** `Switchyard-Position`; 0 without one. */
+  readonly position: number;
+}
+
+/** Calls operations of the service that owns the data folder. */
+export interface LocalService {
+  readonly call: (method: 'GET' | 'POST', path: string, body?: object) => Promise<LocalAnswer>;
+  readonly close: () => Promise<void>;
+}
+
+const callMilliseconds = 30_000;
+
+/**
+ * The service on this machine, for a command-line tool: the running one by its control socket, else one of the tool's
+ * own for as long as it runs.
+ * @throws StartFailure with one clear line
+ */
+export async function openLocalService(): Promise<LocalService> {
+  const config = readConfig(process.env);
+  const path = controlSocketPath(config.dataDir);
+  if (path === null) {
+    throw new StartFailure('DATA_DIR is too long a path for a control socket: use the API with an admin key instead.');
+  }
+  const closeOwn = runningOwner(config.dataDir) === null ? await startOwn(config, path) : async () => undefined;
+  const client = new Client('http://localhost', {
+    socketPath: path,
+    headersTimeout: callMilliseconds,
+    bodyTimeout: callMilliseconds,
+  });
+  return {
+    call: (method, target, body) => call(client, method, target, body),
+    close: async () => {
+      await client.close();
+      await closeOwn();
+    },
+  };
+}
+
+async function startOwn(config: Config, path: string): Promise<() => Promise<void>> {
+  const log = createLog('error');
+  const service = await compose(config, {
+    log: log.logger,
+    tellKey: () => undefined,
+  });
+  const { operations, readiness, metrics } = service;
+  const { version } = packageJson;
+  const options = { operations, readiness, version, metrics, log: log.logger, limits: config.limits };
+  const closeSocket = await openControlSocket(createApp({ ...options, authenticate: async () => localOperator }), path);
+  return async () => {
+    await closeSocket();
+    await service.close();
+    log.close();
+  };
+}
+
+async function call(client: Client, method: 'GET' | 'POST', path: string, body?: object): Promise<LocalAnswer> {
+  const answer = await client.request({
+    method,
+    path,
+    headers: { authorization: 'Bearer local', 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+  });
+  return {
+    status: answer.statusCode,
+    body: await answer.body.json(),
+    position: Number(answer.headers['switchyard-position'] ?? 0),
+  };
+}
