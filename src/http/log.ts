@@ -27,7 +27,7 @@ export function createLog(level: LogLevel, terminal: boolean = process.stdout.is
     return {
       logger: loggerOn(
         level,
-        PinoPretty({ colorize: true, sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' }),
+        PinoPretty({ colorize: true, sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname', singleLine: true }),
       ),
       close: () => undefined,
     };
