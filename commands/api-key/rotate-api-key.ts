@@ -4,7 +4,7 @@ import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
 import { mayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyWithSecret } from '#domain/api-key/record.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
-import { cuid, wholeNumber, withDefault } from '#domain/codecs.ts';
+import { cuid, integer, withDefault } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { command } from '#operations/command.ts';
@@ -21,7 +21,7 @@ export const rotateApiKey = command({
   scope: 'keys:write',
   input: t.intersection([
     t.type({ keyId: cuid }),
-    t.partial({ overlapSeconds: withDefault(wholeNumber(0, daySeconds), 0) }),
+    t.partial({ overlapSeconds: withDefault(integer(0, daySeconds), 0) }),
   ]),
   output: ApiKeyWithSecret,
   failures: ['key-not-found'],

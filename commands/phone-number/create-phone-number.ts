@@ -54,8 +54,8 @@ export const createPhoneNumber = command({
   answer: ({ state }) => phoneNumberRecord(state),
 });
 
+/** Only another's claim gives up a number that was not created in time; this id can never be used any more. */
 const tookTooLong = failure(
-  'unavailable',
-  'The creation took too long and was given up, so that others could claim the number. Try again.',
-  { retryAfterSeconds: 1 },
+  'phone-number-taken',
+  'The creation took so long that another request has claimed the number. Should it be free again, send a new request (with a new Idempotency-Key).',
 );

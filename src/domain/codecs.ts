@@ -165,13 +165,28 @@ export const versionNumber = describedAs(
 
 /** A whole number in a range, given as a number or, in a query string, as its digits. */
 export function wholeNumber(minimum: number, maximum: number): t.Type<number, number, unknown> {
+  return wholeNumberRead(minimum, maximum, (value) =>
+    typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
+  );
+}
+
+/** A whole number in a range, as a member of a JSON body: a number and nothing that reads like one. */
+export function integer(minimum: number, maximum: number): t.Type<number, number, unknown> {
+  return wholeNumberRead(minimum, maximum, t.identity);
+}
+
+function wholeNumberRead(
+  minimum: number,
+  maximum: number,
+  read: (value: unknown) => unknown,
+): t.Type<number, number, unknown> {
   const inRange = (value: unknown): value is number =>
     Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum;
   const codec = new t.Type<number, number, unknown>(
     `whole number ${minimum}..${maximum}`,
     inRange,
     (value, context) => {
-      const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+      const number = read(value);
       return inRange(number)
         ? t.success(number)
         : t.failure(value, context, `must be a whole number from ${minimum} to ${maximum}`);

@@ -1,0 +1,52 @@
+import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
+import { happened } from '#domain/event.ts';
+import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/flow-events.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { fresh, ids } from '#test/support/story.ts';
+
+const flowSchema = { say: 'good evening' };
+const input = { flowId: ids.flow, flowSchema };
+const numbered = (version: number) =>
+  happened('FlowVersionCreated', {
+    id: ids.flow + fresh.suffix,
+    flowId: ids.flow,
+    version,
+    tag: `v${version}`,
+    flowSchema,
+  });
+
+describe('create_flow_version', () => {
+  it('adds the next number with its tag, not active', () => {
+    given(...begunFlow())
+      .when(createFlowVersion, input)
+      .then(numbered(2));
+    given(...begunFlow(), versionCreated(2), versionCreated(3))
+      .when(createFlowVersion, input)
+      .then(numbered(4));
+  });
+
+  it('never uses a number again, the highest deleted one neither', () => {
+    given(...begunFlow(), versionCreated(2), versionDeleted(2))
+      .when(createFlowVersion, input)
+      .then(numbered(3));
+    given(...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1))
+      .when(createFlowVersion, input)
+      .then(numbered(3));
+  });
+
+  it('takes null for a schema', () => {
+    const event = numbered(2);
+    given(...begunFlow())
+      .when(createFlowVersion, { ...input, flowSchema: null })
+      .then({ ...event, data: { ...event.data, flowSchema: null } });
+  });
+
+  describe('input', () => {
+    const of = inputOf(createFlowVersion, input);
+    of.id('flowId');
+    of.required('flowSchema');
+    of.anyJson('flowSchema');
+    of.ignoresUnknown();
+  });
+});

@@ -1,0 +1,39 @@
+import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
+import { happened } from '#domain/event.ts';
+import { begunFlow, versionCreated, versionOf } from '#test/support/flow-events.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { ids } from '#test/support/story.ts';
+
+const versionId = versionOf(ids.flow, 1);
+const tagged = (tag: string) => happened('FlowVersionTagged', { id: versionId, flowId: ids.flow, tag });
+
+describe('tag_flow_version', () => {
+  it('gives a version another tag', () => {
+    given(...begunFlow())
+      .when(tagFlowVersion, { versionId, tag: 'winter' })
+      .then(tagged('winter'));
+  });
+
+  it('changes nothing when it has the tag', () => {
+    given(...begunFlow())
+      .when(tagFlowVersion, { versionId, tag: 'v1' })
+      .then();
+    given(...begunFlow(), tagged('winter'))
+      .when(tagFlowVersion, { versionId, tag: 'winter' })
+      .then();
+  });
+
+  it("takes another version's tag: tags need not be unique", () => {
+    given(...begunFlow(), versionCreated(2))
+      .when(tagFlowVersion, { versionId, tag: 'v2' })
+      .then(tagged('v2'));
+  });
+
+  describe('input', () => {
+    const of = inputOf(tagFlowVersion, { versionId, tag: 'winter' });
+    of.id('versionId');
+    of.required('tag');
+    of.text('tag', { min: 1, max: 100 });
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { changeFlowTier } from '#commands/flow/change-flow-tier.ts';
+import { happened } from '#domain/event.ts';
+import { scopesOfKeyType } from '#domain/scope.ts';
+import { begunFlow } from '#test/support/flow-events.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { ids } from '#test/support/story.ts';
+
+const id = ids.flow;
+const toPro = happened('FlowTierChanged', { id, tier: 'pro' as const });
+
+describe('change_flow_tier', () => {
+  it('puts a flow on a tier', () => {
+    given(...begunFlow())
+      .when(changeFlowTier, { flowId: id, tier: 'pro' })
+      .then(toPro);
+  });
+
+  it('and back', () => {
+    given(...begunFlow(), toPro)
+      .when(changeFlowTier, { flowId: id, tier: 'standard' })
+      .then(happened('FlowTierChanged', { id, tier: 'standard' as const }));
+  });
+
+  it('changes nothing for a flow that is on the tier', () => {
+    given(...begunFlow())
+      .when(changeFlowTier, { flowId: id, tier: 'standard' })
+      .then();
+    given(...begunFlow(), toPro)
+      .when(changeFlowTier, { flowId: id, tier: 'pro' })
+      .then();
+  });
+
+  it('needs a scope that admin keys alone can have', () => {
+    const able = Object.entries(scopesOfKeyType).filter(([, scopes]) => scopes.has(changeFlowTier.scope));
+    assert.deepEqual(
+      able.map(([keyType]) => keyType),
+      ['admin'],
+    );
+  });
+
+  describe('input', () => {
+    const of = inputOf(changeFlowTier, { flowId: id, tier: 'pro' });
+    of.id('flowId');
+    of.required('tier');
+    of.choice('tier', ['standard', 'pro']);
+  });
+});

@@ -1,0 +1,89 @@
+import { createFlow } from '#commands/flow/create-flow.ts';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { happened } from '#domain/event.ts';
+import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { stateOf } from '#test/support/recorded.ts';
+import { fresh, ids } from '#test/support/story.ts';
+
+const flowSchema = { start: 'greet', nodes: {} };
+const input = { projectId: ids.project, name: 'Opening hours', flowSchema };
+
+/** The three events of a new flow. */
+function created(change: { type?: 'graph'; description?: string; agentProfileId?: string } = {}) {
+  const id = fresh.id;
+  const versionId = id + fresh.suffix;
+  return [
+    happened('FlowCreated', {
+      id,
+      projectId: ids.project,
+      name: 'Opening hours',
+      type: 'simple' as const,
+      description: null,
+      tier: 'standard' as const,
+      agentProfileId: null,
+      ...change,
+    }),
+    happened('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
+    happened('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
+  ];
+}
+
+describe('create_flow', () => {
+  it('creates a simple flow of the standard tier, and its version 1, tag v1, active', () => {
+    given()
+      .when(createFlow, input)
+      .then(...created());
+  });
+
+  it('takes a type and a description', () => {
+    const more = { type: 'graph', description: 'At night' } as const;
+    given()
+      .when(createFlow, { ...input, ...more })
+      .then(...created(more));
+  });
+
+  it('takes null for no description and no agent profile', () => {
+    given()
+      .when(createFlow, { ...input, description: null, agentProfileId: null })
+      .then(...created());
+  });
+
+  it('takes an agent profile of its project', () => {
+    const also = stateOf(agentProfiles, profileCreated());
+    given()
+      .when(createFlow, { ...input, agentProfileId: ids.profile }, { also })
+      .then(...created({ agentProfileId: ids.profile }));
+  });
+
+  const siblings = profileCreated({ id: ids.siblingProfile, projectId: ids.sibling });
+  const strange = [
+    ['unknown', ids.profile, agentProfiles.initial],
+    ['deleted', ids.profile, stateOf(agentProfiles, profileCreated(), profileDeleted())],
+    ["another project's", ids.siblingProfile, stateOf(agentProfiles, siblings)],
+  ] as const;
+  for (const [what, agentProfileId, also] of strange) {
+    it(`refuses an agent profile that is ${what}`, () => {
+      given()
+        .when(createFlow, { ...input, agentProfileId }, { also })
+        .then('agent-profile-not-found');
+    });
+  }
+
+  describe('input', () => {
+    const of = inputOf(createFlow, input);
+    of.id('projectId');
+    of.text('name', { min: 1, max: 200 });
+    of.required('name');
+    of.required('flowSchema');
+    of.anyJson('flowSchema');
+    of.text('description', { min: 0, max: 5000, orNull: true });
+    of.optional('description', undefined);
+    of.choice('type', ['simple', 'graph']);
+    of.optional('type', 'simple');
+    of.id('agentProfileId', { orNull: true });
+    of.optional('agentProfileId', undefined);
+    of.ignoresUnknown();
+  });
+});

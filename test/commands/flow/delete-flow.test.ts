@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { deleteFlow } from '#commands/flow/delete-flow.ts';
+import { begunFlow, flowDeleted, profileAssigned } from '#test/support/flow-events.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { ids } from '#test/support/story.ts';
+
+describe('delete_flow', () => {
+  it('deletes, naming the agent profile that it had', () => {
+    given(...begunFlow())
+      .when(deleteFlow, { flowId: ids.flow }, { also: false })
+      .then(flowDeleted());
+    given(...begunFlow(), profileAssigned(ids.profile, null))
+      .when(deleteFlow, { flowId: ids.flow }, { also: false })
+      .then(flowDeleted(ids.flow, ids.profile));
+  });
+
+  it('is refused while a phone number points at it, when asked so', () => {
+    given(...begunFlow())
+      .when(deleteFlow, { flowId: ids.flow, rejectIfInUse: true }, { also: true })
+      .then('flow-in-use');
+  });
+
+  it('asks the read model only when asked so', async () => {
+    const asked: unknown[] = [];
+    const loads = {
+      load: () => Promise.reject(new Error('no stream is needed')),
+      lookup: {
+        exists: async (...question: unknown[]) => {
+          asked.push(question);
+          return true;
+        },
+        projection: async () => null,
+      },
+    };
+    const also = (input: object) => deleteFlow.also?.({ flowId: ids.flow, ...input }, loads, null as never, null);
+    assert.equal(await also({}), false);
+    assert.equal(await also({ rejectIfInUse: false }), false);
+    assert.deepEqual(asked, []);
+    assert.equal(await also({ rejectIfInUse: true }), true);
+    assert.deepEqual(asked, [['phone-numbers', { flowId: ids.flow }]]);
+  });
+
+  describe('input', () => {
+    const of = inputOf(deleteFlow, { flowId: ids.flow });
+    of.id('flowId');
+    of.optional('rejectIfInUse', false);
+    of.accepts('rejectIfInUse', 'true', 'the word true', true);
+    of.accepts('rejectIfInUse', 'false', 'the word false', false);
+    for (const value of ['', 'yes', '1', 'TRUE', 1, null]) of.refuses('rejectIfInUse', value);
+  });
+});

@@ -1,0 +1,18 @@
+import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { phoneNumberCreated, phoneNumberDeleted, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
+import { ids } from '#test/support/story.ts';
+
+const input = { phoneNumberId: ids.number };
+
+describe('delete_phone_number', () => {
+  it('deletes, attached or not', () => {
+    given(phoneNumberCreated()).when(deletePhoneNumber, input).then(phoneNumberDeleted());
+    given(phoneNumberCreated(), phoneNumberFlowSet(ids.flow)).when(deletePhoneNumber, input).then(phoneNumberDeleted());
+  });
+
+  describe('input', () => {
+    inputOf(deletePhoneNumber, input).id('phoneNumberId');
+  });
+});

@@ -1,0 +1,52 @@
+import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
+import { happened } from '#domain/event.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { phoneNumberCreated } from '#test/support/phone-number-events.ts';
+import { ids } from '#test/support/story.ts';
+
+const id = ids.number;
+const input = { phoneNumberId: id };
+const renamed = happened('PhoneNumberRenamed', { id, name: 'Night desk' });
+const enabled = happened('PhoneNumberStatusChanged', { id, status: 'enabled' as const });
+const disabled = happened('PhoneNumberStatusChanged', { id, status: 'disabled' as const });
+
+describe('update_phone_number', () => {
+  it('renames', () => {
+    given(phoneNumberCreated())
+      .when(updatePhoneNumber, { ...input, name: 'Night desk' })
+      .then(renamed);
+  });
+
+  it('enables and disables', () => {
+    given(phoneNumberCreated())
+      .when(updatePhoneNumber, { ...input, status: 'enabled' })
+      .then(enabled);
+    given(phoneNumberCreated(), enabled)
+      .when(updatePhoneNumber, { ...input, status: 'disabled' })
+      .then(disabled);
+  });
+
+  it('does both at once', () => {
+    given(phoneNumberCreated())
+      .when(updatePhoneNumber, { ...input, name: 'Night desk', status: 'enabled' })
+      .then(renamed, enabled);
+  });
+
+  it('changes nothing for an empty body, or what is so already', () => {
+    given(phoneNumberCreated()).when(updatePhoneNumber, input).then();
+    given(phoneNumberCreated(), renamed, enabled)
+      .when(updatePhoneNumber, { ...input, name: 'Night desk', status: 'enabled' })
+      .then();
+  });
+
+  describe('input', () => {
+    const of = inputOf(updatePhoneNumber, input);
+    of.id('phoneNumberId');
+    of.text('name', { min: 1, max: 200 });
+    of.optional('name', undefined);
+    of.choice('status', ['enabled', 'disabled']);
+    of.optional('status', undefined);
+    of.ignoresUnknown();
+  });
+});

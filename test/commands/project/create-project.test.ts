@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { createProject } from '#commands/project/create-project.ts';
+import { organization } from '#domain/organization/organization.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { stateOf } from '#test/support/recorded.ts';
+import { callerOf, fresh, ids } from '#test/support/story.ts';
+import { organizationCreated, projectCreated } from '#test/support/tenant-events.ts';
+
+const input = { name: 'Front desk' };
+const organizationOf = (tenant: Tenant) => ({
+  state: stateOf(organization, organizationCreated(tenant.organizationId)),
+  tenant,
+});
+const own = organizationOf({ organizationId: ids.partner, projectId: null, partnerId: ids.partner });
+const customers = organizationOf({ organizationId: ids.customer, projectId: null, partnerId: ids.partner });
+const strangers = organizationOf({ organizationId: ids.stranger, projectId: null, partnerId: null });
+const unknown = { state: null, tenant: null };
+
+describe('create_project', () => {
+  const allowed = [
+    ['admin', 'its own', own],
+    ['admin', "a customer's", customers],
+    ['admin', "a stranger's", strangers],
+    ['partner', 'its own', own],
+    ['partner', "a customer's", customers],
+    ['organization', 'its own', own],
+  ] as const;
+  for (const [keyType, whose, also] of allowed) {
+    it(`lets a key of type ${keyType} create one in ${whose} organization`, () => {
+      const organizationId = also.tenant.organizationId;
+      given()
+        .when(createProject, { ...input, organizationId }, { caller: callerOf(keyType), also })
+        .then(projectCreated(fresh.id, organizationId));
+    });
+  }
+
+  const refused = [
+    ['partner', "a stranger's", strangers],
+    ['organization', "a customer's", customers],
+    ['organization', "a stranger's", strangers],
+    ['admin', 'an unknown', unknown],
+    ['organization', 'an unknown', unknown],
+  ] as const;
+  for (const [keyType, whose, also] of refused) {
+    it(`finds no ${whose} organization for a key of type ${keyType}`, () => {
+      given()
+        .when(createProject, { ...input, organizationId: ids.stranger }, { caller: callerOf(keyType), also })
+        .then('organization-not-found');
+    });
+  }
+
+  it("is in the key's own organization when none is named", async () => {
+    const asked: unknown[] = [];
+    const load = async (_: unknown, id: string) => {
+      asked.push(id);
+      return own as never;
+    };
+    const loads = { load, lookup: { exists: async () => false, projection: async () => null } };
+    await createProject.also?.(input, loads, callerOf('organization'), null);
+    await createProject.also?.({ ...input, organizationId: ids.customer }, loads, callerOf('partner'), null);
+    assert.deepEqual(asked, [ids.partner, ids.customer]);
+  });
+
+  it("belongs to its organization, and to that one's partner", () => {
+    const tenant = (also: typeof own) => createProject.tenant?.(input, { also, fresh } as never);
+    assert.deepEqual(tenant(own), { organizationId: ids.partner, projectId: fresh.id, partnerId: ids.partner });
+    assert.deepEqual(tenant(customers), { organizationId: ids.customer, projectId: fresh.id, partnerId: ids.partner });
+    assert.deepEqual(tenant(strangers), { organizationId: ids.stranger, projectId: fresh.id, partnerId: null });
+  });
+
+  describe('input', () => {
+    const of = inputOf(createProject, input);
+    of.required('name');
+    of.text('name', { min: 1, max: 200 });
+    of.optional('organizationId', undefined);
+    of.id('organizationId');
+    of.ignoresUnknown();
+  });
+});

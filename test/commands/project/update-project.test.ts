@@ -1,0 +1,27 @@
+import { updateProject } from '#commands/project/update-project.ts';
+import { happened } from '#domain/event.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { ids } from '#test/support/story.ts';
+import { projectCreated } from '#test/support/tenant-events.ts';
+
+const input = { projectId: ids.project, name: 'Nights' };
+const renamed = happened('ProjectRenamed', { name: 'Nights' });
+
+describe('update_project', () => {
+  it('renames', () => {
+    given(projectCreated()).when(updateProject, input).then(renamed);
+  });
+
+  it('changes nothing for an empty body or the same name', () => {
+    given(projectCreated()).when(updateProject, { projectId: ids.project }).then();
+    given(projectCreated(), renamed).when(updateProject, input).then();
+  });
+
+  describe('input', () => {
+    const of = inputOf(updateProject, input);
+    of.id('projectId');
+    of.optional('name', undefined);
+    of.text('name', { min: 1, max: 200 });
+  });
+});

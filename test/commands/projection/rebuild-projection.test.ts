@@ -1,0 +1,32 @@
+import { rebuildProjection } from '#commands/projection/rebuild-projection.ts';
+import { happened } from '#domain/event.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+
+const input = { projection: 'flows' };
+const requested = happened('ProjectionRebuildRequested', input);
+
+describe('rebuild_projection', () => {
+  it('asks for a rebuild, as often as it is asked, of a stopped one too', () => {
+    given()
+      .when(rebuildProjection, input, { also: { failure: null, rebuild: null } })
+      .then(requested);
+    given(requested)
+      .when(rebuildProjection, input, { also: { failure: { eventId: 'e' }, rebuild: null } })
+      .then(requested);
+  });
+
+  it('is refused while one runs', () => {
+    given()
+      .when(rebuildProjection, input, { also: { failure: null, rebuild: {} } })
+      .then('projection-rebuilding');
+  });
+
+  it('knows no other names', () => {
+    given().when(rebuildProjection, input, { also: null }).then('projection-not-found');
+  });
+
+  describe('input', () => {
+    inputOf(rebuildProjection, input).text('projection', { min: 1, max: 100 });
+  });
+});

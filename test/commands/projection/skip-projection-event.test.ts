@@ -1,0 +1,33 @@
+import { skipProjectionEvent } from '#commands/projection/skip-projection-event.ts';
+import { happened } from '#domain/event.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+
+const input = { projection: 'flows', eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' };
+
+describe('skip_projection_event', () => {
+  it('leaves out the event that stopped it', () => {
+    given()
+      .when(skipProjectionEvent, input, { also: { failure: { eventId: input.eventId }, rebuild: null } })
+      .then(happened('ProjectionEventSkipped', input));
+  });
+
+  it('is refused where another event stopped it, or none', () => {
+    for (const failure of [{ eventId: 'another' }, null]) {
+      given()
+        .when(skipProjectionEvent, input, { also: { failure, rebuild: null } })
+        .then('projection-not-stopped');
+    }
+  });
+
+  it('knows no other names', () => {
+    given().when(skipProjectionEvent, input, { also: null }).then('projection-not-found');
+  });
+
+  describe('input', () => {
+    const of = inputOf(skipProjectionEvent, input);
+    of.text('projection', { min: 1, max: 100 });
+    of.required('eventId');
+    of.text('eventId', { min: 1, max: 100 });
+  });
+});

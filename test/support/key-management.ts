@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
+import { scopesOfKeyType } from '#domain/scope.ts';
+import type { Caller, KeyType } from '#domain/tenancy.ts';
+import type { AnyCommand } from '#operations/command.ts';
+import type { JsonObject } from '#src/json.ts';
+import { decidedAt, secretKey } from '#test/support/given.ts';
+import { foldTold } from '#test/support/recorded.ts';
+import { callerOf, fresh, ids, tenants } from '#test/support/story.ts';
+import { apiKeyCreated } from '#test/support/tenant-events.ts';
+
+const ranks: ReadonlyArray<KeyType> = ['project', 'organization', 'partner', 'admin'];
+
+/** Declares tests of who may change a key that is within reach: nobody takes over a key that can do more. */
+export function keyManagement(command: AnyCommand, input: JsonObject): void {
+  const refusal = (caller: Caller, key: Partial<ApiKeyEvents['ApiKeyCreated']>) => {
+    const subject = { state: null, tenant: tenants.project };
+    const context = { caller, fresh, secret: { key: secretKey }, subject, also: undefined, time: decidedAt };
+    const { state } = foldTold(command.entity, [apiKeyCreated(key)]);
+    const decided = command.decide(input, state, context);
+    return E.isLeft(decided) ? decided.left.code : null;
+  };
+
+  for (const [rank, keyType] of ranks.entries()) {
+    for (const [otherRank, otherType] of ranks.entries()) {
+      const may = rank >= otherRank;
+      it(`${may ? 'lets' : 'does not let'} a key of type ${keyType} do it to one of type ${otherType}`, () => {
+        const code = refusal(callerOf(keyType), { keyType: otherType });
+        assert.equal(code, may ? null : 'key-type-not-allowed');
+      });
+    }
+  }
+
+  it('is refused for a key with a scope that the caller lacks', () => {
+    const caller = callerOf('organization', { scopes: ['keys:write', 'flows:read'] });
+    assert.equal(refusal(caller, { scopes: ['flows:read'] }), null);
+    assert.equal(refusal(caller, { scopes: ['flows:read', 'flows:write'] }), 'scope-required');
+  });
+
+  it('is open to the key itself', () => {
+    const caller = callerOf('project', { keyId: ids.key, scopes: ['keys:write'] });
+    assert.equal(refusal(caller, { keyType: 'project', scopes: [...scopesOfKeyType.project] }), null);
+  });
+}

@@ -1,0 +1,27 @@
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
+import { keptOfSecret } from '#domain/api-key/secret.ts';
+import { happened } from '#domain/event.ts';
+import { ids } from '#test/support/story.ts';
+
+/** The first secret of the tests' key. */
+export const firstSecret = `sy_live_${'F1r'.repeat(14)}s`;
+
+export const organizationCreated = (id: string = ids.partner, partner = true) =>
+  happened('OrganizationCreated', { id, name: 'Northwind Voice', partner });
+
+export const projectCreated = (id: string = ids.project, organizationId: string = ids.partner) =>
+  happened('ProjectCreated', { id, organizationId, name: 'Front desk' });
+
+export const apiKeyCreated = (change: Partial<ApiKeyEvents['ApiKeyCreated']> = {}) =>
+  happened('ApiKeyCreated', {
+    id: ids.key,
+    projectId: ids.project,
+    organizationId: ids.partner,
+    name: 'Website',
+    keyType: 'project' as const,
+    scopes: ['flows:read'],
+    ...keptOfSecret(firstSecret),
+    ...change,
+  } satisfies ApiKeyEvents['ApiKeyCreated']);
+
+export const apiKeyRevoked = () => happened('ApiKeyRevoked', { id: ids.key });
