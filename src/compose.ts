@@ -9,18 +9,19 @@ import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts'
 import { upcastWith } from '#event-store/upcasting.ts';
 import type { Readiness } from '#http/health.ts';
 import { KeyResolver } from '#http/key-resolver.ts';
-import { createMetrics, type Metrics } from '#http/metrics.ts';
+import { createMetrics, type Metrics, type ProjectionLag } from '#http/metrics.ts';
 import type { Lookup } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
 import { queryOperation } from '#operations/execute-query.ts';
 import type { Operation } from '#operations/operation.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
+import type { CheckpointStore } from '#processes/checkpoint-store.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
 import { projections } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
-import { openKeyUsage } from '#read-store/key-usage.ts';
+import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
 import { type Projector, startProjector } from '#read-store/projector-thread.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
@@ -51,6 +52,9 @@ export interface ComposeOptions {
 }
 
 const processes = [detachPhoneNumbers, assignAgentProfiles];
+const projectionNames = projections.map(({ name }) => name);
+/** How long a process waits for the read models before it tries again. */
+const upToDateMilliseconds = 10_000;
 
 /**
  * Opens the stores and puts the service together on them. With `src/projector.ts`, the only place that names concrete
@@ -58,98 +62,124 @@ const processes = [detachPhoneNumbers, assignAgentProfiles];
  * @throws StartFailure with one clear line
  */
 export async function compose(config: Config, { log, tellKey }: ComposeOptions): Promise<Service> {
-  const opened: Array<() => unknown> = [];
-  const close = () => closeInReverse(opened);
+  const opened = new AsyncDisposableStack();
   try {
-    const directory = openDataDirectory(config.dataDir);
-    opened.push(() => directory.release());
-    const metrics = createMetrics();
-    opened.push(() => metrics.close());
-    const events = await openSqliteEventStore({
-      file: config.eventStore.path,
-      upcast: upcastWith(upcasters),
-      maxAppendBytes: config.limits.maxAppendBytes,
-      onCommit: ({ appends }) => metrics.appendBatch(appends),
-      onWriterFailure: (error) => log.fatal({ err: error }, 'the event store takes no more appends: restart'),
-    });
-    opened.push(() => events.close());
-    const projector = await startProjector({
-      eventStoreFile: config.eventStore.path,
-      wakePort: () => events.wakePort(),
-      readStoreFile: config.readStore.path,
-      log,
-    });
-    opened.push(() => projector.close());
-    const documents = openSqliteReadStore(config.readStore.path);
-    opened.push(() => documents.close());
-    const keyUsage = openKeyUsage({
-      readStore: documents,
-      save: (times) => projector.saveKeysLastUsed(times),
-      log,
-    });
-    opened.push(() => keyUsage.close());
-    const checkpoints = openSqliteCheckpointStore(join(config.dataDir, 'processes.db'));
-    opened.push(() => checkpoints.close());
-
-    const handler = new CommandHandler({ store: events });
+    const stores = await openStores(config, log, opened);
+    const handler = new CommandHandler({ store: stores.events });
     await bootstrap(handler, config.bootstrapApiKey, tellKey);
-    const projectionStatus = async () => projector.status().projections;
-    const names = projections.map(({ name }) => name);
-    const reached = async (projectionNames: ReadonlyArray<string>, position: number, milliseconds: number) =>
-      (await projector.waitForProjections(projectionNames, position, milliseconds)) === 'reached';
-    const runners = processes.map(
-      (process) =>
-        new ProcessRunner({
-          process,
-          store: events,
-          handler,
-          documents,
-          checkpoints,
-          reached: (position) => reached(names, position, 10_000),
-          log,
-        }),
-    );
-    for (const runner of runners) {
-      runner.start();
-      opened.push(() => runner.stop());
-    }
-
-    const keys = new KeyResolver(documents, keyUsage);
-    const shown = effectsShown(runners, projector, names);
-    const commandRuntime = {
-      handler,
-      claims: new Claims(handler),
-      lookup: lookupIn(documents, projectionStatus),
-      shown: (appended: ReadonlyArray<RecordedEvent>) => {
-        for (const event of appended) keys.changed(event);
-        return shown(appended);
-      },
-    };
-    const queryRuntime = {
+    const runners = startProcesses(stores, handler, log, opened);
+    const keys = new KeyResolver(stores.documents, stores.keyUsage);
+    const { directory, events, documents, projector, metrics } = stores;
+    metrics.watchProjections(() => projectionLags(events, projector));
+    return {
+      operations: bindOperations(stores, handler, runners, keys),
+      keys,
+      events,
       documents,
-      keyUsage,
-      projectionStatus,
-      reached: (projectionNames: ReadonlyArray<string>, position: number) =>
-        reached(projectionNames, position, showLimitMilliseconds),
+      projector,
+      directory,
+      readiness: readinessOf(events, projector),
+      metrics,
+      close: () => opened.disposeAsync(),
     };
-    const operations = [
-      ...commands.map((command) => commandOperation(command, commandRuntime)),
-      ...queries.map((query) => queryOperation(query, queryRuntime)),
-    ];
-    metrics.watchProjections(async () => {
-      const end = await events.lastPosition();
-      return projector.status().projections.map(({ name, position }) => ({ name, positions: end - position }));
-    });
-    const readiness = readinessOf(events, projector);
-    return { operations, keys, events, documents, projector, directory, readiness, metrics, close };
   } catch (error) {
-    await close();
+    await opened.disposeAsync();
     throw error;
   }
 }
 
-async function closeInReverse(opened: ReadonlyArray<() => unknown>): Promise<void> {
-  for (const close of opened.toReversed()) await close();
+interface Stores {
+  readonly directory: DataDirectory;
+  readonly metrics: Metrics;
+  readonly events: EventStore;
+  readonly projector: Projector;
+  readonly documents: ReadStore;
+  readonly keyUsage: KeyUsage;
+  readonly checkpoints: CheckpointStore;
+}
+
+/** What is opened is closed in the opposite order: the event store outlives those who follow it. */
+async function openStores(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Stores> {
+  const directory = openDataDirectory(config.dataDir);
+  opened.defer(() => directory.release());
+  const metrics = createMetrics();
+  opened.defer(() => metrics.close());
+  const events = await openSqliteEventStore({
+    file: config.eventStore.path,
+    upcast: upcastWith(upcasters),
+    maxAppendBytes: config.limits.maxAppendBytes,
+    onCommit: ({ appends }) => metrics.appendBatch(appends),
+    onWriterFailure: (error) => log.fatal({ err: error }, 'The event store takes no more appends: restart'),
+  });
+  opened.defer(() => events.close());
+  const projector = await startProjector({
+    eventStoreFile: config.eventStore.path,
+    wakePort: () => events.wakePort(),
+    readStoreFile: config.readStore.path,
+    log,
+  });
+  opened.defer(() => projector.close());
+  const documents = openSqliteReadStore(config.readStore.path);
+  opened.defer(() => documents.close());
+  const keyUsage = openKeyUsage({ readStore: documents, save: (times) => projector.saveKeysLastUsed(times), log });
+  opened.defer(() => keyUsage.close());
+  const checkpoints = openSqliteCheckpointStore(join(config.dataDir, 'processes.db'));
+  opened.defer(() => checkpoints.close());
+  return { directory, metrics, events, projector, documents, keyUsage, checkpoints };
+}
+
+function startProcesses(
+  { events, documents, checkpoints, projector }: Stores,
+  handler: CommandHandler,
+  log: Logger,
+  opened: AsyncDisposableStack,
+): ReadonlyArray<ProcessRunner> {
+  const reached = (position: number) => hasReached(projector, projectionNames, position, upToDateMilliseconds);
+  return processes.map((process) => {
+    const runner = new ProcessRunner({ process, store: events, handler, documents, checkpoints, reached, log });
+    runner.start();
+    opened.defer(() => runner.stop());
+    return runner;
+  });
+}
+
+function bindOperations(
+  { documents, projector, keyUsage }: Stores,
+  handler: CommandHandler,
+  runners: ReadonlyArray<ProcessRunner>,
+  keys: KeyResolver,
+): ReadonlyArray<Operation> {
+  const projectionStatus = async () => projector.status().projections;
+  const effects = effectsShown(runners, projector, projectionNames);
+  const commandRuntime = {
+    handler,
+    claims: new Claims(handler),
+    lookup: lookupIn(documents, projectionStatus),
+    shown: (appended: ReadonlyArray<RecordedEvent>) => {
+      for (const event of appended) keys.changed(event);
+      return effects(appended);
+    },
+  };
+  const queryRuntime = {
+    documents,
+    keyUsage,
+    projectionStatus,
+    reached: (names: ReadonlyArray<string>, position: number) =>
+      hasReached(projector, names, position, showLimitMilliseconds),
+  };
+  return [
+    ...commands.map((command) => commandOperation(command, commandRuntime)),
+    ...queries.map((query) => queryOperation(query, queryRuntime)),
+  ];
+}
+
+async function hasReached(
+  projector: Projector,
+  names: ReadonlyArray<string>,
+  position: number,
+  milliseconds: number,
+): Promise<boolean> {
+  return (await projector.waitForProjections(names, position, milliseconds)) === 'reached';
 }
 
 function lookupIn(documents: ReadStore, projectionStatus: ReadStore['status']): Lookup {
@@ -158,6 +188,11 @@ function lookupIn(documents: ReadStore, projectionStatus: ReadStore['status']): 
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
     projection: async (name) => (await projectionStatus()).find((status) => status.name === name) ?? null,
   };
+}
+
+async function projectionLags(events: EventStore, projector: Projector): Promise<ReadonlyArray<ProjectionLag>> {
+  const end = await events.lastPosition();
+  return projector.status().projections.map(({ name, position }) => ({ name, positions: end - position }));
 }
 
 function readinessOf(events: EventStore, projector: Projector): Readiness {
