@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { projections } from '#projections/table.ts';
+import type { PageKey, StoredDocument } from '#read-store/read-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+
+/** An event as it lies in the file, with its place in the log. */
+export type LoggedEvent = StoredEvent & { readonly position: number };
+
+/** The whole log of a service that does not run, as stored. */
+export async function readLog(dataDir: string): Promise<ReadonlyArray<LoggedEvent>> {
+  const store = await openSqliteEventStore({ file: join(dataDir, 'events.db') });
+  try {
+    const events: LoggedEvent[] = [];
+    for (;;) {
+      const more = store.readRawLog(events.at(-1)?.position ?? 0, 1_000);
+      if (more.length === 0) return events;
+      events.push(...more);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Every document of every read model, in the order of lists. The service may run. */
+export async function readDocuments(dataDir: string): Promise<Readonly<Record<string, ReadonlyArray<StoredDocument>>>> {
+  const store = openSqliteReadStore(join(dataDir, 'read.db'));
+  try {
+    const collections: Record<string, ReadonlyArray<StoredDocument>> = {};
+    for (const { name } of projections) {
+      const documents: StoredDocument[] = [];
+      let after: PageKey | null | undefined;
+      while (after !== null) {
+        const page = await store.list(name, {}, { limit: 1_000, maxBytes: 1e8, ...(after && { after }) });
+        documents.push(...page.documents);
+        after = page.next;
+      }
+      collections[name] = documents;
+    }
+    return collections;
+  } finally {
+    await store.close();
+  }
+}
