@@ -1,29 +1,25 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
-import Koa, { type Context } from 'koa';
+import type Koa from 'koa';
+import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { isCuid } from '#domain/codecs.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import { dataPolicy, notStored, writeAnswer } from '#http/answer.ts';
+import { answerFields } from '#http/answer-fields.ts';
 import { type Dispatch, dispatchOf, type Line } from '#http/dispatch.ts';
 import { docsLines } from '#http/docs.ts';
+import { type Exchange, exchangeOf } from '#http/exchange.ts';
 import { healthLines, metricsLine, type Readiness } from '#http/health.ts';
 import type { Metrics } from '#http/metrics.ts';
 import { errorAnswer } from '#http/problem.ts';
 import { queryFields } from '#http/query-fields.ts';
 import { ClientGone, jsonBodyReader } from '#http/request-body.ts';
-import {
-  idempotencyKeyOf,
-  ifMatchOf,
-  minPositionOf,
-  neverRevision,
-  presentedKeyOf,
-  requestIdOf,
-} from '#http/request-headers.ts';
+import { idempotencyKeyOf, ifMatchOf, minPositionOf, neverRevision, presentedKeyOf } from '#http/request-headers.ts';
+import { SlimKoa } from '#http/slim-koa.ts';
 import { openApiDocument } from '#operations/openapi.ts';
-import type { Answer, Operation, OperationRequest, Plane, RequestInput } from '#operations/operation.ts';
+import type { Answer, Operation, OperationRequest, RequestInput } from '#operations/operation.ts';
 import { type Route, routesOf } from '#operations/routes.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -43,33 +39,6 @@ export interface AppOptions {
   readonly servesMetrics?: boolean;
   /** Further paths that need no key. */
   readonly publicLines?: ReadonlyArray<Line>;
-}
-
-/** What is known of a request while it is answered. */
-interface Exchange {
-  readonly ctx: Context;
-  readonly requestId: string;
-  readonly path: string;
-  readonly query: string;
-  readonly started: number;
-  plane: Plane;
-  hasBody: boolean;
-  /** The operation's name, for logs and metrics: never the path. */
-  name: string;
-  keyId: string | null;
-}
-
-/**
- * Koa without what it makes anew for every request (a composed chain, a listener on the response, closures). Its one
- * middleware writes the answer straight to the response and never rejects.
- */
-class SlimKoa extends Koa {
-  override callback(): ReturnType<Koa['callback']> {
-    const [answer, ...others] = this.middleware;
-    if (answer === undefined || others.length > 0) throw new Error('The app has one middleware: the HTTP face');
-    const end = async () => undefined;
-    return (req, res) => answer(this.createContext(req as IncomingMessage, res as ServerResponse), end);
-  }
 }
 
 /**
@@ -320,22 +289,6 @@ function isFailure(value: string | number | Failure | null): value is Failure {
   return typeof value === 'object' && value !== null;
 }
 
-function exchangeOf(ctx: Context): Exchange {
-  const url = ctx.req.url ?? '/';
-  const mark = url.indexOf('?');
-  return {
-    ctx,
-    requestId: requestIdOf(ctx.req.headers),
-    path: mark === -1 ? url : url.slice(0, mark),
-    query: mark === -1 ? '' : url.slice(mark + 1),
-    started: performance.now(),
-    plane: 'control',
-    hasBody: true,
-    name: 'unknown',
-    keyId: null,
-  };
-}
-
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** A method as a label: what clients may make up must not grow the metrics. */
@@ -354,26 +307,4 @@ function hashOf(bytes: Buffer, query: string): string {
 /** Only the members that an input names: what else a body holds (`__proto__`, for one) never reaches a codec. */
 function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
-}
-
-function answerFields(exchange: Exchange, route: Route, answer: Answer): ReadonlyArray<string> {
-  const fields = [...dataPolicy, ...notStored];
-  if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
-  if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
-  if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
-  if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(exchange, answer.nextCursor)}>; rel="next"`);
-  const id = answer.status === 201 && route.createdUnder !== null ? idOf(answer) : null;
-  if (id !== null) fields.push('Location', `${route.createdUnder}${id}`);
-  return fields;
-}
-
-function nextPage({ path, query }: Exchange, cursor: string): string {
-  const next = new URLSearchParams(query);
-  next.set('cursor', cursor);
-  return `${path}?${next}`;
-}
-
-function idOf({ body }: Answer): string | null {
-  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
-  return typeof id === 'string' ? id : null;
 }

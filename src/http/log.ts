@@ -27,7 +27,13 @@ export function createLog(level: LogLevel, terminal: boolean = process.stdout.is
     return {
       logger: loggerOn(
         level,
-        PinoPretty({ colorize: true, sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname', singleLine: true }),
+        PinoPretty({
+          colorize: true,
+          sync: true,
+          translateTime: 'SYS:HH:MM:ss.l',
+          ignore: 'pid,hostname',
+          singleLine: true,
+        }),
       ),
       close: () => undefined,
     };

@@ -1,0 +1,27 @@
+import type { Answer } from '#operations/operation.ts';
+import type { Route } from '#operations/routes.ts';
+import { dataPolicy, notStored } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+
+/** The headers of a success, names and values in turn. */
+export function answerFields(exchange: Exchange, route: Route, answer: Answer): ReadonlyArray<string> {
+  const fields = [...dataPolicy, ...notStored];
+  if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
+  if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
+  if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
+  if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(exchange, answer.nextCursor)}>; rel="next"`);
+  const id = answer.status === 201 && route.createdUnder !== null ? idOf(answer) : null;
+  if (id !== null) fields.push('Location', `${route.createdUnder}${id}`);
+  return fields;
+}
+
+function nextPage({ path, query }: Exchange, cursor: string): string {
+  const next = new URLSearchParams(query);
+  next.set('cursor', cursor);
+  return `${path}?${next}`;
+}
+
+function idOf({ body }: Answer): string | null {
+  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
+  return typeof id === 'string' ? id : null;
+}

@@ -1,0 +1,34 @@
+import type { Context } from 'koa';
+import type { Plane } from '#operations/operation.ts';
+import { requestIdOf } from './request-headers.ts';
+
+/** What is known of a request while it is answered. */
+export interface Exchange {
+  readonly ctx: Context;
+  readonly requestId: string;
+  readonly path: string;
+  readonly query: string;
+  readonly started: number;
+  plane: Plane;
+  hasBody: boolean;
+  /** The operation's name, for logs and metrics: never the path. */
+  name: string;
+  keyId: string | null;
+}
+
+/** What is known of a request when it comes in. */
+export function exchangeOf(ctx: Context): Exchange {
+  const url = ctx.req.url ?? '/';
+  const mark = url.indexOf('?');
+  return {
+    ctx,
+    requestId: requestIdOf(ctx.req.headers),
+    path: mark === -1 ? url : url.slice(0, mark),
+    query: mark === -1 ? '' : url.slice(mark + 1),
+    started: performance.now(),
+    plane: 'control',
+    hasBody: true,
+    name: 'unknown',
+    keyId: null,
+  };
+}
