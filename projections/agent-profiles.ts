@@ -1,9 +1,8 @@
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
-import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#read-store/projection.ts';
-import { type TenantDocument, tenantOf } from './document.ts';
+import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;
 
@@ -50,14 +49,6 @@ export const agentProfiles = projection<AgentProfileDocument, Events>({
 });
 
 const present = (...ids: ReadonlyArray<string | null>) => ids.filter((id) => id !== null);
-
-function changed(
-  document: AgentProfileDocument | null,
-  { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
-  change: Partial<AgentProfileRecord>,
-): AgentProfileDocument | null {
-  return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
-}
 
 function withFlow(document: AgentProfileDocument | null, flowId: string): AgentProfileDocument | null {
   if (document === null || document.record.flowIds.includes(flowId)) return document;

@@ -1,7 +1,7 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { projection } from '#read-store/projection.ts';
-import { type TenantDocument, tenantOf } from './document.ts';
+import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;
 
@@ -16,12 +16,7 @@ export const apiKeys = projection<ApiKeyDocument, ApiKeyEvents>({
       revision,
       record: { ...contents, createdAt: metadata.time, updatedAt: metadata.time },
     }),
-    ApiKeyRotated: (document, { data: { prefix }, revision, metadata }) =>
-      document && {
-        ...document,
-        revision,
-        record: { ...document.record, prefix, updatedAt: metadata.time },
-      },
+    ApiKeyRotated: (document, event) => changed(document, event, { prefix: event.data.prefix }),
     ApiKeyRevoked: () => null,
   },
   indexes: [['projectId']],

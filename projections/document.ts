@@ -1,5 +1,6 @@
 import type { EventMetadata } from '#domain/event.ts';
 import type { Tenant } from '#domain/tenancy.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
 
 /** What most documents are: a record as it is given out, whose it is, and the revision for its ETag. */
 export interface TenantDocument<Record> extends Tenant {
@@ -15,4 +16,13 @@ export function tenantOf({ organizationId, projectId, partnerId }: EventMetadata
 /** The key in a stream's name: the id of what lives there. */
 export function streamKey(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
+}
+
+/** A document after an event that changed members of its record; null stays null. */
+export function changed<Document extends TenantDocument<object>>(
+  document: Document | null,
+  { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
+  change: Partial<Document['record']>,
+): Document | null {
+  return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
 }

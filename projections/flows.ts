@@ -1,8 +1,7 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
-import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#read-store/projection.ts';
-import { streamKey, type TenantDocument, tenantOf } from './document.ts';
+import { changed, streamKey, type TenantDocument, tenantOf } from './document.ts';
 
 export interface FlowDocument extends TenantDocument<FlowRecord> {
   /** For the lookup of an agent profile's flows. */
@@ -40,12 +39,4 @@ export const flows = projection<FlowDocument, FlowEvents>({
 
 function moved(document: FlowDocument | null, { revision }: { readonly revision: number }): FlowDocument | null {
   return document && { ...document, revision };
-}
-
-function changed(
-  document: FlowDocument | null,
-  { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
-  change: Partial<FlowRecord>,
-): FlowDocument | null {
-  return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
 }

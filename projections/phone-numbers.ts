@@ -1,8 +1,7 @@
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#read-store/projection.ts';
-import { type TenantDocument, tenantOf } from './document.ts';
+import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {
   /** For the lookup of a flow's phone numbers. */
@@ -32,11 +31,3 @@ export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
   },
   indexes: [['projectId'], ['flowId']],
 });
-
-function changed(
-  document: PhoneNumberDocument | null,
-  { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
-  change: Partial<PhoneNumberRecord>,
-): PhoneNumberDocument | null {
-  return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
-}

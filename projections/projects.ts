@@ -1,7 +1,7 @@
 import type { ProjectEvents } from '#domain/project/events.ts';
 import type { ProjectRecord } from '#domain/project/record.ts';
 import { projection } from '#read-store/projection.ts';
-import { streamKey, type TenantDocument, tenantOf } from './document.ts';
+import { changed, streamKey, type TenantDocument, tenantOf } from './document.ts';
 
 export type ProjectDocument = TenantDocument<ProjectRecord>;
 
@@ -16,12 +16,7 @@ export const projects = projection<ProjectDocument, ProjectEvents>({
       revision,
       record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
     }),
-    ProjectRenamed: (document, { data, revision, metadata }) =>
-      document && {
-        ...document,
-        revision,
-        record: { ...document.record, name: data.name, updatedAt: metadata.time },
-      },
+    ProjectRenamed: (document, event) => changed(document, event, { name: event.data.name }),
   },
   indexes: [['organizationId'], ['partnerId'], ['projectId']],
 });

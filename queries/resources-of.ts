@@ -1,0 +1,76 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import type { FailureCode } from '#domain/failure.ts';
+import type { Scope } from '#domain/scope.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import { get } from '#operations/operation.ts';
+import { listPage, nextCursorOutput, type PageInput, pageInput } from '#operations/paging.ts';
+import { type Query, query } from '#operations/query.ts';
+import type { Json } from '#src/json.ts';
+
+/** What one list differs in from another. */
+interface ResourcesOf<Name extends string, Record> {
+  readonly name: string;
+  readonly summary: string;
+  readonly group: string;
+  readonly path: string;
+  readonly scope: Scope;
+  /** What they belong to: the path parameter that holds its id is also the field by which they are listed. */
+  readonly owner: {
+    readonly collection: { readonly name: string };
+    readonly parameter: string;
+    readonly notFound: FailureCode;
+  };
+  /** The member of the answer that holds them. */
+  readonly member: Name;
+  readonly record: t.Type<Record, unknown, unknown>;
+  readonly example: Json;
+  readonly collection: { readonly name: string };
+}
+
+type Output<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
+  readonly nextCursor?: string | undefined;
+};
+
+/** Lists the resources that belong to one other, oldest first, by the page. */
+export function resourcesOf<Name extends string, Record>({
+  name,
+  summary,
+  group,
+  path,
+  scope,
+  owner,
+  member,
+  record,
+  example,
+  collection,
+}: ResourcesOf<Name, Record>): Query<PageInput, Tenant, Output<Name, Record>> {
+  // The type of an object with a computed member does not name it.
+  const itemsOf = (items: t.Mixed) => t.intersection([t.type({ [member]: items }), nextCursorOutput]) as unknown;
+  const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(pageInput)]) as unknown;
+  return query<PageInput, Tenant, Output<Name, Record>>({
+    name,
+    summary,
+    group,
+    http: get(path),
+    scope,
+    input: pageOf(cuid) as t.Type<PageInput, unknown, unknown>,
+    output: itemsOf(t.readonlyArray(record)) as t.Type<Output<Name, Record>, unknown, unknown>,
+    failures: [owner.notFound],
+    example: { output: { [member]: [example] } },
+    reads: [collection.name, owner.collection.name],
+    subject: { collection: owner.collection.name, parameter: owner.parameter, notFound: owner.notFound },
+    paged: true,
+    answer: async ({ input, subject, documents }) =>
+      E.right(
+        await listPage(documents, {
+          collection: collection.name,
+          where: { [owner.parameter]: subject.id },
+          input,
+          name: member,
+          item: ({ value }: { value: { record: Record } }) => value.record,
+        }),
+      ),
+  });
+}
