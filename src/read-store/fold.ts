@@ -59,10 +59,10 @@ export class Fold {
     return this.#entries.has(id);
   }
 
-  /** Takes a document in as it is stored; null for one that is not. Only between a commit and the next event. */
+  /** Takes a document in as it is stored; null for one that is not. What was removed since is not there any more. */
   remember(id: string, stored: FoldedDocument | null): void {
     const entry: FoldEntry =
-      stored === null
+      stored === null || this.#isRemoved(stored)
         ? { id, order: 0, position: 0, value: null, bytes: 0, changed: false }
         : {
             id,
@@ -106,12 +106,17 @@ export class Fold {
     for (const entry of this.#changed) entry.changed = false;
     this.#changed = [];
     this.#removals = [];
+    this.#removable.forgetRemovals();
     for (const entry of this.#entries.values()) {
       if (this.#entries.size <= this.#limits.maxDocuments && this.#bytes <= this.#limits.maxBytes) return;
       this.#entries.delete(entry.id);
       this.#bytes -= entry.bytes;
       this.#removable.remove(entry);
     }
+  }
+
+  #isRemoved({ value, position }: FoldedDocument): boolean {
+    return value !== null && this.#removals.length > 0 && this.#removable.wasRemoved(value, position);
   }
 
   #changes(
@@ -137,6 +142,7 @@ export class Fold {
 
   #remove(where: Where, removed: ReadonlySet<FoldEntry>, position: number): void {
     this.#removals.push({ where, position });
+    this.#removable.noteRemoval(where, position);
     for (const entry of removed) {
       this.#removable.remove(entry);
       this.#bytes -= entry.bytes;

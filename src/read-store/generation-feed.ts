@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Fold, type FoldLimits } from '#read-store/fold.ts';
+import { IdFilter } from '#read-store/id-filter.ts';
 import { type AnyProjection, typesOf } from '#read-store/projection.ts';
 import type { Generation, GenerationCommit, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
 
@@ -17,8 +18,12 @@ export class GenerationFeed {
   readonly generation: Generation;
   readonly types: ReadonlySet<string>;
   readonly #fold: Fold;
+  /** What may be stored of a generation that was empty at the start: what is not in it need not be looked for. */
+  readonly #stored: IdFilter | null;
   readonly #skipped: ReadonlySet<string>;
   #position: number;
+  /** The position up to which it was folded, be it in memory only. */
+  #seen: number;
   #saved: number;
   #failure: ProjectionStatus['failure'] = null;
   /** It has held the whole log once, in this process or, for a complete generation, ever. */
@@ -37,7 +42,9 @@ export class GenerationFeed {
     this.finished = generation.complete;
     this.#fold = new Fold(projection, limits);
     this.#skipped = skipped;
+    this.#stored = generation.checkpoint === 0 ? new IdFilter() : null;
     this.#position = generation.checkpoint;
+    this.#seen = generation.checkpoint;
     this.#saved = generation.checkpoint;
   }
 
@@ -66,18 +73,22 @@ export class GenerationFeed {
    * Folds a run of the log, up to the first event that the projection cannot take (then `failure` says which).
    * @param events in order; those it has seen already and those of other types are passed over
    * @param upTo the position up to which `events` holds the log
-   * @returns what to commit; call `settle` with it when that is done, or can wait
+   * @param last whether what was folded is to be given out now; else it waits in memory for a later run
+   * @returns what to commit, if it is time; call `settle` with it when that is done, or can wait
    */
-  async fold(events: ReadonlyArray<RecordedEvent>, upTo: number, store: Reading): Promise<GenerationCommit> {
+  async fold(
+    events: ReadonlyArray<RecordedEvent>,
+    upTo: number,
+    last: boolean,
+    store: Reading,
+  ): Promise<GenerationCommit | null> {
     const touching = this.#touching(events);
     await this.#load(touching, store);
     for (const { event, keys } of touching) if (!this.#take(event, () => this.#fold.apply(event, keys))) break;
-    const checkpoint = this.#failure === null ? upTo : lastBefore(this.#failure.position, events);
-    return {
-      generation: this.generation,
-      writes: this.#fold.writes(),
-      checkpoint: Math.max(checkpoint, this.#position),
-    };
+    const taken = this.#failure === null ? upTo : lastBefore(this.#failure.position, events);
+    this.#seen = Math.max(taken, this.#seen);
+    if (!last && this.#failure === null) return null;
+    return { generation: this.generation, writes: this.#fold.writes(), checkpoint: this.#seen };
   }
 
   /** Whether what `fold` gave must be stored now; a checkpoint alone can wait. */
@@ -91,6 +102,7 @@ export class GenerationFeed {
   settle(commit: GenerationCommit, stored: boolean): void {
     this.#position = commit.checkpoint;
     if (stored) this.#saved = commit.checkpoint;
+    for (const write of commit.writes) if (write.kind === 'put') this.#stored?.add(write.id);
     this.#fold.committed();
   }
 
@@ -103,7 +115,7 @@ export class GenerationFeed {
   #touching(events: ReadonlyArray<RecordedEvent>): ReadonlyArray<TouchingEvent> {
     const touching: TouchingEvent[] = [];
     for (const event of events) {
-      if (event.position <= this.#position || !this.types.has(event.type)) continue;
+      if (event.position <= this.#seen || !this.types.has(event.type)) continue;
       // Where its keys cannot be told the run ends: what stands before it is folded all the same.
       if (!this.#take(event, () => touching.push({ event, keys: this.#fold.keys(event) }))) break;
     }
@@ -125,7 +137,13 @@ export class GenerationFeed {
 
   async #load(touching: ReadonlyArray<TouchingEvent>, store: Reading): Promise<void> {
     const missing = new Set<string>();
-    for (const { keys } of touching) for (const key of keys) if (!this.#fold.knows(key)) missing.add(key);
+    for (const { keys } of touching) {
+      for (const key of keys) {
+        if (this.#fold.knows(key)) continue;
+        if (this.#stored?.mayHave(key) === false) this.#fold.remember(key, null);
+        else missing.add(key);
+      }
+    }
     if (missing.size === 0) return;
     const ids = [...missing];
     const stored = await store.read(this.generation, ids);

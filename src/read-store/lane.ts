@@ -12,6 +12,8 @@ export interface LaneOptions {
   readonly store: ReadStoreWriter;
   readonly log: Log;
   readonly batchSize: number;
+  /** So many batches are folded in memory before they are stored together; the end of the log is stored at once. */
+  readonly batchesTogether: number;
   readonly signal: AbortSignal;
   /** Runs one thing after the other: of all lanes, one handles a batch at a time. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
@@ -28,6 +30,7 @@ export class Lane {
   #position: number;
   #renewal = new AbortController();
   #failures = 0;
+  #batchesFolded = 0;
 
   /** @param after the position after which it begins */
   constructor(after: number, options: LaneOptions) {
@@ -106,9 +109,10 @@ export class Lane {
     const feeds = [...this.#members];
     const store = { read: this.#read };
     const folded: { readonly feed: GenerationFeed; readonly commit: GenerationCommit; readonly due: boolean }[] = [];
+    const last = this.#isLast(batch);
     for (const feed of feeds) {
-      const commit = await feed.fold(batch.events, batch.position, store);
-      folded.push({ feed, commit, due: feed.due(commit) });
+      const commit = await feed.fold(batch.events, batch.position, last, store);
+      if (commit !== null) folded.push({ feed, commit, due: feed.due(commit) });
     }
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
     if (commits.length > 0) await this.#commit(commits);
@@ -119,6 +123,16 @@ export class Lane {
       await this.#options.onFailed(feed);
     }
     await this.#options.onBatch(batch);
+  }
+
+  /** Whether what was folded up to this batch is to be stored now. */
+  #isLast({ events, caughtUp }: EventBatch): boolean {
+    const { batchSize, batchesTogether } = this.#options;
+    this.#batchesFolded += 1;
+    // A short batch may have been cut for its bytes: several such would be too much to keep in memory.
+    const last = caughtUp || this.#batchesFolded >= batchesTogether || events.length < batchSize / 2;
+    if (last) this.#batchesFolded = 0;
+    return last;
   }
 
   readonly #read: ReadStoreWriter['read'] = (generation, ids) =>

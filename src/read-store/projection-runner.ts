@@ -19,9 +19,11 @@ import { Unavailable } from '#src/unavailable.ts';
 /** A projection that lies further behind than this catches up on its own, so that it holds up no other. */
 const liveWindow = 10_000;
 const liveBatchSize = 1000;
-const rebuildBatchSize = 10_000;
+/** Small batches and many together: what is read is soon let go, and a document that changes often is stored once. */
+const rebuildBatchSize = 2500;
+const rebuildBatchesTogether = 10;
 const liveLimits: FoldLimits = { maxDocuments: 1000, maxBytes: 4 * 1024 * 1024 };
-const rebuildLimits: FoldLimits = { maxDocuments: 20_000, maxBytes: 16 * 1024 * 1024 };
+const rebuildLimits: FoldLimits = { maxDocuments: 5000, maxBytes: 8 * 1024 * 1024 };
 const statusMilliseconds = 500;
 
 export interface ProjectionRunnerOptions {
@@ -82,6 +84,7 @@ class Runner implements ProjectionRunner {
     this.#catchUp = new Lane(0, {
       ...this.#laneOptions(),
       batchSize: rebuildBatchSize,
+      batchesTogether: rebuildBatchesTogether,
       onBatch: (batch) => this.#afterCatchUpBatch(batch),
     });
   }
@@ -194,6 +197,7 @@ class Runner implements ProjectionRunner {
     return new Lane(after, {
       ...this.#laneOptions(),
       batchSize: liveBatchSize,
+      batchesTogether: 1,
       onBatch: (batch) => this.#afterLiveBatch(batch),
     });
   }

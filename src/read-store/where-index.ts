@@ -6,23 +6,46 @@ export function indexedField(value: DocumentValue, field: string): unknown {
   return Object.hasOwn(value, field) ? ((value as Readonly<Record<string, unknown>>)[field] ?? null) : null;
 }
 
+interface FieldsIndex {
+  readonly fields: ReadonlyArray<string>;
+  /** By the fields' values. */
+  readonly buckets: Map<string, Set<FoldEntry>>;
+  /** The values whose documents were removed and are not removed in the store yet, and the last removal's position. */
+  readonly removed: Map<string, number>;
+}
+
 /** The entries of a fold by the fields that removals have asked for; it costs nothing until one does. */
 export class WhereIndex {
-  /** By the fields' names: those fields, and the entries by the fields' values. */
-  readonly #byFields = new Map<
-    string,
-    { readonly fields: ReadonlyArray<string>; readonly buckets: Map<string, Set<FoldEntry>> }
-  >();
+  /** By the fields' names. */
+  readonly #byFields = new Map<string, FieldsIndex>();
 
   /** The entries that fit. @param all every entry of the fold, read once for each new set of fields */
   matching(where: Where, all: Iterable<FoldEntry>): ReadonlySet<FoldEntry> {
-    const fields = Object.keys(where).sort();
-    const name = JSON.stringify(fields);
+    const fields = fieldsOf(where);
+    const name = nameOf(fields);
     if (!this.#byFields.has(name)) {
-      this.#byFields.set(name, { fields, buckets: new Map() });
+      this.#byFields.set(name, { fields, buckets: new Map(), removed: new Map() });
       for (const entry of all) this.#addTo(name, entry);
     }
     return new Set(this.#byFields.get(name)?.buckets.get(bucketOf(where, fields)));
+  }
+
+  /** Notes a removal that `matching` was asked for. */
+  noteRemoval(where: Where, position: number): void {
+    const index = this.#byFields.get(nameOf(fieldsOf(where)));
+    index?.removed.set(bucketOf(where, index.fields), position);
+  }
+
+  forgetRemovals(): void {
+    for (const { removed } of this.#byFields.values()) removed.clear();
+  }
+
+  /** Whether a removal noted fits a document that was last touched at a position. */
+  wasRemoved(value: DocumentValue, position: number): boolean {
+    for (const { fields, removed } of this.#byFields.values()) {
+      if ((removed.get(bucketOf(value, fields)) ?? 0) > position) return true;
+    }
+    return false;
   }
 
   add(entry: FoldEntry): void {
@@ -47,6 +70,14 @@ export class WhereIndex {
     if (entries === undefined) index.buckets.set(bucket, new Set([entry]));
     else entries.add(entry);
   }
+}
+
+function fieldsOf(where: Where): ReadonlyArray<string> {
+  return Object.keys(where).sort();
+}
+
+function nameOf(fields: ReadonlyArray<string>): string {
+  return JSON.stringify(fields);
 }
 
 function bucketOf(value: DocumentValue, fields: ReadonlyArray<string>): string {

@@ -96,6 +96,17 @@ describe('fold', () => {
     assert.deepEqual([removal?.kind, write?.kind, write?.position], ['delete-where', 'put', 5]);
   });
 
+  it('does not take a document for there that was removed and is not removed in the store yet', () => {
+    const fold = new Fold(items, { maxDocuments: 10, maxBytes: 1000 });
+    fold.apply(recorded(5, { type: 'GroupDeleted', data: { group: 'g' } }), []);
+    fold.remember('gone', { order: 1, position: 4, value: { group: 'g', times: 7 }, bytes: 10 });
+    fold.remember('other', { order: 1, position: 4, value: { group: 'h', times: 7 }, bytes: 10 });
+    fold.remember('later', { order: 1, position: 6, value: { group: 'g', times: 7 }, bytes: 10 });
+    for (const id of ['gone', 'other', 'later']) fold.apply(recorded(8, put(id, 'k')), [id]);
+    const times = fold.writes().map((write) => write.kind === 'put' && Reflect.get(write.value, 'times'));
+    assert.deepEqual(times, [false, 1, 8, 8]);
+  });
+
   it('forgets what is beyond its limits, the least used first, only once it is stored', () => {
     const fold = new Fold(items, { maxDocuments: 2, maxBytes: 1000 });
     for (const [index, id] of ['a', 'b', 'c'].entries()) {

@@ -360,6 +360,37 @@ describe('projection runner', () => {
     assert.deepEqual(await fromZero([flows(), versions]), await stored(['flows', 'versions']));
   });
 
+  it('fills the same documents as a plain loop over the events, over many commits', async () => {
+    const events = Array.from({ length: 60_000 }, (_, index) => {
+      const flowId = `f${(index * 31) % 9000}`;
+      if (index < 9000) return created(`f${index}`);
+      return index % 50 === 0
+        ? deleted(flowId)
+        : index % 5 === 0
+          ? version(flowId, index)
+          : renamed(flowId, `n${index}`);
+    });
+    log.append(...events);
+    const seen = new Map<string, number>();
+    const left = new Map<string, string>();
+    for (const { type, data } of events) {
+      const flowId = String(data.flowId);
+      if (type === 'FlowCreated') seen.set(flowId, 100);
+      if (type === 'FlowRenamed' && seen.has(flowId)) seen.set(flowId, (seen.get(flowId) ?? 0) + 1);
+      if (type === 'VersionCreated') left.set(`${flowId}-${data.number}`, flowId);
+      if (type !== 'FlowDeleted') continue;
+      seen.delete(flowId);
+      for (const [id, of] of left) if (of === flowId) left.delete(id);
+    }
+    await start();
+    await caughtUp();
+    const page = { limit: 100_000, maxBytes: 1e9 };
+    const flowsMade = await reader.list<Flow>('flows', {}, page);
+    assert.deepEqual(new Map(flowsMade.documents.map(({ id, value }) => [id, value.seen])), seen);
+    const versionsMade = await reader.list('versions', {}, page);
+    assert.deepEqual(new Set(versionsMade.documents.map(({ id }) => id)), new Set(left.keys()));
+  });
+
   it('tells nothing to read when a rebuild fails, and keeps the old documents', async () => {
     log.append(created('f1'));
     await start();

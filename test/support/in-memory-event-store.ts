@@ -11,17 +11,20 @@ export interface GivenEvent {
   readonly data: JsonObject;
 }
 
+const positionStep = 3;
+
 /** A log in memory, for tests of what follows a log. Positions have gaps, as they may have in every store. */
 export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastPosition'> {
   readonly #events: RecordedEvent[] = [];
   #listeners: (() => void)[] = [];
+  readonly #revisions = new Map<string, number>();
   /** How many subscriptions were begun. */
   subscriptions = 0;
 
   /** Stores events. @returns them as recorded */
   append(...given: ReadonlyArray<GivenEvent>): ReadonlyArray<RecordedEvent> {
     const recorded = given.map((event, index) => this.#recorded(event, index));
-    this.#events.push(...recorded);
+    for (const event of recorded) this.#events.push(event);
     for (const wake of this.#listeners.splice(0)) wake();
     return recorded;
   }
@@ -39,7 +42,8 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastP
     let position = after;
     let toldCaughtUp = false;
     while (!signal.aborted) {
-      const unseen = this.#events.filter((event) => event.position > position).slice(0, batchSize);
+      const next = Math.floor(position / positionStep);
+      const unseen = this.#events.slice(next, next + batchSize);
       if (unseen.length === 0 && toldCaughtUp) {
         await this.#grown(signal);
         continue;
@@ -60,8 +64,9 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastP
 
   #recorded({ stream, type, data }: GivenEvent, index: number): RecordedEvent {
     const number = this.#events.length + index + 1;
-    const revision = this.#events.filter((event) => event.stream === stream).length;
-    return { position: number * 3, stream, revision, id: randomUUID(), type, data, metadata: testMetadata };
+    const revision = this.#revisions.get(stream) ?? 0;
+    this.#revisions.set(stream, revision + 1);
+    return { position: number * positionStep, stream, revision, id: randomUUID(), type, data, metadata: testMetadata };
   }
 }
 

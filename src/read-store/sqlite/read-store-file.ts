@@ -37,10 +37,12 @@ export function openReadStoreFile(file: string): DatabaseSync {
   return guarded(() => {
     const database = new DatabaseSync(file, { timeout: 5000 });
     try {
+      // Larger pages make fewer writes of a filling, whose documents come in the order they are stored in.
+      database.exec('PRAGMA page_size = 8192');
       prepareSchema(database);
       // A lost tail is no loss: its checkpoint is lost with it, and it is filled again from the log.
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000');
-      database.exec('PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY');
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY');
+      database.exec('PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864');
       return database;
     } catch (error) {
       database.close();

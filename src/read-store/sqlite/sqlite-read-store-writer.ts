@@ -17,6 +17,13 @@ import { guarded, openReadStoreFile, ReadStoreDamaged, setAside } from '#read-st
 const removalChunk = 10_000;
 
 /**
+ * Pages of the write-ahead log after which they are copied into the file. While something is filled the same pages
+ * change again and again, and are copied once for many commits; else a copy should be short.
+ */
+const liveCheckpointPages = 2000;
+const fillingCheckpointPages = 25_000;
+
+/**
  * Opens the read store's file for writing, in the one thread that does. A file that is damaged, foreign or newer is
  * renamed and begun anew: read models are made again from the log.
  * @param warn told when that happens, in a sentence for the log
@@ -48,6 +55,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#saveCheckpoint = database.prepare('UPDATE generation SET checkpoint = ? WHERE number = ?');
+    guarded(() => this.#adjustCheckpoints());
   }
 
   async generations(collection: string): Promise<CollectionGenerations> {
@@ -63,7 +71,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
 
   async begin(definition: CollectionDefinition, begunAt: number): Promise<Generation> {
     const { name, version, indexes } = definition;
-    return this.#transaction(() => {
+    const generation = this.#transaction(() => {
       for (const { number, complete } of this.#generationsOf(name)) if (!complete) this.#drop(number);
       const { lastInsertRowid } = this.#run(
         'INSERT INTO generation (collection, version, indexes, begunAt, complete, checkpoint) VALUES (?, ?, ?, ?, 0, 0)',
@@ -74,6 +82,8 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
       if (this.#generationsOf(name).length === 1) this.#pointAt(name, number);
       return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
     });
+    guarded(() => this.#adjustCheckpoints());
+    return generation;
   }
 
   async read(generation: Generation, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, FoldedDocument>> {
@@ -109,6 +119,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     this.#transaction(() => {
       for (const { number } of this.#generationsOf(generation.name)) if (number < generation.number) this.#drop(number);
     });
+    guarded(() => this.#adjustCheckpoints());
   }
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
@@ -146,6 +157,11 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
 
   async close(): Promise<void> {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #adjustCheckpoints(): void {
+    const filling = this.#database.prepare('SELECT 1 FROM generation WHERE complete = 0 LIMIT 1').get() !== undefined;
+    this.#database.exec(`PRAGMA wal_autocheckpoint = ${filling ? fillingCheckpointPages : liveCheckpointPages}`);
   }
 
   #write(generation: Generation, write: DocumentWrite): void {
