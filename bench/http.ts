@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,25 +18,33 @@ const many = 1_000_000;
 
 const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
-/** A service with a log of so many events, and flows of its own to ask for. */
-interface Prepared {
-  readonly folder: string;
-  readonly events: number;
-}
-
 /**
  * The real service over HTTP: reads and durable writes against bare node:http that answers the same bytes, what a
  * rebuild does to reads, and what a log of a million events costs. Logs are made once and kept in the temporary folder.
  * `npm run bench -- http quick` leaves out what needs a million events.
  */
 export default async function http(args: ReadonlyArray<string>): Promise<void> {
-  const results = await againstBareHttp(await prepare(few));
-  if (args[0] !== 'quick') results.push(...(await withManyEvents(await prepare(few), await prepare(many))));
+  const results = await onCopy(few, againstBareHttp);
+  if (args[0] !== 'quick') {
+    results.push(...(await onCopy(few, (small) => onCopy(many, (large) => withManyEvents(small, large)))));
+  }
   print();
   printResults(results);
 }
 
-async function againstBareHttp({ folder }: Prepared): Promise<Result[]> {
+/** Measures on a copy of a prepared data directory, so that one run does not change what the next one meets. */
+async function onCopy(events: number, measure: (folder: string) => Promise<Result[]>): Promise<Result[]> {
+  const prepared = await prepare(events);
+  const copy = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  try {
+    await cp(prepared, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    return await measure(copy);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+async function againstBareHttp(folder: string): Promise<Result[]> {
   const service = await startService(folder);
   const ids = await flowIds(service);
   const bareGet = await startBareServer(await answerOf(service, 'GET', `/v1/flows/${ids[0]}`));
@@ -75,14 +83,14 @@ async function againstBareHttp({ folder }: Prepared): Promise<Result[]> {
   }
 }
 
-async function withManyEvents(small: Prepared, large: Prepared): Promise<Result[]> {
+async function withManyEvents(small: string, large: string): Promise<Result[]> {
   const starts: number[] = [];
   for (let round = 0; round < 3; round += 1) {
-    const service = await startService(large.folder);
+    const service = await startService(large);
     starts.push(service.startMilliseconds);
     await service.stop();
   }
-  const [withFew, withMany] = [await startService(small.folder), await startService(large.folder)];
+  const [withFew, withMany] = [await startService(small), await startService(large)];
   try {
     const [fewIds, manyIds] = [await flowIds(withFew), await flowIds(withMany)];
     const figures = await interleaved(
@@ -163,9 +171,9 @@ async function answerOf(service: Server, method: string, path: string, body?: ob
 }
 
 /** A data directory with a log of so many events, all read models built. */
-async function prepare(events: number): Promise<Prepared> {
+async function prepare(events: number): Promise<string> {
   const folder = join(tmpdir(), `switchyard-bench-http-${events}`);
-  if (existsSync(folder)) return { folder, events };
+  if (existsSync(folder)) return folder;
   print(`Making a service with ${format(events)} events in ${folder}, once.`);
   const unfinished = `${folder}-unfinished`;
   await rm(unfinished, { recursive: true, force: true });
@@ -177,7 +185,7 @@ async function prepare(events: number): Promise<Prepared> {
   await createFlows(service);
   await service.stop();
   await rename(unfinished, folder);
-  return { folder, events };
+  return folder;
 }
 
 async function createFlows(service: Server): Promise<void> {
