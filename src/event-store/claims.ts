@@ -62,6 +62,8 @@ export class Claims {
       entity: phoneNumber,
       id: holderId,
       origin,
+      // The holder's creation may have its turn and wait for this claim's.
+      outOfTurn: true,
       decide: ({ state }) =>
         E.right({ events: state === null ? [happened('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),
     });

@@ -36,6 +36,11 @@ export interface Handling<State, Events> {
   readonly origin: Origin;
   /** Remembers the request in the stream. */
   readonly idempotency?: { readonly key: string; readonly body: string };
+  /**
+   * Does not wait for the commands before it on this stream, and may meet conflicts with them instead: for what is
+   * handled within another stream's turn, where two that wait for each other's turn would wait for ever.
+   */
+  readonly outOfTurn?: boolean;
   /** Decides on the current state; asked again after each conflict. */
   readonly decide: (
     stream: StreamState<State>,
@@ -111,7 +116,8 @@ export class CommandHandler {
   handle<State, Events>(handling: Handling<State, Events>): Promise<E.Either<Failure, Handled<State>>> {
     const stream = streamOf(handling.entity, handling.id);
     const deadline = performance.now() + this.#deadline;
-    return this.#queue.run(stream, deadline, () => this.#decideAndAppend(stream, handling, deadline));
+    const task = () => this.#decideAndAppend(stream, handling, deadline);
+    return handling.outOfTurn === true ? task() : this.#queue.run(stream, deadline, task);
   }
 
   async #decideAndAppend<State, Events>(

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { happened } from '#domain/event.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { CommandHandler } from '#event-store/command-handler.ts';
+import { verifyChain } from '#event-store/hash-chain.ts';
+import { requestAnswered } from '#event-store/stream-state.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { flowCreated } from '#test/support/flow-events.ts';
+import { ids, tenants } from '#test/support/story.ts';
+
+const id = ids.flow;
+const stream = `flow-${id}`;
+const origin = {
+  actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+  requestId: 'request',
+  correlationId: 'correlation',
+  causationId: 'cause',
+};
+
+/** Appends one more name to the flow's: what was decided on shows in the result. */
+const addName = (handler: CommandHandler, name: string) =>
+  handler.handle({
+    entity: flow,
+    id,
+    origin,
+    decide: ({ state }) =>
+      E.right({
+        events: [happened('FlowRenamed', { id, name: `${state?.record.name} ${name}` })],
+        tenant: null,
+      }),
+  });
+
+async function begun(options: { deadlineMilliseconds?: number; now?: () => Date } = {}) {
+  const store = new AppendableEventStore();
+  const handler = new CommandHandler({ store, ...options });
+  const decide = () => E.right({ events: [flowCreated({ name: 'names:' })], tenant: tenants.project });
+  assert.ok(E.isRight(await handler.handle({ entity: flow, id, origin, decide })));
+  return { store, handler };
+}
+
+const nameIn = async (handler: CommandHandler) => (await handler.load(flow, id)).state?.record.name;
+
+describe('command handler', () => {
+  it('gives the state after its events, and the events as stored', async () => {
+    const { store, handler } = await begun();
+    const handled = await addName(handler, 'a');
+    assert.ok(E.isRight(handled));
+    assert.equal(handled.right.stream.state?.record.name, 'names: a');
+    assert.equal(handled.right.stream.revision, 1);
+    assert.deepEqual(handled.right.events, store.streamOf(stream).slice(1));
+  });
+
+  it('writes who, why and whose into every event, and a chain that holds', async () => {
+    const { store, handler } = await begun();
+    await addName(handler, 'a');
+    for (const { metadata } of store.log) {
+      assert.deepEqual(metadata.actor, origin.actor);
+      assert.deepEqual(
+        [metadata.requestId, metadata.$correlationId, metadata.$causationId],
+        ['request', 'correlation', 'cause'],
+      );
+      const { organizationId, projectId, partnerId } = metadata;
+      assert.deepEqual({ organizationId, projectId, partnerId }, tenants.project);
+      assert.match(metadata.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    }
+    assert.equal(verifyChain(store.raw), null);
+  });
+
+  it('never goes back in time within a stream', async () => {
+    const clock = ['2026-01-05T10:00:00.000Z', '2026-01-05T09:00:00.000Z', '2026-01-05T11:00:00.000Z'];
+    const { store, handler } = await begun({ now: () => new Date(clock.shift() ?? 0) });
+    await addName(handler, 'a');
+    await addName(handler, 'b');
+    assert.deepEqual(
+      store.log.map(({ metadata }) => metadata.time),
+      ['2026-01-05T10:00:00.000Z', '2026-01-05T10:00:00.000Z', '2026-01-05T11:00:00.000Z'],
+    );
+  });
+
+  it('decides again on the new state after a conflict', async () => {
+    const { store, handler } = await begun();
+    const other = new CommandHandler({ store });
+    let conflicts = 3;
+    store.beforeAppend = async () => {
+      if (conflicts === 0) return null;
+      conflicts -= 1;
+      const before = store.beforeAppend;
+      store.beforeAppend = async () => null;
+      await addName(other, `other${conflicts}`);
+      store.beforeAppend = before;
+      return null;
+    };
+    assert.ok(E.isRight(await addName(handler, 'mine')));
+    assert.equal(await nameIn(handler), 'names: other2 other1 other0 mine');
+    assert.equal(verifyChain(store.raw), null);
+  });
+
+  it('gives up conflicts that do not end, at its deadline', async () => {
+    const { store, handler } = await begun({ deadlineMilliseconds: 60 });
+    store.beforeAppend = async () => ({ kind: 'conflict', actualRevision: 7 });
+    const began = performance.now();
+    const handled = await addName(handler, 'mine');
+    assert.equal(E.isLeft(handled) && handled.left.code, 'too-many-conflicts');
+    assert.ok(performance.now() - began < 2_000);
+    assert.equal(store.log.length, 1);
+  });
+
+  it('tells why the store took nothing', async () => {
+    const { store, handler } = await begun();
+    store.beforeAppend = async () => ({ kind: 'unavailable', detail: 'it is closing', retryAfterSeconds: 3 });
+    const unavailable = await addName(handler, 'a');
+    assert.ok(E.isLeft(unavailable));
+    assert.deepEqual([unavailable.left.code, unavailable.left.retryAfterSeconds], ['unavailable', 3]);
+    store.beforeAppend = async () => ({ kind: 'append-too-large', bytes: 11, maxBytes: 10 });
+    const large = await addName(handler, 'a');
+    assert.equal(E.isLeft(large) && large.left.code, 'append-too-large');
+  });
+
+  it('lets 64 commands on one stream all succeed, in their order', async () => {
+    const { store, handler } = await begun();
+    const numbers = Array.from({ length: 64 }, (_, number) => String(number));
+    const handled = await Promise.all(numbers.map((number) => addName(handler, number)));
+    assert.ok(handled.every(E.isRight));
+    assert.equal(await nameIn(handler), `names: ${numbers.join(' ')}`);
+    assert.equal(store.streamOf(stream).length, 65);
+  });
+
+  it('lets 64 commands of two processes on one stream all succeed', async () => {
+    const { store, handler } = await begun();
+    const handlers = [handler, new CommandHandler({ store })];
+    const numbers = Array.from({ length: 64 }, (_, number) => String(number));
+    const handled = await Promise.all(numbers.map((number, index) => addName(handlers[index % 2] ?? handler, number)));
+    assert.ok(handled.every(E.isRight));
+    const names = (await nameIn(handler))?.split(' ').slice(1) ?? [];
+    assert.deepEqual(names.toSorted(), numbers.toSorted());
+    assert.deepEqual(
+      store.streamOf(stream).map(({ revision }) => revision),
+      Array.from({ length: 65 }, (_, revision) => revision),
+    );
+    assert.equal(verifyChain(store.raw), null);
+  });
+
+  it('reads only what is newer than what it knows', async () => {
+    const { store, handler } = await begun();
+    await addName(handler, 'a');
+    await addName(new CommandHandler({ store }), 'b');
+    store.reads.length = 0;
+    assert.equal(await nameIn(handler), 'names: a b');
+    assert.deepEqual(store.reads, [[stream, 2]]);
+  });
+
+  it('forgets what its cache has no room for, and reads it again', async () => {
+    const { store } = await begun();
+    const handler = new CommandHandler({ store, cacheBytes: 1 });
+    await addName(handler, 'a');
+    store.reads.length = 0;
+    assert.equal(await nameIn(handler), 'names: a');
+    assert.deepEqual(store.reads, [[stream, 0]]);
+  });
+
+  it('gives a state as it was, and one event', async () => {
+    const { handler } = await begun();
+    await addName(handler, 'a');
+    await addName(handler, 'b');
+    assert.equal((await handler.loadAt(flow, id, 1)).state?.record.name, 'names: a');
+    assert.deepEqual((await handler.eventAt(flow, id, 2)).data, { id, name: 'names: a b' });
+    await assert.rejects(handler.eventAt(flow, id, 3), /no event at revision 3/);
+  });
+
+  it('stores nothing for a decision without events, one remembered request with an Idempotency-Key', async () => {
+    const { store, handler } = await begun();
+    const decide = () => E.right({ events: [], tenant: null });
+    await handler.handle({ entity: flow, id, origin, decide });
+    assert.equal(store.log.length, 1);
+    const idempotency = { key: 'key', body: 'body' };
+    const handled = await handler.handle({ entity: flow, id, origin, decide, idempotency });
+    assert.deepEqual(store.types(stream), ['FlowCreated', requestAnswered]);
+    assert.ok(E.isRight(handled));
+    assert.deepEqual([handled.right.stream.revision, handled.right.stream.resourceRevision], [1, 0]);
+    assert.ok(handled.right.stream.remembered.has('key'));
+  });
+
+  it('takes a refusal for no event', async () => {
+    const { store, handler } = await begun();
+    const decide = () => E.left({ code: 'flow-in-use', detail: 'It is.' } as const);
+    const handled = await handler.handle({ entity: flow, id, origin, decide, idempotency: { key: 'k', body: 'b' } });
+    assert.equal(E.isLeft(handled) && handled.left.code, 'flow-in-use');
+    assert.equal(store.log.length, 1);
+  });
+});

@@ -1,0 +1,109 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { EventMetadata } from '#domain/event.ts';
+import type {
+  Appended,
+  AppendFailure,
+  EventBatch,
+  EventStore,
+  EventToAppend,
+  RecordedEvent,
+  SubscribeOptions,
+} from '#event-store/event-store.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { JsonObject } from '#src/json.ts';
+
+/** An append about to be tried. */
+export interface Attempt {
+  readonly stream: string;
+  readonly expectedRevision: number;
+  readonly events: ReadonlyArray<EventToAppend>;
+  /** Counts from 1 over the life of the store. */
+  readonly number: number;
+}
+
+/**
+ * An event store in memory, whole but for durability, for tests of what stands on one. `beforeAppend` lets a test
+ * come between: other writers, failures, pauses.
+ */
+export class AppendableEventStore implements EventStore {
+  readonly log: RecordedEvent[] = [];
+  /** As stored, for `verifyChain`. */
+  readonly raw: StoredEvent[] = [];
+  /** Each read: the stream, and from which revision on. */
+  readonly reads: Array<readonly [string, number]> = [];
+  beforeAppend: (attempt: Attempt) => Promise<AppendFailure | null> = async () => null;
+  #attempts = 0;
+  #wake: Array<() => void> = [];
+
+  append(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) {
+    return async (): Promise<E.Either<AppendFailure, Appended>> => {
+      this.#attempts += 1;
+      const refused = await this.beforeAppend({ stream, expectedRevision, events, number: this.#attempts });
+      if (refused !== null) return E.left(refused);
+      const actualRevision = this.streamOf(stream).length - 1;
+      if (actualRevision !== expectedRevision) return E.left({ kind: 'conflict', actualRevision });
+      events.forEach((event, index) => {
+        this.#store(stream, expectedRevision + 1 + index, event);
+      });
+      for (const wake of this.#wake.splice(0)) wake();
+      return E.right({ revision: expectedRevision + events.length, position: this.#last() });
+    };
+  }
+
+  async read(stream: string, fromRevision: number, limit = Number.POSITIVE_INFINITY) {
+    this.reads.push([stream, fromRevision]);
+    return this.streamOf(stream).slice(fromRevision, fromRevision + limit);
+  }
+
+  async *subscribe({ after, types, batchSize = 1000, signal }: SubscribeOptions): AsyncIterable<EventBatch> {
+    let position = after;
+    let told = false;
+    while (!signal.aborted) {
+      const unseen = this.log.filter((event) => event.position > position).slice(0, batchSize);
+      if (unseen.length === 0 && told) {
+        await this.#grown(signal);
+        continue;
+      }
+      position = unseen.at(-1)?.position ?? position;
+      told = position >= this.#last();
+      const events = types === undefined ? unseen : unseen.filter(({ type }) => types.includes(type));
+      yield { events, position, caughtUp: told };
+    }
+  }
+
+  async lastPosition(): Promise<number> {
+    return this.#last();
+  }
+
+  async close(): Promise<void> {}
+
+  /** A stream's events. */
+  streamOf(stream: string): ReadonlyArray<RecordedEvent> {
+    return this.log.filter((event) => event.stream === stream);
+  }
+
+  /** The types of a stream's events, or of all. */
+  types(stream?: string): ReadonlyArray<string> {
+    return (stream === undefined ? this.log : this.streamOf(stream)).map(({ type }) => type);
+  }
+
+  #store(stream: string, revision: number, event: EventToAppend): void {
+    const { id, type } = event;
+    const data = JSON.parse(event.data) as JsonObject;
+    const metadata = JSON.parse(event.metadata) as EventMetadata;
+    this.raw.push({ stream, revision, ...event });
+    // Positions have gaps, as they may have in every store.
+    this.log.push({ position: this.#last() + 3, stream, revision, id, type, data, metadata });
+  }
+
+  #last(): number {
+    return this.log.at(-1)?.position ?? 0;
+  }
+
+  #grown(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake.push(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}
