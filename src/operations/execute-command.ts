@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '#src/json.ts';
 import type { AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
 import { decodeInput } from './decode-input.ts';
 import { freshSecret } from './fresh-secret.ts';
-import type { Answer, Operation, OperationRequest, RequestInput } from './operation.ts';
+import { type Answer, type Operation, type OperationRequest, type RequestInput, told } from './operation.ts';
 import { scopeRefusal } from './scope-refusal.ts';
 
 /** What commands run on. */
@@ -26,20 +26,11 @@ export interface CommandRuntime {
 export function commandOperation(definition: AnyCommand, runtime: CommandRuntime): Operation {
   const executor = new CommandExecutor(definition, runtime);
   return {
-    name: definition.name,
-    summary: definition.summary,
-    ...(definition.description === undefined ? {} : { description: definition.description }),
+    ...told(definition),
     kind: 'command',
     plane: 'control',
-    group: definition.group,
-    http: definition.http,
-    scope: definition.scope,
-    input: definition.input,
-    output: definition.output,
-    failures: definition.failures,
     paged: false,
     hasRevision: definition.withoutRevision !== true,
-    example: definition.example,
     execute: (request) => executor.execute(request),
   };
 }

@@ -5,7 +5,7 @@ import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
 import type { Json } from '#src/json.ts';
 import { decodeInput } from './decode-input.ts';
-import type { Answer, Operation, OperationRequest } from './operation.ts';
+import { type Answer, type Operation, type OperationRequest, told } from './operation.ts';
 import type { AnyQuery } from './query.ts';
 import { scopeRefusal } from './scope-refusal.ts';
 
@@ -27,20 +27,11 @@ const noSubject: StoredDocument<Tenant> = {
 /** Makes a query callable by every face. */
 export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation {
   return {
-    name: definition.name,
-    summary: definition.summary,
-    ...(definition.description === undefined ? {} : { description: definition.description }),
+    ...told(definition),
     kind: 'query',
     plane: 'control',
-    group: definition.group,
-    http: definition.http,
-    scope: definition.scope,
-    input: definition.input,
-    output: definition.output,
-    failures: definition.failures,
     paged: definition.paged === true,
     hasRevision: definition.hasRevision === true,
-    example: definition.example,
     execute: (request) => execute(definition, runtime, request),
   };
 }

@@ -90,6 +90,19 @@ export interface Answer {
   readonly nextCursor?: string;
 }
 
+/** What a definition and the operation made of it say in the same words. */
+type Told = Pick<
+  Operation,
+  'name' | 'summary' | 'description' | 'group' | 'http' | 'scope' | 'input' | 'output' | 'failures' | 'example'
+>;
+
+/** Takes what a definition tells of itself, and nothing else. */
+export function told(definition: Told): Told {
+  const { name, summary, description, group, http, scope, input, output, failures, example } = definition;
+  const common = { name, summary, group, http, scope, input, output, failures, example };
+  return description === undefined ? common : { ...common, description };
+}
+
 const line =
   (method: HttpMethod) =>
   (path: string, status: 200 | 201 | 204 = 200): HttpLine => ({ method, path, status });
