@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Client } from '#test/support/client.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service.ts';
+import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
 
 type Versions = { versions: FlowVersionRecord[]; nextCursor?: string };

@@ -3,7 +3,7 @@ import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import type { Client } from '#test/support/client.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service.ts';
+import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
 
 const contents = {

@@ -10,7 +10,7 @@ import type { FlowVersionDocument } from '#projections/flow-versions.ts';
 import type { FlowDocument } from '#projections/flows.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import type { Client } from '#test/support/client.ts';
-import { type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service.ts';
+import { startService, temporaryFolder, until } from '#test/support/service-process.ts';
 import { expectStatus } from './expect.ts';
 import { CommandLoad } from './load.ts';
 import { type LoggedEvent, readDocuments, readLog } from './stores.ts';

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, Reply } from '#test/support/client.ts';
+import { adminKey, type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
+import { expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
+import { furnish, type Place, type Row, rows, rowsWithoutSubject } from './operations.ts';
+
+type KeyType = 'admin' | 'partner' | 'organization' | 'project';
+type Named = { readonly id: string };
+type MadeKey = Named & { readonly key: string; readonly keyType: string; readonly scopes: string[] };
+
+const keyTypes: ReadonlyArray<KeyType> = ['admin', 'partner', 'organization', 'project'];
+const resources = ['flows', 'phone-numbers', 'agent-profiles', 'projects', 'keys'];
+
+/** The table of DECISIONS.md ("Tenancy and keys"), for what is within reach. */
+function may(keyType: KeyType, scope: string): boolean {
+  if (scope === 'operations:write') return keyType === 'admin';
+  if (scope === 'projects:write') return keyType !== 'project';
+  return true;
+}
+
+describe('tenancy: who may do what', () => {
+  const folder = temporaryFolder();
+  let service: ServiceProcess;
+  let admin: Client;
+  const home = { partner: '', sibling: '', company: '', companySibling: '', otherCompany: '', otherPartner: '' };
+
+  before(async function () {
+    this.timeout(70_000);
+    service = await startService({ dataDir: folder.path });
+    admin = service.client;
+    const newProject = async (organizationId: string) =>
+      expectStatus(await admin.post<Named>('/v1/projects', { name: 'P', organizationId }), 201).id;
+    const newOrganization = async (partner: boolean) =>
+      expectStatus(await admin.post<Named>('/v1/organizations', { name: 'O', partner }), 201).id;
+    const [partner, company] = [await newOrganization(true), await newOrganization(false)];
+    home.partner = await newProject(partner);
+    home.sibling = await newProject(partner);
+    home.company = await newProject(company);
+    home.companySibling = await newProject(company);
+    home.otherCompany = await newProject(await newOrganization(false));
+    home.otherPartner = await newProject(await newOrganization(true));
+  });
+
+  after(async () => {
+    await service?.kill();
+    folder.remove();
+  });
+
+  const newKey = async (projectId: string, keyType: KeyType, scopes?: ReadonlyArray<string>) =>
+    expectStatus(
+      await admin.post<MadeKey>(`/v1/projects/${projectId}/keys`, { name: 'K', keyType, ...(scopes && { scopes }) }),
+      201,
+    );
+  const holder = async (projectId: string, keyType: KeyType, scopes?: ReadonlyArray<string>) =>
+    admin.as((await newKey(projectId, keyType, scopes)).key);
+
+  describe('within reach', () => {
+    for (const keyType of keyTypes) {
+      it(`a key of type ${keyType} may what the table says`, async () => {
+        const projectId = keyType === 'partner' ? home.partner : home.company;
+        const client = await holder(keyType === 'admin' ? home.otherCompany : projectId, keyType);
+        const place = await furnish(admin, projectId);
+        for (const row of [...rows, ...rowsWithoutSubject]) {
+          const reply = await row.call(client, place);
+          if (may(keyType, row.scope)) assert.equal(reply.status, row.success, `${row.line}: ${reply.text}`);
+          else expectRefusal(reply, row, 403, 'key-type-not-allowed');
+        }
+      });
+    }
+
+    it('a partner and an organization key reach every project of theirs', async () => {
+      for (const [client, projectId] of [
+        [await holder(home.partner, 'partner'), home.sibling],
+        [await holder(home.partner, 'organization'), home.sibling],
+        [await holder(home.company, 'organization'), home.companySibling],
+      ] as const) {
+        const place = await furnish(admin, projectId);
+        for (const row of rows.filter(({ scope }) => scope !== 'operations:write')) {
+          assert.equal((await row.call(client, place)).status, row.success, row.line);
+        }
+      }
+    });
+  });
+
+  describe('out of reach', () => {
+    it('everything is 404, whatever the scopes, and nothing is changed', async () => {
+      const place = await furnish(admin, home.company);
+      const before = await readAll(admin, place);
+      const strangers = {
+        'project of the same organization': await holder(home.companySibling, 'project'),
+        'project of another': await holder(home.otherCompany, 'project'),
+        'another organization': await holder(home.otherCompany, 'organization'),
+        'another partner': await holder(home.otherPartner, 'partner'),
+        'organization of a partner': await holder(home.partner, 'organization'),
+        'no scope at all': await holder(home.otherCompany, 'organization', []),
+      };
+      for (const [name, client] of Object.entries(strangers)) {
+        for (const row of rows) {
+          const reply = await row.call(client, place);
+          assert.equal(reply.status, 404, `${name}: ${row.line} → ${reply.text}`);
+          assert.match(String((reply.body as { code: string }).code), /-not-found$/);
+        }
+      }
+      assert.deepEqual(await readAll(admin, place), before);
+    });
+
+    it('the answer is the same as for what does not exist', async () => {
+      const { flowId } = await furnish(admin, home.company);
+      const stranger = await holder(home.otherCompany, 'organization');
+      const reply = async (id: string) => {
+        const { status, text } = await stranger.get(`/v1/flows/${id}`, { 'x-request-id': 'same' });
+        return { status, text: text.replaceAll(id, 'ID') };
+      };
+      assert.deepEqual(await reply(flowId), await reply(unknownId));
+    });
+
+    it('lists show what is within reach alone', async () => {
+      const projectsOf = async (client: Client) =>
+        expectStatus(await client.get<{ projects: Named[] }>('/v1/projects'), 200).projects.map(({ id }) => id);
+      const company = await projectsOf(await holder(home.company, 'organization'));
+      assert.ok(company.includes(home.company) && company.includes(home.companySibling));
+      assert.ok(!company.includes(home.otherCompany) && !company.includes(home.partner));
+      const partner = await projectsOf(await holder(home.partner, 'partner'));
+      assert.ok(partner.includes(home.partner) && partner.includes(home.sibling) && !partner.includes(home.company));
+      assert.deepEqual(await projectsOf(await holder(home.company, 'project')), [home.company]);
+      const everything = await projectsOf(admin);
+      for (const id of Object.values(home)) assert.ok(everything.includes(id));
+    });
+
+    it('no other tenant’s flow, profile or organization can be named in a body', async () => {
+      const [own, other] = [await furnish(admin, home.company), await furnish(admin, home.otherCompany)];
+      const client = await holder(home.company, 'organization');
+      const named = { flowId: other.flowId };
+      expectProblem(await client.patch(`/v1/phone-numbers/${own.phoneNumberId}/flow`, named), 404, 'flow-not-found');
+      const change = { agentProfileId: other.agentProfileId };
+      expectProblem(await client.patch(`/v1/flows/${own.flowId}`, change), 404, 'agent-profile-not-found');
+      const organizationId = expectStatus(
+        await admin.get<{ organizationId: string }>(`/v1/projects/${home.otherCompany}`),
+        200,
+      ).organizationId;
+      for (const id of [organizationId, unknownId]) {
+        const body = { name: 'P', organizationId: id };
+        expectProblem(await client.post('/v1/projects', body), 404, 'organization-not-found');
+      }
+    });
+  });
+
+  describe('scopes', () => {
+    it('of the right tenant, but the wrong one: 403, before media type and body are looked at', async () => {
+      const place = await furnish(admin, home.partner);
+      for (const row of [...rows, ...rowsWithoutSubject]) {
+        const all = [...resources.flatMap((name) => [`${name}:read`, `${name}:write`]), 'operations:write'];
+        const client = await holder(
+          home.partner,
+          'admin',
+          all.filter((scope) => scope !== row.scope),
+        );
+        expectRefusal(await row.call(client, place), row, 403, 'scope-required');
+      }
+      const reader = await holder(home.partner, 'project', ['flows:read']);
+      const flow = `/v1/flows/${place.flowId}`;
+      const bad = { method: 'PATCH', path: flow, headers: { 'content-type': 'text/plain' }, body: '{' } as const;
+      expectProblem(await reader.send(bad), 403, 'scope-required');
+      expectProblem(await reader.send({ ...bad, path: `/v1/flows/${unknownId}` }), 404, 'flow-not-found');
+    });
+
+    it('of the one kind alone suffice', async () => {
+      const place = await furnish(admin, home.partner);
+      for (const row of [...rows, ...rowsWithoutSubject]) {
+        const client = await holder(home.partner, 'admin', [row.scope]);
+        const reply = await row.call(client, place);
+        assert.equal(reply.status, row.success, `${row.line}: ${reply.text}`);
+      }
+    });
+
+    it('are not needed for /v1/me', async () => {
+      const key = await newKey(home.company, 'project', []);
+      const { organizationId } = expectStatus(
+        await admin.get<{ organizationId: string }>(`/v1/projects/${home.company}`),
+        200,
+      );
+      const expected = { apiKeyId: key.id, projectId: home.company, organizationId, keyType: 'project' };
+      assert.deepEqual(expectStatus(await admin.as(key.key).get('/v1/me'), 200), expected);
+    });
+  });
+
+  describe('keys', () => {
+    it('are made of the types and scopes that the maker may give', async () => {
+      const allowed: Record<KeyType, ReadonlyArray<KeyType>> = {
+        admin: keyTypes,
+        partner: ['partner', 'organization', 'project'],
+        organization: ['organization', 'project'],
+        project: ['project'],
+      };
+      for (const maker of keyTypes) {
+        const client = await holder(home.partner, maker);
+        for (const keyType of keyTypes) {
+          const reply = await client.post<MadeKey>(`/v1/projects/${home.partner}/keys`, { name: 'K', keyType });
+          if (!allowed[maker].includes(keyType)) expectProblem(reply, 403, 'key-type-not-allowed');
+          else {
+            const made = expectStatus(reply, 201);
+            const me = expectStatus(await admin.as(made.key).get('/v1/me'), 200);
+            assert.equal(me.keyType, keyType);
+            assert.equal(me.apiKeyId, made.id);
+          }
+        }
+      }
+    });
+
+    it('have by default the maker’s scopes as far as their type has them, and never more', async () => {
+      const path = `/v1/projects/${home.company}/keys`;
+      const scopes = ['keys:write', 'flows:read', 'projects:write'];
+      const client = await holder(home.company, 'organization', scopes);
+      const made = expectStatus(await client.post<MadeKey>(path, { name: 'K', keyType: 'project' }), 201);
+      assert.deepEqual(made.scopes.toSorted(), ['flows:read', 'keys:write']);
+      const same = expectStatus(await client.post<MadeKey>(path, { name: 'K', keyType: 'organization' }), 201);
+      assert.deepEqual(same.scopes.toSorted(), scopes.toSorted());
+      const more = { name: 'K', keyType: 'project', scopes: ['flows:write'] };
+      expectProblem(await client.post(path, more), 403, 'scope-required');
+      const never = { name: 'K', keyType: 'project', scopes: ['operations:write'] };
+      expectProblem(await admin.post(path, never), 422, 'invalid-input', ['/scopes']);
+      const unknown = { name: 'K', keyType: 'project', scopes: ['flows:read', 'flows:fly'] };
+      expectProblem(await admin.post(path, unknown), 422, 'invalid-input', ['/scopes/1']);
+      expectProblem(await admin.post(path, { name: '', keyType: 'root' }), 422, 'invalid-input', ['/name', '/keyType']);
+      const partner = { name: 'K', keyType: 'partner' };
+      expectProblem(await admin.post(path, partner), 409, 'organization-not-partner');
+    });
+
+    it('show their secret once; lists, rotation’s repetition and revocation never do', async () => {
+      const path = `/v1/projects/${home.company}/keys`;
+      const once = { 'idempotency-key': 'make-a-key' };
+      const body = { name: 'Website', keyType: 'project', scopes: ['flows:read'] };
+      const { key, ...made } = expectStatus(await admin.post<MadeKey & Record<string, unknown>>(path, body, once), 201);
+      assert.match(key, /^sy_live_[A-Za-z0-9]{40,}$/);
+      const { organizationId } = expectStatus(
+        await admin.get<{ organizationId: string }>(`/v1/projects/${home.company}`),
+        200,
+      );
+      const prefix = String(made.prefix);
+      assert.ok(key.startsWith(prefix) && prefix.length <= 16);
+      expectRecord(made, { ...body, projectId: home.company, organizationId, prefix, lastUsedAt: null });
+
+      assert.deepEqual(expectStatus(await admin.post(path, body, once), 201), made);
+      const { keys } = expectStatus(await admin.get<{ keys: object[] }>(path), 200);
+      assert.deepEqual(
+        keys.find((listed) => (listed as Named).id === made.id),
+        made,
+      );
+      assert.ok(!JSON.stringify(keys).includes(key));
+      expectStatus(await admin.as(key).get('/v1/me'), 200);
+      const used = await until(async () => {
+        const list = expectStatus(await admin.get<{ keys: Array<Named & { lastUsedAt: string | null }> }>(path), 200);
+        return list.keys.find(({ id }) => id === made.id)?.lastUsedAt ?? null;
+      }, 5_000);
+      assert.match(String(used), /:00\.000Z$/);
+    });
+
+    it('are refused as soon as their revocation has answered', async () => {
+      const made = await newKey(home.company, 'project');
+      const client = admin.as(made.key);
+      const flows = `/v1/projects/${home.company}/flows`;
+      await Promise.all(Array.from({ length: 20 }, async () => expectStatus(await client.get(flows), 200)));
+      const { key: _, ...record } = made;
+      const revoked = expectStatus(await admin.remove<Record<string, unknown>>(`/v1/keys/${made.id}`), 200);
+      assert.equal(revoked.id, record.id);
+      assert.equal(revoked.key, undefined);
+      const replies = await Promise.all(Array.from({ length: 20 }, () => client.get(flows)));
+      for (const reply of replies) expectProblem(reply, 401, 'key-invalid');
+      expectProblem(await client.get('/v1/me'), 401, 'key-invalid');
+      expectProblem(await admin.remove(`/v1/keys/${made.id}`), 404, 'key-not-found');
+      expectProblem(await admin.post(`/v1/keys/${made.id}/rotate`), 404, 'key-not-found');
+      const { keys } = expectStatus(await admin.get<{ keys: Named[] }>(`/v1/projects/${home.company}/keys`), 200);
+      assert.ok(!keys.some(({ id }) => id === made.id));
+    });
+
+    it('have a new secret after rotation, the old one until the overlap ends', async () => {
+      const made = await newKey(home.company, 'project');
+      const works = async (key: string) => (await admin.as(key).get('/v1/me')).status;
+      const rotate = async (body?: object) =>
+        expectStatus(await admin.post<MadeKey>(`/v1/keys/${made.id}/rotate`, body), 200);
+      const second = await rotate();
+      assert.equal(second.id, made.id);
+      assert.deepEqual([await works(made.key), await works(second.key)], [401, 200]);
+      const third = await rotate({ overlapSeconds: 3 });
+      const rotated = performance.now();
+      const old = await works(second.key);
+      if (performance.now() - rotated < 2_500) assert.equal(old, 200);
+      assert.equal(await works(third.key), 200);
+      await sleep(3_100 - (performance.now() - rotated));
+      assert.deepEqual([await works(second.key), await works(third.key)], [401, 200]);
+      const fourth = await rotate({ overlapSeconds: 86_400 });
+      assert.deepEqual([await works(third.key), await works(fourth.key)], [200, 200]);
+      for (const overlapSeconds of [-1, 86_401, 1.5, '5', null, true]) {
+        const reply = await admin.post(`/v1/keys/${made.id}/rotate`, { overlapSeconds });
+        expectProblem(reply, 422, 'invalid-input', ['/overlapSeconds']);
+      }
+      assert.equal(await works(fourth.key), 200);
+    });
+
+    it('cannot take over or shut out a key that can do more', async () => {
+      const wide = await newKey(home.company, 'organization');
+      const client = await holder(home.company, 'project');
+      for (const reply of [
+        await client.post(`/v1/keys/${wide.id}/rotate`),
+        await client.remove(`/v1/keys/${wide.id}`),
+      ]) {
+        expectProblem(reply, 403, 'key-type-not-allowed');
+      }
+      expectStatus(await admin.as(wide.key).get('/v1/me'), 200);
+    });
+
+    it('stay as they are over kill -9', async () => {
+      const [kept, revoked] = [await newKey(home.company, 'project'), await newKey(home.company, 'project')];
+      expectStatus(await admin.remove(`/v1/keys/${revoked.id}`), 200);
+      await service.kill();
+      service = await startService({ dataDir: folder.path });
+      admin = service.client;
+      expectStatus(await admin.as(kept.key).get('/v1/me'), 200);
+      expectProblem(await admin.as(revoked.key).get('/v1/me'), 401, 'key-invalid');
+    });
+  });
+
+  describe('presenting a key', () => {
+    it('works by either header, and by both with the same', async () => {
+      const nobody = admin.as(null);
+      const bearer = `Bearer ${adminKey}`;
+      for (const headers of [
+        { authorization: bearer },
+        { authorization: `bearer ${adminKey}` },
+        { 'x-api-key': adminKey },
+        { authorization: bearer, 'x-api-key': adminKey },
+      ] as ReadonlyArray<Record<string, string>>) {
+        expectStatus(await nobody.get('/v1/me', headers), 200);
+      }
+    });
+
+    it('is 401 with WWW-Authenticate without one, and with a wrong one, on every path but the open ones', async () => {
+      const nobody = admin.as(null);
+      const wrong = `sy_live_${'0'.repeat(40)}`;
+      for (const path of ['/v1/me', '/v1/projects', `/v1/flows/${unknownId}`, '/v1/nothing', '/v1/flows/1']) {
+        expectProblem(await nobody.get(path), 401, 'key-required');
+        expectProblem(await nobody.get(path, { authorization: `Basic ${adminKey}` }), 401, 'key-required');
+        expectProblem(await nobody.get(path, { authorization: `Bearer ${wrong}` }), 401, 'key-invalid');
+        expectProblem(await nobody.get(path, { 'x-api-key': wrong }), 401, 'key-invalid');
+        const both = { authorization: `Bearer ${adminKey}`, 'x-api-key': wrong };
+        assert.equal((await nobody.get(path, both)).status, 401);
+      }
+      for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs']) {
+        assert.ok((await nobody.get(path)).status < 400, path);
+      }
+    });
+  });
+});
+
+function expectRefusal(reply: Reply<unknown>, { line }: Row, status: number, code: string): void {
+  assert.equal(reply.status, status, `${line}: ${reply.text}`);
+  expectProblem(reply, status, code);
+}
+
+async function readAll(admin: Client, { projectId, flowId }: Place): Promise<ReadonlyArray<unknown>> {
+  const lists = ['flows', 'phone-numbers', 'agent-profiles', 'keys'].map((name) => `/v1/projects/${projectId}/${name}`);
+  const paths = [...lists, `/v1/flows/${flowId}/versions`, `/v1/projects/${projectId}`];
+  return Promise.all(paths.map(async (path) => expectStatus(await admin.get(path), 200)));
+}
