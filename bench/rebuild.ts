@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { startProjector } from '#read-store/projector-thread.ts';
-import { format, median, print, printResults } from './measure.ts';
 import { writeBelievableLog } from './logs/believable-log.ts';
+import { format, median, print, printResults } from './measure.ts';
 
 const events = 1_000_000;
 const rounds = 2;

@@ -1,13 +1,13 @@
 import { type MessagePort, Worker } from 'node:worker_threads';
 import type { Log } from '#read-store/log.ts';
 import { PositionWaits, type WaitOutcome } from '#read-store/position-waits.ts';
+import type { ServedPosition } from '#read-store/projection-standing.ts';
 import type {
   FromProjector,
   ProjectionFacts,
   ProjectorThreadData,
   ToProjector,
 } from '#read-store/projector-messages.ts';
-import type { ServedPosition } from '#read-store/projection-standing.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -16,6 +16,8 @@ const closeLimitMilliseconds = 5000;
 const saveLimitMilliseconds = 5000;
 const firstRestartMilliseconds = 100;
 const longestRestartMilliseconds = 10_000;
+/** Far above what the thread needs; but by it V8 judges how much garbage it may leave lying. */
+const maxOldGenerationSizeMb = 1536;
 /** A thread that lived so long died of something new: the next restart is quick again. */
 const healthyMilliseconds = 30_000;
 
@@ -192,7 +194,11 @@ class ThreadedProjector implements Projector {
       wake,
       projectionsModule: projectionsModule.href,
     };
-    const worker = new Worker(new URL('../projector.ts', import.meta.url), { workerData, transferList: [wake] });
+    const worker = new Worker(new URL('../projector.ts', import.meta.url), {
+      workerData,
+      transferList: [wake],
+      resourceLimits: { maxOldGenerationSizeMb },
+    });
     this.#worker = worker;
     this.#startedAt = performance.now();
     worker.on('message', (message: FromProjector) => this.#take(message));
