@@ -48,7 +48,7 @@ export const assignAgentProfiles: Process = {
         return takeAwayOthers(new Set(flowIds), request, tools);
       }
       case 'AgentProfileDeleted':
-        return takeAwayAll(event.data.id, tools);
+        return takeAwayAll(event.data.id, event.revision, tools);
       case 'FlowCreated':
       case 'FlowAgentProfileAssigned':
         return takeAwayDeleted(event.data.id, event.data.agentProfileId, tools);
@@ -70,27 +70,29 @@ async function takeAwayOthers(kept: ReadonlySet<string>, request: Request, tools
   }
 }
 
-async function takeAwayAll(agentProfileId: string, tools: ProcessTools): Promise<void> {
+async function takeAwayAll(agentProfileId: string, revision: number, tools: ProcessTools): Promise<void> {
   const documents = await tools.documentsUpToDate();
   for await (const page of everyDocument(documents, 'flows', { agentProfileId })) {
-    for (const { id } of page) await takeAway(id, agentProfileId, tools);
+    for (const { id } of page) await takeAway(id, agentProfileId, revision, tools);
   }
 }
 
 async function takeAwayDeleted(flowId: string, agentProfileId: string | null, tools: ProcessTools): Promise<void> {
   if (agentProfileId === null) return;
   const { state } = await tools.load(agentProfiles, agentProfileId);
-  if (!agentProfiles.isLive(state, agentProfileId)) await takeAway(flowId, agentProfileId, tools);
+  // Requests made before the deletion may still be to come: none of them counts as carried out by this.
+  if (!agentProfiles.isLive(state, agentProfileId)) await takeAway(flowId, agentProfileId, null, tools);
 }
 
-function takeAway(flowId: string, agentProfileId: string, tools: ProcessTools): Promise<void> {
-  return change(flowId, null, null, ({ record }) => record.agentProfileId === agentProfileId, tools);
+function takeAway(flowId: string, agentProfileId: string, revision: number | null, tools: ProcessTools): Promise<void> {
+  return change(flowId, null, revision, ({ record }) => record.agentProfileId === agentProfileId, tools);
 }
 
+/** @param revision of the agent profiles' event that is carried out; null where it is none */
 function change(
   id: string,
   agentProfileId: string | null,
-  requestedAtRevision: number | null,
+  revision: number | null,
   due: (state: Live) => boolean,
   { handle }: ProcessTools,
 ): Promise<void> {
@@ -102,6 +104,7 @@ function change(
         return E.right({ events: [], tenant: null });
       }
       const previousAgentProfileId = state.record.agentProfileId;
+      const requestedAtRevision = revision ?? state.carriedOutRevision;
       const data = { id, agentProfileId, previousAgentProfileId, requestedAtRevision };
       return E.right({ events: [happened('FlowAgentProfileAssigned', data)], tenant: null });
     },

@@ -22,7 +22,10 @@ export const flowEvents = {
     id: t.string,
     agentProfileId: nullable(t.string),
     previousAgentProfileId: nullable(t.string),
-    /** The revision of the agent profiles' event that asked for it; null when the flow's own request did. */
+    /**
+     * The revision of the agent profiles' events up to which this flow has done what they ask; null when the flow's own
+     * request assigned it.
+     */
     requestedAtRevision: nullable(t.number),
   }),
   FlowDeleted: t.type({ id: t.string, agentProfileId: nullable(t.string) }),

@@ -17,7 +17,7 @@ export type FlowState = {
   readonly lastVersionNumber: number;
   /** The revision of the newest agent profiles' event that was carried out here; -1 before the first. */
   readonly carriedOutRevision: number;
-  /** When its agent profile was last assigned: what was asked for earlier comes too late. */
+  /** When its agent profile was last assigned by its own request: what profiles asked for earlier comes too late. */
   readonly assignedAt: string;
 } | null;
 
@@ -75,12 +75,13 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
       return withRecord(state, { description: event.data.description }, time);
     case 'FlowTierChanged':
       return withRecord(state, { tier: event.data.tier }, time);
-    case 'FlowAgentProfileAssigned':
-      return {
-        ...withRecord(state, { agentProfileId: event.data.agentProfileId }, time),
-        carriedOutRevision: event.data.requestedAtRevision ?? state.carriedOutRevision,
-        assignedAt: time,
-      };
+    case 'FlowAgentProfileAssigned': {
+      const { agentProfileId, requestedAtRevision } = event.data;
+      const assigned = withRecord(state, { agentProfileId }, time);
+      // What is carried out late must not make the next request seem late too: only a request of its own counts.
+      if (requestedAtRevision === null) return { ...assigned, assignedAt: time };
+      return { ...assigned, carriedOutRevision: Math.max(state.carriedOutRevision, requestedAtRevision) };
+    }
     case 'FlowDeleted':
       return { ...state, deleted: true };
     case 'FlowVersionCreated': {

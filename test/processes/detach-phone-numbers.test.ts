@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { createFlow } from '#commands/flow/create-flow.ts';
+import { deleteFlow } from '#commands/flow/delete-flow.ts';
+import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
+import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
+import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
+import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/process-drive.ts';
+import { seedProjects } from '#test/support/seed.ts';
+import { Service } from '#test/support/service.ts';
+import { callerOf, ids } from '#test/support/story.ts';
+
+const path = { projectId: ids.project };
+const flowBody = { name: 'Opening hours', flowSchema: {} };
+
+async function begun(): Promise<Service> {
+  const service = new Service();
+  await seedProjects(service.store);
+  return service;
+}
+
+const makeFlow = async (service: Service) =>
+  String((await service.ok(createFlow, path, { body: flowBody, idempotencyKey: 'flow' })).body.id);
+const makeNumber = async (service: Service, number: string, flowId: string | null) => {
+  const sent = { body: { name: 'Line', number, flowId }, idempotencyKey: number };
+  return String((await service.ok(createPhoneNumber, path, sent)).body.id);
+};
+
+/** Where each phone number points, as the read model shows it. */
+async function targets(service: Service): Promise<Record<string, string | null>> {
+  const { documents } = await service.documents.list<PhoneNumberDocument>(
+    'phone-numbers',
+    {},
+    { limit: 1e6, maxBytes: 1e9 },
+  );
+  return Object.fromEntries(documents.map(({ id, value }) => [id, value.flowId]));
+}
+
+const detachments = ({ store }: Service): ReadonlyArray<RecordedEvent> =>
+  store.log.filter(({ type, data }) => type === 'PhoneNumberFlowSet' && data.reason === 'flow-deleted');
+
+describe('detach-phone-numbers', () => {
+  it('detaches the numbers of a deleted flow, and no others', async () => {
+    const service = await begun();
+    const flowId = await makeFlow(service);
+    const kept = String((await service.ok(createFlow, path, { body: flowBody })).body.id);
+    const first = await makeNumber(service, 'one', flowId);
+    const second = await makeNumber(service, 'two', null);
+    await service.ok(setPhoneNumberFlow, { phoneNumberId: second }, { body: { flowId } });
+    const other = await makeNumber(service, 'three', kept);
+    await service.ok(deleteFlow, { flowId });
+    await new ProcessDrive(detachPhoneNumbers, service).settle();
+    assert.deepEqual(await targets(service), { [first]: null, [second]: null, [other]: kept });
+  });
+
+  it('records that the flow was deleted, in the name of whoever deleted it', async () => {
+    const service = await begun();
+    const flowId = await makeFlow(service);
+    const id = await makeNumber(service, 'one', flowId);
+    const drive = new ProcessDrive(detachPhoneNumbers, service);
+    await drive.settle();
+    await service.ok(deleteFlow, { flowId }, { caller: callerOf('organization') });
+    const deletion = service.store.log.at(-1);
+    await drive.settle();
+    const [event] = detachments(service);
+    assert.deepEqual(event?.data, { id, flowId: null, reason: 'flow-deleted' });
+    assert.deepEqual(event?.metadata.actor, { keyId: callerOf('organization').keyId, keyType: 'organization' });
+    assert.equal(event?.metadata.requestId, deletion?.metadata.requestId);
+    assert.equal(event?.metadata.$causationId, deletion?.id);
+    assert.equal(event?.metadata.$correlationId, deletion?.metadata.$correlationId);
+  });
+
+  it('does nothing the second time it sees an event', async () => {
+    const service = await begun();
+    const flowId = await makeFlow(service);
+    await makeNumber(service, 'one', flowId);
+    await service.ok(deleteFlow, { flowId });
+    const drive = new ProcessDrive(detachPhoneNumbers, service);
+    for (const event of [...service.store.log]) {
+      await drive.react(event);
+      await drive.react(event);
+    }
+    assert.equal(detachments(service).length, 1);
+    const { length } = service.store.log;
+    await new ProcessDrive(detachPhoneNumbers, service.restarted()).settle();
+    assert.equal(service.store.log.length, length);
+  });
+
+  for (const how of ['created', 'attached'] as const) {
+    it(`detaches a number ${how} while its flow was being deleted`, async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const phoneNumberId = how === 'attached' ? await makeNumber(service, 'one', null) : '';
+      // The flow is deleted after the decision on the number has seen it, before the number's event is stored.
+      service.store.beforeAppend = async ({ stream }) => {
+        if (!stream.startsWith('phoneNumber-')) return null;
+        service.store.beforeAppend = async () => null;
+        await service.ok(deleteFlow, { flowId });
+        await drive.settle();
+        return null;
+      };
+      const drive = new ProcessDrive(detachPhoneNumbers, service);
+      if (how === 'created') await makeNumber(service, 'one', flowId);
+      else await service.ok(setPhoneNumberFlow, { phoneNumberId }, { body: { flowId } });
+      assert.deepEqual(Object.values(await targets(service)), [flowId]);
+      await drive.settle();
+      assert.deepEqual(Object.values(await targets(service)), [null]);
+    });
+  }
+
+  it('leaves a number alone that points elsewhere by now, or is deleted', async () => {
+    const service = await begun();
+    const flowId = await makeFlow(service);
+    const kept = String((await service.ok(createFlow, path, { body: flowBody })).body.id);
+    const moved = await makeNumber(service, 'one', flowId);
+    const gone = await makeNumber(service, 'two', flowId);
+    await service.ok(deleteFlow, { flowId });
+    await service.ok(setPhoneNumberFlow, { phoneNumberId: moved }, { body: { flowId: kept } });
+    await service.ok(deletePhoneNumber, { phoneNumberId: gone });
+    await new ProcessDrive(detachPhoneNumbers, service).settle();
+    assert.deepEqual(await targets(service), { [moved]: kept });
+    assert.equal(detachments(service).length, 0);
+  });
+
+  it('comes to the same wherever it ends and begins again', async () => {
+    const story = async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      for (const number of ['one', 'two', 'three']) await makeNumber(service, number, flowId);
+      await service.ok(deleteFlow, { flowId });
+      return service;
+    };
+    const outcome = async (service: Service) => [await targets(service), detachments(service).length];
+    await endedEverywhere(detachPhoneNumbers, story, outcome, assert.deepEqual);
+  });
+});
