@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 
 /** A body as a test names it: sent as JSON. */
@@ -18,7 +19,8 @@ export interface RawRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  /** A stream goes out in chunks, its length untold. */
+  readonly body?: string | Buffer | Readable;
 }
 
 type Headers = Readonly<Record<string, string>>;
