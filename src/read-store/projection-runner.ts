@@ -21,7 +21,7 @@ const liveWindow = 10_000;
 const liveBatchSize = 1000;
 /** Small batches and many together: what is read is soon let go, and a document that changes often is stored once. */
 const rebuildBatchSize = 2500;
-const rebuildBatchesTogether = 4;
+const rebuildBatchesTogether = 8;
 const liveLimits: FoldLimits = { maxDocuments: 1000, maxBytes: 4 * 1024 * 1024 };
 const rebuildLimits: FoldLimits = { maxDocuments: 5000, maxBytes: 8 * 1024 * 1024 };
 const statusMilliseconds = 500;
