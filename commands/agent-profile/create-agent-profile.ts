@@ -25,6 +25,7 @@ export const createAgentProfile = command({
   entity: agentProfiles,
   subject: { entity: project, parameter: 'projectId' },
   newId: ({ projectId }, { suffix }) => projectId + suffix,
+  isTaken: (state, { projectId }, { suffix }) => state.has(projectId + suffix),
   also: ({ flowIds }, { load }) =>
     Promise.all([...new Set(flowIds)].map(async (id) => ({ id, state: (await load(flow, id)).state }))),
   decide: (input, state, { also: flows, fresh: { suffix } }) => {

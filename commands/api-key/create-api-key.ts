@@ -42,6 +42,7 @@ export const createApiKey = command({
   entity: apiKey,
   subject: { entity: project, parameter: 'projectId' },
   newId: (_, fresh) => fresh.id,
+  isTaken: (state) => state !== null,
   decide: ({ projectId, name, keyType, scopes }, _, { caller, subject, secret, fresh: { id } }) => {
     const granted = scopes ?? defaultScopes(caller, keyType);
     const refusal = refused(caller, keyType, granted, subject.tenant);

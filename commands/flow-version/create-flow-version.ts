@@ -25,6 +25,7 @@ export const createFlowVersion = command({
   },
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
+  isTaken: (state, { flowId }, { suffix }) => state?.versions.has(flowVersionId(flowId, suffix)) === true,
   decide: ({ flowId, flowSchema }, state, { fresh: { suffix } }) => {
     const version = (state?.lastVersionNumber ?? 0) + 1;
     const id = flowVersionId(flowId, suffix);

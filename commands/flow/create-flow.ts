@@ -42,6 +42,7 @@ export const createFlow = command({
   entity: flow,
   subject: { entity: project, parameter: 'projectId' },
   newId: (_, fresh) => fresh.id,
+  isTaken: (state) => state !== null,
   also: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
   decide: (input, _, { also: profiles, fresh: { id, suffix } }) => {

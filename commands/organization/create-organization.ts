@@ -22,6 +22,7 @@ export const createOrganization = command({
   entity: organization,
   subject: null,
   newId: (_, fresh) => fresh.id,
+  isTaken: (state) => state !== null,
   tenant: ({ partner }, { fresh: { id } }) => ({ organizationId: id, projectId: null, partnerId: partner ? id : null }),
   decide: ({ name, partner }, _, { fresh: { id } }) =>
     E.right([happened('OrganizationCreated', { id, name, partner })]),

@@ -40,6 +40,7 @@ export const createPhoneNumber = command({
   entity: phoneNumber,
   subject: { entity: project, parameter: 'projectId' },
   newId: (_, fresh) => fresh.id,
+  isTaken: (state) => state !== null,
   also: async ({ flowId }, { load }) => (flowId ? (await load(flow, flowId)).state : null),
   claim: ({ type = 'platform', projectId, number }) => claimedNumber(type, projectId, number),
   decide: (input, state, { also: target, fresh: { id } }) => {
@@ -54,8 +55,8 @@ export const createPhoneNumber = command({
   answer: ({ state }) => phoneNumberRecord(state),
 });
 
-/** Only another's claim gives up a number that was not created in time; this id can never be used any more. */
+/** Only another's claim gives up a number that was not created in time. */
 const tookTooLong = failure(
   'phone-number-taken',
-  'The creation took so long that another request has claimed the number. Should it be free again, send a new request (with a new Idempotency-Key).',
+  'The creation took so long that another request has claimed the number. Send it again should the number be free.',
 );

@@ -24,6 +24,7 @@ export const createProject = command({
   entity: project,
   subject: null,
   newId: (_, fresh) => fresh.id,
+  isTaken: (state) => state !== null,
   also: async ({ organizationId }, { load }, caller) => load(organization, organizationId ?? caller.organizationId),
   tenant: (_, { also, fresh: { id } }) => ({
     organizationId: also.state?.id ?? '',

@@ -94,6 +94,11 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly subject: { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null;
   /** For what creates: the id of the new resource. Absent, the path names the resource. */
   readonly newId?: (input: Input, fresh: FreshIds) => string;
+  /**
+   * For what creates: whether these ids were given out before. They follow from the `Idempotency-Key`, which may be
+   * used anew when it is not remembered any more; the next ids that follow from it are then taken.
+   */
+  readonly isTaken?: (state: State, input: Input, fresh: FreshIds) => boolean;
   /** The tenant of a new stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
   /** The command has an answer also when the resource is deleted. */

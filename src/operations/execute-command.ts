@@ -47,8 +47,10 @@ interface Sound {
   readonly id: string;
 }
 
-/** A refusal or a repeated answer ends the decision early. */
-type Early = { readonly failure: Failure } | { readonly repeated: RememberedRequest };
+/** A refusal, a repeated answer, or ids that were given out before end the decision early. */
+type Early = { readonly failure: Failure } | { readonly repeated: RememberedRequest } | typeof taken;
+
+const taken = { taken: true } as const;
 
 /** Runs one command in the order of refusals of DECISIONS.md ("Tenancy and keys"). */
 class CommandExecutor {
@@ -70,15 +72,23 @@ class CommandExecutor {
     if (E.isLeft(read)) return read;
     const input = decodeInput(this.#definition.input, read.right.fields);
     if (E.isLeft(input)) return input;
-    const sound = this.#sound(request, read.right, input.right as never, subject.right);
-    const key = sound.idempotency?.key;
-    if (key === undefined) return this.#run(sound);
+    const attempt = (number: number) => this.#sound(request, read.right, input.right as never, subject.right, number);
+    const key = attempt(0).idempotency?.key;
+    if (key === undefined) return this.#runWithNewIds(attempt);
     if (this.#running.has(key)) return E.left(stillRunning);
     this.#running.add(key);
     try {
-      return await this.#run(sound);
+      return await this.#runWithNewIds(attempt);
     } finally {
       this.#running.delete(key);
+    }
+  }
+
+  /** Goes on to the next ids as often as the `Idempotency-Key` made something that is not remembered any more. */
+  async #runWithNewIds(attempt: (number: number) => Sound): Promise<E.Either<Failure, Answer>> {
+    for (let number = 0; ; number += 1) {
+      const answer = await this.#run(attempt(number));
+      if (!('taken' in answer)) return answer;
     }
   }
 
@@ -91,10 +101,10 @@ class CommandExecutor {
     return found ? E.right({ state, tenant }) : E.left(notFound(this.#definition, id));
   }
 
-  #sound(request: OperationRequest, read: RequestInput, input: never, subject: Other<unknown>): Sound {
+  #sound(request: OperationRequest, read: RequestInput, input: never, subject: Other<unknown>, attempt: number): Sound {
     const { idempotencyKey, caller, line } = request;
     const key = idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${line}\n${idempotencyKey}`);
-    const fresh = key === null ? freshIds() : derivedIds(key);
+    const fresh = key === null ? freshIds() : derivedIds(attempt === 0 ? key : `${key}\n${attempt}`);
     return {
       request,
       input,
@@ -106,7 +116,7 @@ class CommandExecutor {
     };
   }
 
-  async #run(sound: Sound): Promise<E.Either<Failure, Answer>> {
+  async #run(sound: Sound): Promise<E.Either<Failure, Answer> | typeof taken> {
     let early: Early | null = null;
     const handled = await this.#runtime.handler.handle({
       entity: this.#definition.entity,
@@ -126,12 +136,13 @@ class CommandExecutor {
     return E.right(this.#answer(sound, handled.right.stream, body, handled.right.events.at(-1)?.position));
   }
 
-  #early({ idempotency, request, id }: Sound, stream: StreamState<unknown>): Early | null {
+  #early({ idempotency, request, id, input, fresh }: Sound, stream: StreamState<unknown>): Early | null {
     const repeated = idempotency === null ? undefined : stream.remembered.get(idempotency.key);
     if (repeated !== undefined) {
       return repeated.bodyHash === idempotency?.body ? { repeated } : { failure: keyReused };
     }
-    const { entity, newId, onDeleted } = this.#definition;
+    const { entity, newId, onDeleted, isTaken } = this.#definition;
+    if (idempotency !== null && isTaken?.(stream.state, input, fresh)) return taken;
     if (newId === undefined && !onDeleted && !entity.isLive(stream.state, id)) {
       return { failure: notFound(this.#definition, id) };
     }
@@ -175,13 +186,22 @@ class CommandExecutor {
     return this.#runtime.claims.take(claimed, { phoneNumberId: sound.id, tenant, origin: originOf(sound.request) });
   }
 
-  async #answerEarly(sound: Sound, early: Early): Promise<E.Either<Failure, Answer>> {
+  async #answerEarly(sound: Sound, early: Early): Promise<E.Either<Failure, Answer> | typeof taken> {
     if ('failure' in early) return E.left(early.failure);
+    if ('taken' in early || (await this.#takenBefore(sound, early.repeated))) return taken;
     const { entity } = this.#definition;
     const { lastRevision } = early.repeated;
     const stream = await this.#runtime.handler.loadAt(entity, sound.id, lastRevision);
     const body = await this.#body(sound, { stream, events: [] }, null, true);
     return E.right(this.#answer(sound, stream, body, undefined));
+  }
+
+  /** In a stream of many resources, whether these ids were given out before the request that is remembered. */
+  async #takenBefore({ id, input, fresh }: Sound, { firstRevision }: RememberedRequest): Promise<boolean> {
+    const { entity, isTaken } = this.#definition;
+    if (isTaken === undefined || firstRevision === 0) return false;
+    const before = await this.#runtime.handler.loadAt(entity, id, firstRevision - 1);
+    return isTaken(before.state, input, fresh);
   }
 
   async #body(

@@ -180,16 +180,20 @@ describe('claims of phone numbers', () => {
     }
   });
 
-  it('tell a creator that was given up that the number is taken, each time it asks', async () => {
+  it('tell a creator that was given up that the number is taken, until it is free', async () => {
     const ended = await begun(clockWithGraceLeft(0));
     endsAfterClaim(ended.store);
     const sent = { body, idempotencyKey: 'once' };
     assert.equal(await ended.refusal(createPhoneNumber, path, sent), 'unavailable');
     works(ended.store);
     const service = new Service(ended.store);
-    await service.ok(createPhoneNumber, sibling, { body });
+    const { body: other } = await service.ok(createPhoneNumber, sibling, { body });
     assert.equal(await service.refusal(createPhoneNumber, path, sent), 'phone-number-taken');
     assert.equal(await service.refusal(createPhoneNumber, path, sent), 'phone-number-taken');
+    await service.ok(deletePhoneNumber, { phoneNumberId: String(other.id) });
+    const { body: created } = await service.ok(createPhoneNumber, path, sent);
+    assert.deepEqual(await live(service), [created.id]);
+    assert.deepEqual((await service.ok(createPhoneNumber, path, sent)).body, created);
   });
 
   it('belong to who holds them', async () => {

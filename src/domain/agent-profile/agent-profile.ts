@@ -24,11 +24,11 @@ export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   notFound: 'agent-profile-not-found',
   evolve: (state, event) => {
     const { revision, metadata } = event;
-    const touched = (id: string, change: Partial<AgentProfileRecord>, deleted = false) => {
+    const touched = (id: string, change: Partial<AgentProfileRecord>) => {
       const before = state.get(id);
       if (before === undefined) return [];
       const record = { ...before.record, ...change, updatedAt: metadata.time };
-      return [[id, { record, deleted, revision }]] as const;
+      return [[id, { ...before, record, revision }]] as const;
     };
     switch (event.type) {
       case 'AgentProfileCreated': {
@@ -42,8 +42,10 @@ export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
         const previous = previousId === null ? [] : touched(previousId, { isDefault: false });
         return new Map([...state, ...previous, ...touched(id, { isDefault: true })]);
       }
-      case 'AgentProfileDeleted':
-        return new Map([...state, ...touched(event.data.id, {}, true)]);
+      case 'AgentProfileDeleted': {
+        const before = state.get(event.data.id);
+        return before === undefined ? state : new Map(state).set(event.data.id, { ...before, deleted: true, revision });
+      }
     }
   },
 };

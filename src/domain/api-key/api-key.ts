@@ -28,7 +28,7 @@ export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
         return state && { ...state, secretHash, record: { ...state.record, prefix, updatedAt: time } };
       }
       case 'ApiKeyRevoked':
-        return state && { ...state, revoked: true, record: { ...state.record, updatedAt: time } };
+        return state && { ...state, revoked: true };
     }
   },
 };

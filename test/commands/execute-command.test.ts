@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
+import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
+import { createApiKey } from '#commands/api-key/create-api-key.ts';
+import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
+import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
+import { changeFlowTier } from '#commands/flow/change-flow-tier.ts';
+import { createFlow } from '#commands/flow/create-flow.ts';
+import { deleteFlow } from '#commands/flow/delete-flow.ts';
+import { updateFlow } from '#commands/flow/update-flow.ts';
+import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
+import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
+import { deleteFlowVersion } from '#commands/flow-version/delete-flow-version.ts';
+import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
+import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
+import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
+import { createProject } from '#commands/project/create-project.ts';
+import { failure } from '#domain/failure.ts';
+import { requestAnswered } from '#event-store/stream-state.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { profileInput } from '#test/support/profile-input.ts';
+import { seedProjects } from '#test/support/seed.ts';
+import { Service } from '#test/support/service.ts';
+import { callerOf, ids, tenants } from '#test/support/story.ts';
+
+const path = { projectId: ids.project };
+const body = { name: 'Opening hours', flowSchema: { say: 'hello' } };
+
+async function begun(now: () => Date = () => new Date()): Promise<Service> {
+  const service = new Service(undefined, { now });
+  await seedProjects(service.store);
+  return service;
+}
+
+const makeFlow = async (service: Service) => String((await service.ok(createFlow, path, { body })).body.id);
+const never = () => Promise.reject(new Error('the input must not be read'));
+const stranger = callerOf('organization', tenants.stranger);
+
+describe('execute command', () => {
+  describe('answers', () => {
+    it('from the state that the command produced, with status, revision and position', async () => {
+      const service = await begun();
+      const answer = await service.ok(createFlow, path, { body });
+      const last = service.store.log.at(-1);
+      assert.deepEqual([answer.status, answer.revision, answer.position], [201, 2, last?.position]);
+      assert.equal(answer.body.createdAt, last?.metadata.time);
+      assert.equal(answer.body.name, 'Opening hours');
+    });
+
+    it('with the schema of a version, new or old', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const flowSchema = { deep: [{ a: null }] };
+      const { body: version } = await service.ok(createFlowVersion, { flowId }, { body: { flowSchema } });
+      assert.deepEqual([version.version, version.tag, version.isActive], [2, 'v2', false]);
+      assert.deepEqual(version.flowSchema, flowSchema);
+      const activated = await service.restarted().ok(activateFlowVersion, { versionId: String(version.id) });
+      assert.deepEqual(activated.body.flowSchema, flowSchema);
+      assert.equal(activated.body.isActive, true);
+    });
+
+    it('a deletion with the record as it was last', async () => {
+      let time = Date.UTC(2026, 0, 5, 10);
+      const service = await begun(() => {
+        time += 1000;
+        return new Date(time);
+      });
+      const { body: profile } = await service.ok(createAgentProfile, path, { body: profileInput({}) });
+      const profileGone = await service.ok(deleteAgentProfile, { agentProfileId: String(profile.id) });
+      assert.deepEqual(profileGone.body, profile);
+      const { body: key } = await service.ok(createApiKey, path, { body: { name: 'k', keyType: 'project' } });
+      const { key: _, ...record } = key;
+      assert.deepEqual((await service.ok(revokeApiKey, { keyId: String(key.id) })).body, record);
+      const flowId = await makeFlow(service);
+      const { body: version } = await service.ok(createFlowVersion, { flowId }, { body: { flowSchema: 1 } });
+      const versionId = String(version.id);
+      assert.deepEqual((await service.ok(deleteFlowVersion, { versionId })).body, version);
+      assert.equal((await service.ok(deleteFlowVersion, { versionId })).body, null);
+    });
+
+    it('no content where there is none', async () => {
+      const service = await begun();
+      const answer = await service.ok(deleteFlow, { flowId: await makeFlow(service) });
+      assert.deepEqual([answer.status, answer.body, answer.revision], [204, undefined, undefined]);
+    });
+
+    it('without a position when nothing changed', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const answer = await service.ok(updateFlow, { flowId }, { body: { name: 'Opening hours' } });
+      assert.deepEqual([answer.revision, answer.position], [2, undefined]);
+    });
+  });
+
+  describe('refuses', () => {
+    const narrow = callerOf('project', { scopes: ['flows:read'] });
+
+    it('what does not exist or is out of reach as 404, before scope and input are looked at', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const sent = { caller: stranger, readInput: never };
+      assert.equal(await service.refusal(createFlow, path, sent), 'project-not-found');
+      assert.equal(await service.refusal(updateFlow, { flowId }, sent), 'flow-not-found');
+      assert.equal(await service.refusal(changeFlowTier, { flowId }, sent), 'flow-not-found');
+      const unknown = { caller: narrow, readInput: never };
+      assert.equal(await service.refusal(updateFlow, { flowId: ids.flow }, unknown), 'flow-not-found');
+      assert.equal(await service.refusal(updateFlow, { flowId: 'nonsense' }, unknown), 'flow-not-found');
+      const versionId = `${flowId}missing1`;
+      assert.equal(await service.refusal(tagFlowVersion, { versionId }, unknown), 'flow-version-not-found');
+    });
+
+    it('a scope that the key lacks as 403, before the input is read', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const sent = { caller: narrow, readInput: never };
+      assert.equal(await service.refusal(updateFlow, { flowId }, sent), 'scope-required');
+      const project = { caller: callerOf('project'), readInput: never };
+      assert.equal(await service.refusal(changeFlowTier, { flowId }, project), 'key-type-not-allowed');
+      assert.equal(await service.refusal(createProject, {}, project), 'key-type-not-allowed');
+    });
+
+    it('a body that cannot be read as its reader says, then a wrong one as 422', async () => {
+      const service = await begun();
+      const unreadable = async () => E.left(failure('malformed-json', 'It is no JSON.'));
+      assert.equal(await service.refusal(createFlow, path, { readInput: unreadable }), 'malformed-json');
+      assert.equal(await service.refusal(createFlow, path, { body: { name: '' } }), 'invalid-input');
+    });
+
+    it('what was deleted as 404, before If-Match and the decision, after the input', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      await service.ok(deleteFlow, { flowId });
+      const lost = { body: { agentProfileId: ids.profile }, ifMatch: 99 };
+      assert.equal(await service.refusal(updateFlow, { flowId }, lost), 'flow-not-found');
+      assert.equal(await service.refusal(updateFlow, { flowId }, { body: { name: '' } }), 'invalid-input');
+      assert.equal(await service.refusal(updateFlow, { flowId }, { caller: narrow }), 'scope-required');
+      assert.equal(await service.refusal(deleteFlow, { flowId }), 'flow-not-found');
+    });
+
+    it('another revision than If-Match names as 412, before the decision', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const undecidable = { body: { agentProfileId: ids.profile }, ifMatch: 1 };
+      assert.equal(await service.refusal(updateFlow, { flowId }, undecidable), 'precondition-failed');
+      const change = (ifMatch: number, name: string) => ({ body: { name }, ifMatch });
+      assert.equal((await service.ok(updateFlow, { flowId }, change(2, 'Nights'))).revision, 3);
+      assert.equal(await service.refusal(updateFlow, { flowId }, change(2, 'Days')), 'precondition-failed');
+    });
+
+    it('with If-Match all but one of many writers', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const sent = ['a', 'b', 'c', 'd'].map((name) =>
+        service.send(updateFlow, { flowId }, { body: { name }, ifMatch: 2 }),
+      );
+      const codes = (await Promise.all(sent)).flatMap((answer) => (E.isLeft(answer) ? [answer.left.code] : []));
+      assert.deepEqual(codes, Array(3).fill('precondition-failed'));
+    });
+  });
+
+  it('compares If-Match for an agent profile with its own revision', async () => {
+    const service = await begun();
+    const first = await service.ok(createAgentProfile, path, { body: profileInput({}) });
+    await service.ok(createAgentProfile, path, { body: profileInput({}) });
+    const agentProfileId = String(first.body.id);
+    assert.equal(first.revision, 0);
+    assert.equal((await service.ok(deleteAgentProfile, { agentProfileId }, { ifMatch: 0 })).revision, 2);
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const sent = { body, idempotencyKey: 'once' };
+
+    it('gives the first answer again and changes nothing, after a restart too', async () => {
+      const service = await begun();
+      const first = await service.ok(createFlow, path, sent);
+      const { length } = service.store.log;
+      const { position: _, ...expected } = first;
+      await service.ok(updateFlow, { flowId: String(first.body.id) }, { body: { name: 'Changed since' } });
+      for (const each of [service, service.restarted()]) {
+        assert.deepEqual(await each.ok(createFlow, path, sent), expected);
+      }
+      assert.equal(service.store.log.length, length + 1);
+    });
+
+    it('keeps keys, paths, methods and callers apart', async () => {
+      const service = await begun();
+      const made = [
+        await service.ok(createFlow, path, sent),
+        await service.ok(createFlow, path, { ...sent, idempotencyKey: 'twice' }),
+        await service.ok(createFlow, { projectId: ids.sibling }, sent),
+        await service.ok(createFlow, path, { ...sent, caller: callerOf('partner') }),
+      ];
+      assert.equal(new Set(made.map((answer) => answer.body.id)).size, made.length);
+    });
+
+    it('refuses another body', async () => {
+      const service = await begun();
+      await service.ok(createFlow, path, sent);
+      const other = { ...sent, body: { ...body, name: 'Other' } };
+      assert.equal(await service.refusal(createFlow, path, other), 'idempotency-key-reused');
+      assert.equal(await service.restarted().refusal(createFlow, path, other), 'idempotency-key-reused');
+    });
+
+    it('refuses it while the first is still running', async () => {
+      const service = await begun();
+      const both = await Promise.all([service.send(createFlow, path, sent), service.send(createFlow, path, sent)]);
+      const codes = both.map((answer) => (E.isLeft(answer) ? answer.left.code : null));
+      assert.deepEqual(codes, [null, 'idempotency-key-in-progress']);
+      await service.ok(createFlow, path, sent);
+      assert.equal(service.store.types().filter((type) => type === 'FlowCreated').length, 1);
+    });
+
+    it('creates once when two processes are asked at the same time', async () => {
+      const service = await begun();
+      const both = await Promise.all([
+        service.ok(createFlow, path, sent),
+        service.restarted().ok(createFlow, path, sent),
+      ]);
+      assert.deepEqual(both[0]?.body, both[1]?.body);
+      assert.equal(service.store.types().filter((type) => type === 'FlowCreated').length, 1);
+    });
+
+    it('remembers a success without an event by one event that does not move the ETag', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const same = { body: { name: 'Opening hours' }, idempotencyKey: 'same' };
+      const first = await service.ok(updateFlow, { flowId }, same);
+      assert.equal(first.revision, 2);
+      const again = await service.restarted().ok(updateFlow, { flowId }, same);
+      assert.deepEqual([again.body, again.revision], [first.body, 2]);
+      assert.deepEqual(service.store.types(`flow-${flowId}`).slice(3), [requestAnswered]);
+      assert.equal((await service.ok(updateFlow, { flowId }, { body: {}, ifMatch: 2 })).revision, 2);
+    });
+
+    it('gives null again for a version that was deleted before, and the record for the deletion', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const { body: version } = await service.ok(createFlowVersion, { flowId }, { body: { flowSchema: 1 } });
+      const versionId = String(version.id);
+      for (const idempotencyKey of ['first', 'second', 'first', 'second']) {
+        const answer = await service.ok(deleteFlowVersion, { versionId }, { idempotencyKey });
+        assert.deepEqual(answer.body, idempotencyKey === 'first' ? version : null);
+      }
+    });
+
+    it('answers again before deleted and If-Match are looked at, but after reach and scope', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const renaming = { body: { name: 'Nights' }, idempotencyKey: 'rename', ifMatch: 2 };
+      const first = await service.ok(updateFlow, { flowId }, renaming);
+      await service.ok(deleteFlow, { flowId }, { idempotencyKey: 'delete' });
+      assert.deepEqual((await service.ok(updateFlow, { flowId }, renaming)).body, first.body);
+      assert.equal((await service.ok(deleteFlow, { flowId }, { idempotencyKey: 'delete' })).status, 204);
+      const reused = { ...renaming, body: { name: 'Days' } };
+      assert.equal(await service.refusal(updateFlow, { flowId }, reused), 'idempotency-key-reused');
+      assert.equal(await service.refusal(updateFlow, { flowId }, { ...renaming, caller: stranger }), 'flow-not-found');
+    });
+
+    it('remembers no refusal', async () => {
+      const service = await begun();
+      const flowId = await makeFlow(service);
+      const late = { body: { name: 'Nights' }, idempotencyKey: 'late' };
+      assert.equal(await service.refusal(updateFlow, { flowId }, { ...late, ifMatch: 9 }), 'precondition-failed');
+      assert.equal((await service.ok(updateFlow, { flowId }, late)).body.name, 'Nights');
+      const other = { body: { ...body, agentProfileId: ids.profile }, idempotencyKey: 'other' };
+      assert.equal(await service.refusal(createFlow, path, other), 'agent-profile-not-found');
+      await service.ok(createFlow, path, { body, idempotencyKey: 'other' });
+    });
+
+    it('tells a new secret once: not when a creation or a rotation is repeated', async () => {
+      const service = await begun();
+      const creation = { body: { name: 'Website', keyType: 'project' }, idempotencyKey: 'key' };
+      const made = await service.ok(createApiKey, path, creation);
+      assert.match(String(made.body.key), /^sy_live_[A-Za-z0-9]{40,}$/);
+      const { key: _, ...record } = made.body;
+      assert.deepEqual((await service.ok(createApiKey, path, creation)).body, record);
+      const keyId = String(made.body.id);
+      const rotation = { body: { overlapSeconds: 60 }, idempotencyKey: 'rotation' };
+      const rotated = await service.ok(rotateApiKey, { keyId }, rotation);
+      assert.notEqual(rotated.body.key, made.body.key);
+      const { key: __, ...rotatedRecord } = rotated.body;
+      assert.deepEqual((await service.restarted().ok(rotateApiKey, { keyId }, rotation)).body, rotatedRecord);
+      assert.equal(service.store.types(`apiKey-${keyId}`).length, 2);
+    });
+
+    it('never stores a secret', async () => {
+      const service = await begun();
+      const { body: key } = await service.ok(createApiKey, path, { body: { name: 'k', keyType: 'project' } });
+      assert.ok(!JSON.stringify(service.store.raw).includes(String(key.key).slice(16)));
+    });
+
+    it('makes a new resource for a key older than a day, and leaves the first as it is', async () => {
+      let time = Date.UTC(2026, 0, 5, 10);
+      const service = await begun(() => new Date(time));
+      const creations = [
+        [createFlow, path, body],
+        [createPhoneNumber, path, { name: 'Line', number: 'one' }],
+        [createAgentProfile, path, profileInput({})],
+        [createApiKey, path, { name: 'k', keyType: 'project' }],
+      ] as const;
+      const flowId = await makeFlow(service);
+      const send = async () => {
+        const made: string[] = [];
+        for (const [command, parameters, body] of creations) {
+          const number = command === createPhoneNumber ? { body: { ...body, number: `line ${time}` } } : { body };
+          made.push(String((await service.ok(command, parameters, { ...number, idempotencyKey: 'k' })).body.id));
+        }
+        const version = { body: { flowSchema: 1 }, idempotencyKey: 'k' };
+        made.push(String((await service.ok(createFlowVersion, { flowId }, version)).body.id));
+        return made;
+      };
+      const first = await send();
+      time += 25 * 60 * 60 * 1000;
+      // A later event in each stream is what lets its state forget.
+      const rename = { body: { name: 'Nights' } };
+      await service.ok(updateFlow, { flowId: first[0] ?? '' }, rename);
+      await service.ok(updateFlow, { flowId }, rename);
+      await service.ok(createAgentProfile, path, { body: profileInput({}) });
+      await service.ok(rotateApiKey, { keyId: first[3] ?? '' });
+      await service.ok(updatePhoneNumber, { phoneNumberId: first[1] ?? '' }, rename);
+      const second = await send();
+      assert.deepEqual(
+        first.filter((id) => second.includes(id)),
+        [],
+      );
+      assert.deepEqual(await send(), second);
+      assert.deepEqual(
+        await service
+          .restarted()
+          .documents.get('flows', first[0] ?? '')
+          .then((flow) => flow?.id),
+        first[0],
+      );
+      assert.equal(service.store.types(`flow-${first[0]}`).filter((type) => type === 'FlowCreated').length, 1);
+    });
+  });
+
+  it('lets 64 writers without If-Match all succeed', async () => {
+    const service = await begun();
+    const flowId = await makeFlow(service);
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, number) =>
+        service.ok(createFlowVersion, { flowId }, { body: { flowSchema: number } }),
+      ),
+    );
+    assert.deepEqual(
+      answers.map((answer) => answer.body.version),
+      Array.from({ length: 64 }, (_, number) => number + 2),
+    );
+  });
+
+  it('lets racing defaults leave one', async () => {
+    const service = await begun();
+    const profile = { body: profileInput({ isDefault: true }) };
+    const services = [service, service.restarted()];
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) => (services[index % 2] ?? service).ok(createAgentProfile, path, profile)),
+    );
+    const { documents } = await service.documents.list('agent-profiles', {}, { limit: 100, maxBytes: 1e9 });
+    const defaults = documents.filter(({ value }) => (value as { record: { isDefault: boolean } }).record.isDefault);
+    assert.deepEqual([documents.length, defaults.length], [12, 1]);
+  });
+
+  it('stores nothing when the store takes nothing', async () => {
+    const store = new AppendableEventStore();
+    await seedProjects(store);
+    const { length } = store.log;
+    const service = new Service(store);
+    store.beforeAppend = async () => ({ kind: 'append-too-large', bytes: 2, maxBytes: 1 });
+    assert.equal(await service.refusal(createFlow, path, { body }), 'append-too-large');
+    assert.equal(store.log.length, length);
+  });
+});
