@@ -65,7 +65,7 @@ export async function compose(config: Config, { log, tellKey }: ComposeOptions):
   const opened = new AsyncDisposableStack();
   try {
     const stores = await openStores(config, log, opened);
-    const handler = new CommandHandler({ store: stores.events });
+    const handler = new CommandHandler({ store: stores.events, soleWriter: true });
     await bootstrap(handler, config.bootstrapApiKey, tellKey);
     const runners = startProcesses(stores, handler, log, opened);
     const keys = new KeyResolver(stores.documents, stores.keyUsage);

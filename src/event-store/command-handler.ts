@@ -7,7 +7,13 @@ import type { Actor, EventMetadata } from '#domain/event.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { upcasters } from '#domain/upcasters.ts';
-import type { AppendFailure, EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
+import {
+  type AppendFailure,
+  type EventStore,
+  type EventToAppend,
+  noStream,
+  type RecordedEvent,
+} from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { StreamQueue } from '#event-store/stream-queue.ts';
 import { emptyStream, foldStream, requestAnswered, type StreamState } from '#event-store/stream-state.ts';
@@ -55,6 +61,11 @@ export interface Handled<State> {
 
 export interface CommandHandlerOptions {
   readonly store: EventStore;
+  /**
+   * Every append to the store comes through this handler, as on the embedded store: what is cached is current, and a
+   * stream is read once. Default false.
+   */
+  readonly soleWriter?: boolean;
   /** Of the cache of states; default 64 MiB. */
   readonly cacheBytes?: number;
   /** Milliseconds in all, waiting and retries included; default 10,000. */
@@ -79,9 +90,11 @@ export class CommandHandler {
   readonly #queue = new StreamQueue();
   readonly #deadline: number;
   readonly #now: () => Date;
+  readonly #soleWriter: boolean;
 
-  constructor({ store, cacheBytes, deadlineMilliseconds, now }: CommandHandlerOptions) {
+  constructor({ store, soleWriter, cacheBytes, deadlineMilliseconds, now }: CommandHandlerOptions) {
     this.#store = store;
+    this.#soleWriter = soleWriter ?? false;
     this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
     this.#deadline = deadlineMilliseconds ?? defaultDeadlineMilliseconds;
     this.#now = now ?? (() => new Date());
@@ -91,6 +104,7 @@ export class CommandHandler {
   async load<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     const stream = streamOf(entity, id);
     const known = this.#cached(entity, stream);
+    if (this.#soleWriter && known.revision !== noStream) return known;
     const newer = await this.#store.read(stream, known.revision + 1);
     return newer.length === 0 ? known : this.#keep(stream, foldStream(entity, known, newer));
   }
@@ -136,6 +150,8 @@ export class CommandHandler {
         const after = this.#keep(stream, foldStream(handling.entity, before, appended.right));
         return E.right({ stream: after, events: appended.right });
       }
+      // Somebody else wrote, or nobody knows what was stored: what is cached may be old.
+      this.#states.delete(stream);
       if (appended.left.kind !== 'conflict') return E.left(appendRefused(appended.left));
       if (performance.now() > deadline) {
         return E.left(failure('too-many-conflicts', 'Others kept changing the same resource. Try again.'));
