@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileEvents } from '#domain/agent-profile/events.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import { apiKeyEvents } from '#domain/api-key/events.ts';
+import { flowEvents } from '#domain/flow/events.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { organizationEvents } from '#domain/organization/events.ts';
+import { organization } from '#domain/organization/organization.ts';
+import { phoneNumberClaimEvents, phoneNumberEvents } from '#domain/phone-number/events.ts';
+import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
+import { projectEvents } from '#domain/project/events.ts';
+import { project } from '#domain/project/project.ts';
+import { projectionEvents } from '#domain/projection/events.ts';
+import { projectionControl } from '#domain/projection/projection-control.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { seal } from '#event-store/hash-chain.ts';
+import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
+import type { AnyCommand } from '#operations/command.ts';
+
+/** Every map of events there is, with the entity that folds it and what its streams begin with. */
+const entities: ReadonlyArray<{
+  readonly entity: AnyCommand['entity'];
+  readonly events: Readonly<Record<string, t.Mixed>>;
+  readonly begun: ReadonlyArray<string>;
+}> = [
+  { entity: flow, events: flowEvents, begun: ['FlowCreated', 'FlowVersionCreated'] },
+  { entity: phoneNumber, events: phoneNumberEvents, begun: ['PhoneNumberCreated'] },
+  { entity: phoneNumberClaim, events: phoneNumberClaimEvents, begun: [] },
+  { entity: agentProfiles, events: agentProfileEvents, begun: ['AgentProfileCreated'] },
+  { entity: organization, events: organizationEvents, begun: [] },
+  { entity: project, events: projectEvents, begun: ['ProjectCreated'] },
+  { entity: apiKey, events: apiKeyEvents, begun: ['ApiKeyCreated'] },
+  { entity: projectionControl, events: projectionEvents, begun: [] },
+];
+
+const folder = new URL('../fixtures/events/', import.meta.url);
+
+/** An event as it was stored once: never edited, so that what was written stays readable. */
+function fixture(name: string): RecordedEvent {
+  return { position: 1, ...JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) };
+}
+
+describe('stored events', () => {
+  it('have a fixture for each type, and no others', () => {
+    const types = [...entities.flatMap(({ events }) => Object.keys(events)), requestAnswered];
+    const files = readdirSync(folder).map((file) => file.replace(/\.v\d+\.json$/, ''));
+    assert.deepEqual([...new Set(files)].toSorted(), types.toSorted());
+  });
+
+  for (const { entity, events, begun } of entities) {
+    for (const [type, codec] of Object.entries(events)) {
+      it(`${type} is read as it was written`, () => {
+        const { data } = fixture(`${type}.v1`);
+        const decoded = codec.decode(data);
+        assert.ok(E.isRight(decoded), JSON.stringify(decoded));
+        assert.deepEqual(decoded.right, data);
+      });
+
+      it(`${type} changes a ${entity.category}`, () => {
+        const before = foldStream(
+          entity,
+          emptyStream(entity),
+          begun.filter((each) => each !== type).map((each) => fixture(`${each}.v1`)),
+        );
+        const after = foldStream(entity, before, [fixture(`${type}.v1`)]);
+        assert.notDeepEqual(after.state, before.state);
+      });
+    }
+  }
+
+  for (const file of readdirSync(folder)) {
+    it(`${file} hashes to what it says`, () => {
+      const { stream, revision, id, type, data, metadata } = fixture(file.replace(/\.json$/, ''));
+      const { hash, prevHash, ...unsealed } = metadata;
+      assert.equal(seal(stream, revision, prevHash, { id, type, data }, unsealed).hash, hash);
+    });
+  }
+});
