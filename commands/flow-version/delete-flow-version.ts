@@ -24,7 +24,7 @@ export const deleteFlowVersion = command({
   example: { output: { ...examples.flowVersion, isActive: false } },
   entity: flowVersion,
   subject: { entity: flowVersion, parameter: 'versionId' },
-  onDeleted: true,
+  isThere: (state) => state?.deleted === false,
   decide: ({ versionId: id }, state) => {
     if (state === null || state.deleted) {
       return E.left(failure('flow-version-not-found', `The flow of version ${id} was deleted.`));

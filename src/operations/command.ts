@@ -101,8 +101,8 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly isTaken?: (state: State, input: Input, fresh: FreshIds) => boolean;
   /** The tenant of a new stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
-  /** The command has an answer also when the resource is deleted. */
-  readonly onDeleted?: boolean;
+  /** Whether the command has an answer, where that is not only while the resource is live. */
+  readonly isThere?: (state: State) => boolean;
   readonly also?: (input: Input, loads: AlsoLoads, caller: Caller, state: State) => Promise<Also>;
   /** What must be claimed for the new resource before it is appended: see `claims.ts`. */
   readonly claim?: (input: Input) => string;

@@ -141,11 +141,10 @@ class CommandExecutor {
     if (repeated !== undefined) {
       return repeated.bodyHash === idempotency?.body ? { repeated } : { failure: keyReused };
     }
-    const { entity, newId, onDeleted, isTaken } = this.#definition;
+    const { entity, newId, isThere, isTaken } = this.#definition;
     if (idempotency !== null && isTaken?.(stream.state, input, fresh)) return taken;
-    if (newId === undefined && !onDeleted && !entity.isLive(stream.state, id)) {
-      return { failure: notFound(this.#definition, id) };
-    }
+    const there = newId !== undefined || (isThere?.(stream.state) ?? entity.isLive(stream.state, id));
+    if (!there) return { failure: notFound(this.#definition, id) };
     if (request.ifMatch !== null && request.ifMatch !== this.#revision(stream, id)) {
       return { failure: changedSince(request.ifMatch, this.#revision(stream, id)) };
     }
