@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import * as E from 'fp-ts/lib/Either.js';
+import { pino } from 'pino';
+import type { Caller } from '#domain/tenancy.ts';
+import type { Answer, OperationRequest } from '#operations/operation.ts';
+import { compose, type Service } from '#src/compose.ts';
+import { readConfig } from '#src/config.ts';
+import type { JsonObject } from '#src/json.ts';
+import { adminKey, temporaryFolder } from '#test/support/service-process.ts';
+import { type CreatedIds, type Expected, FlowModel, type Step } from './flow-model.ts';
+
+const runs = 200;
+const stepsOfRun = 40;
+
+const step: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom(
+    'create flow',
+    'patch flow',
+    'patch flow',
+    'change tier',
+    'add version',
+    'add version',
+    'add version',
+    'tag version',
+    'activate version',
+    'activate version',
+    'delete version',
+    'delete version',
+    'delete flow',
+  ),
+  flow: fc.nat(2),
+  version: fc.nat(5),
+  // Few values, so that changes to the same, and repetitions with the same and with another body, are common.
+  name: fc.constantFrom('a', 'b'),
+  description: fc.constantFrom(undefined, null, 'd'),
+  tag: fc.constantFrom('v1', 'x'),
+  tier: fc.constantFrom('standard', 'pro'),
+  flowSchema: fc.constantFrom(null, 1, { a: [1, { b: null }] }),
+  idempotencyKey: fc.option(fc.constantFrom('k1', 'k2'), { freq: 2 }),
+  ifMatch: fc.constantFrom('none', 'none', 'current', 'stale'),
+});
+
+describe('flows and versions against a simple model', () => {
+  const folder = temporaryFolder();
+  let service: Service;
+  let caller: Caller;
+
+  before(async function () {
+    this.timeout(60_000);
+    const config = readConfig({ DATA_DIR: folder.path, BOOTSTRAP_API_KEY: adminKey });
+    service = await compose(config, { log: pino({ level: 'silent' }), tellKey: () => undefined });
+    const resolved = await service.keys.resolve(adminKey);
+    assert.ok(resolved);
+    caller = resolved;
+  });
+
+  after(async () => {
+    await service?.close();
+    folder.remove();
+  });
+
+  async function ask(
+    name: string,
+    parameters: Readonly<Record<string, string>>,
+    more: Partial<OperationRequest> & { readonly body?: JsonObject } = {},
+  ): Promise<E.Either<{ code: string }, Answer>> {
+    const operation = service.operations.find((candidate) => candidate.name === name);
+    assert.ok(operation, name);
+    const { body = {}, ...request } = more;
+    const fields = { ...body, ...parameters };
+    return operation.execute({
+      caller,
+      requestId: 'model',
+      parameters,
+      line: `${name} ${Object.values(parameters).join(' ')}`,
+      ifMatch: null,
+      idempotencyKey: null,
+      minPosition: null,
+      readInput: async () => E.right({ fields, bodyHash: JSON.stringify(body) }),
+      ...request,
+    });
+  }
+
+  /** An answer as the model tells it. */
+  function told(answer: E.Either<{ code: string }, Answer>): Expected {
+    if (E.isLeft(answer)) return { refused: answer.left.code };
+    const { status, body, revision } = answer.right;
+    return { status, body, revision };
+  }
+
+  async function createdIds({ body }: Expected): Promise<CreatedIds> {
+    const id = typeof body === 'object' && body !== null && 'id' in body ? String(body.id) : '';
+    const { body: list } = told(await ask('list_flow_versions', { flowId: id }));
+    return { id, firstVersionId: (list as { versions: Array<{ id: string }> } | undefined)?.versions[0]?.id ?? '' };
+  }
+
+  async function expectReads(projectId: string, model: FlowModel): Promise<void> {
+    const list = told(await ask('list_flows', { projectId }));
+    assert.deepEqual(timeless((list.body as { flows: unknown }).flows), model.flows());
+    for (const flow of model.everyFlow()) {
+      const read = told(await ask('get_flow', { flowId: flow.id }));
+      assert.deepEqual(timeless(read), model.readFlow(flow));
+      const versions = told(await ask('list_flow_versions', { flowId: flow.id }));
+      assert.deepEqual(timeless(versions), model.listVersions(flow));
+      for (const { id } of flow.versions) {
+        const version = told(await ask('get_flow_version', { versionId: id }));
+        assert.deepEqual(timeless(version), model.readVersion(flow, id));
+      }
+    }
+  }
+
+  it('answer and read as it does, whatever the order of commands', async function () {
+    this.timeout(180_000);
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: stepsOfRun, size: 'max' }), async (steps) => {
+        const project = await ask('create_project', {}, { body: { name: 'Model' } });
+        const { id: projectId } = told(project).body as { id: string };
+        const model = new FlowModel(projectId);
+        for (const next of steps) {
+          const request = model.request(next);
+          const { name, parameters, body, ifMatch, idempotencyKey } = request;
+          const answer = told(await ask(name, parameters, { body, ifMatch, idempotencyKey }));
+          assert.deepEqual(
+            timeless(answer),
+            model.expected(request, await createdIds(answer)),
+            JSON.stringify(request),
+          );
+          model.checkRepeated(request, answer);
+        }
+        await expectReads(projectId, model);
+      }),
+      { numRuns: runs, interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
+    );
+  });
+});
+
+/** Without its times, which the model does not know. */
+function timeless(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, member) => (/^(created|updated)At$/.test(key) ? undefined : member)));
+}

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  adminKey,
+  ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '#test/support/service-process.ts';
+import { expectProblem, expectStatus } from './expect.ts';
+
+const keyForm = /sy_live_[A-Za-z0-9]+/g;
+/** A refused start takes a moment; this says no more than that it does not hang. */
+const quicklyMilliseconds = 15_000;
+
+describe('starting', function () {
+  this.timeout(120_000);
+  let folder: TemporaryFolder;
+  const started: ServiceProcess[] = [];
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+
+  afterEach(async () => {
+    for (const service of started.splice(0)) await service.kill();
+    folder.remove();
+  });
+
+  const start = async (environment: Readonly<Record<string, string | undefined>> = {}) => {
+    const service = await startService({ dataDir: folder.path, environment });
+    started.push(service);
+    return service;
+  };
+
+  /** Starts what must not start. @returns its one line on standard error */
+  const refusal = async (environment: Readonly<Record<string, string | undefined>>, dataDir = folder.path) => {
+    const service = new ServiceProcess({ dataDir, environment });
+    started.push(service);
+    const { code, milliseconds } = await service.ended();
+    assert.equal(code, 1, service.stderr);
+    assert.ok(milliseconds < quicklyMilliseconds, `it took ${milliseconds} ms`);
+    assert.match(service.stderr, /^switchyard: [^\n]+\n$/);
+    assert.doesNotMatch(service.stdout + service.stderr, keyForm);
+    return service.stderr;
+  };
+
+  it('for the first time prints one key, once, and that key works; the second prints none', async () => {
+    const first = await start({ BOOTSTRAP_API_KEY: undefined, LOG_LEVEL: 'info' });
+    const keys = first.stdout.match(keyForm) ?? [];
+    assert.equal(keys.length, 1, first.stdout);
+    const [key = ''] = keys;
+    assert.match(key, /^sy_live_[A-Za-z0-9]{40,}$/);
+    const me = expectStatus(await first.client.as(key).get('/v1/me'), 200);
+    assert.equal(me.keyType, 'admin');
+    const { organizations } = expectStatus(
+      await first.client.as(key).get<{ organizations: Array<{ partner: boolean }> }>('/v1/organizations'),
+      200,
+    );
+    assert.deepEqual(
+      organizations.map(({ partner }) => partner),
+      [true],
+    );
+    assert.equal((await first.stop()).code, 0);
+    const second = await start({ BOOTSTRAP_API_KEY: undefined, LOG_LEVEL: 'info' });
+    assert.deepEqual(expectStatus(await second.client.as(key).get('/v1/me'), 200), me);
+    assert.doesNotMatch(second.stdout + second.stderr, keyForm);
+  });
+
+  it('takes the key that it is given without printing it, on an empty store only', async () => {
+    const first = await start({ LOG_LEVEL: 'info' });
+    expectStatus(await first.client.get('/v1/me'), 200);
+    assert.doesNotMatch(first.stdout + first.stderr, keyForm);
+    await first.stop();
+    const other = `sy_live_${'Z'.repeat(32)}`;
+    const second = await start({ BOOTSTRAP_API_KEY: other });
+    expectStatus(await second.client.as(adminKey).get('/v1/me'), 200);
+    expectProblem(await second.client.as(other).get('/v1/me'), 401, 'key-invalid');
+  });
+
+  it('that is cut off by kill -9 at any moment leaves one organization, one project and one key that was told', async () => {
+    let told = '';
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      const service = new ServiceProcess({ dataDir: folder.path, environment: { BOOTSTRAP_API_KEY: undefined } });
+      started.push(service);
+      await sleep(150 + attempt * 60);
+      await service.kill();
+      told += service.stdout;
+    }
+    const last = await start({ BOOTSTRAP_API_KEY: undefined });
+    told += last.stdout;
+    const answers = await Promise.all(
+      (told.match(keyForm) ?? []).map(async (key) => ({ key, ...(await last.client.as(key).get('/v1/me')) })),
+    );
+    const working = answers.filter(({ status }) => status === 200);
+    assert.equal(working.length, 1);
+    const client = last.client.as(working[0]?.key ?? null);
+    const { projects } = expectStatus(await client.get<{ projects: Array<{ id: string }> }>('/v1/projects'), 200);
+    assert.equal(projects.length, 1);
+    const { keys } = expectStatus(await client.get<{ keys: unknown[] }>(`/v1/projects/${projects[0]?.id}/keys`), 200);
+    assert.equal(keys.length, 1);
+  });
+
+  it('stops at a wrong variable, naming it', async () => {
+    for (const [name, value] of [
+      ['PORT', 'http'],
+      ['PORT', '70000'],
+      ['PORT', '-1'],
+      ['LOG_LEVEL', 'loud'],
+      ['ROLES', 'gateway'],
+      ['ROLES', 'everything'],
+      ['EVENT_STORE_URL', 'esdb://admin:changeit@localhost'],
+      ['READ_STORE_URL', 'nonsense'],
+      ['MAX_BODY_BYTES', 'many'],
+    ] as const) {
+      const line = await refusal({ [name]: value });
+      assert.ok(line.includes(name), line);
+      assert.ok(!line.includes('changeit'), line);
+    }
+  });
+
+  it('stops at a bad BOOTSTRAP_API_KEY, without showing it, and says how to make one', async () => {
+    for (const value of [
+      'secret-one',
+      `sy_live_${'short'}`,
+      `sy_live_${'x'.repeat(31)}`,
+      `sy_live_${'-'.repeat(40)}`,
+    ]) {
+      const line = await refusal({ BOOTSTRAP_API_KEY: value });
+      assert.match(line, /BOOTSTRAP_API_KEY.*npm run keys -- generate/);
+      assert.ok(!line.includes(value), line);
+    }
+  });
+
+  it('stops at an address in use', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const line = await refusal({ PORT: String(port) });
+      assert.ok(line.includes(String(port)) && line.includes('PORT'), line);
+    } finally {
+      server.close();
+    }
+    const service = await start();
+    expectStatus(await service.client.get('/v1/me'), 200);
+  });
+
+  it('stops at a folder that a running process owns, naming both, and leaves that one alone', async () => {
+    const owner = await start();
+    const line = await refusal({});
+    assert.ok(line.includes(folder.path) && line.includes(String(owner.pid)), line);
+    expectStatus(await owner.client.get('/v1/me'), 200);
+  });
+
+  it('stops at an event file that is no SQLite file, another’s, cut short or overwritten', async () => {
+    const path = join(folder.path, 'events.db');
+    writeFileSync(path, 'these are no events'.repeat(1_000));
+    assert.ok((await refusal({})).includes(path));
+
+    const foreign = temporaryFolder();
+    const foreignPath = join(foreign.path, 'events.db');
+    const database = new DatabaseSync(foreignPath);
+    database.exec('CREATE TABLE customers (name TEXT)');
+    database.close();
+    try {
+      assert.ok((await refusal({}, foreign.path)).includes(foreignPath));
+    } finally {
+      foreign.remove();
+    }
+
+    const cut = temporaryFolder();
+    try {
+      const service = await startService({ dataDir: cut.path });
+      for (let index = 0; index < 30; index += 1) {
+        expectStatus(await service.client.post('/v1/organizations', { name: 'O'.repeat(200), partner: true }), 201);
+      }
+      await service.stop();
+      truncateSync(join(cut.path, 'events.db'), 8_192);
+      assert.ok((await refusal({}, cut.path)).includes(join(cut.path, 'events.db')));
+    } finally {
+      cut.remove();
+    }
+  });
+
+  it('stops at a folder that cannot be one', async () => {
+    const file = join(folder.path, 'file');
+    writeFileSync(file, '');
+    assert.ok((await refusal({}, file)).includes(file));
+    mkdirSync(join(folder.path, 'data', 'events.db'), { recursive: true });
+    assert.match(await refusal({}, join(folder.path, 'data')), /events\.db/);
+  });
+
+  it('begins the read models anew where their file is damaged or gone', async () => {
+    const first = await start();
+    const { id } = expectStatus(await first.client.post<{ id: string }>('/v1/projects', { name: 'Kept' }), 201);
+    await first.stop();
+    writeFileSync(join(folder.path, 'read.db'), 'no read models'.repeat(1_000));
+    const second = await start();
+    expectStatus(await second.client.get(`/v1/projects/${id}`), 200);
+  });
+
+  it('tells no secret in its log, at the lowest level', async () => {
+    const service = await start({ LOG_LEVEL: 'trace' });
+    const { client } = service;
+    const me = expectStatus(await client.get('/v1/me'), 200);
+    const path = `/v1/projects/${me.projectId}`;
+    const made = expectStatus(
+      await client.post<{ id: string; key: string }>(`${path}/keys`, { name: 'K', keyType: 'project' }),
+      201,
+    );
+    const rotated = expectStatus(await client.post<{ key: string }>(`/v1/keys/${made.id}/rotate`), 200);
+    const secret = 'a-secret-in-a-schema';
+    expectStatus(await client.post(`${path}/flows`, { name: secret, flowSchema: { secret } }), 201);
+    expectProblem(await client.post(`${path}/flows`, { flowSchema: { secret } }), 422, 'invalid-input', ['/name']);
+    expectProblem(await client.get(`/v1/flows/${secret}?token=${secret}`), 404, 'flow-not-found');
+    const wrong = `sy_live_${'wrong0'.repeat(8)}`;
+    expectProblem(await client.as(wrong).get('/v1/me'), 401, 'key-invalid');
+    expectProblem(await client.as(null).get('/v1/me', { 'x-api-key': wrong }), 401, 'key-invalid');
+    assert.equal((await service.stop()).code, 0);
+    const written = service.stdout + service.stderr;
+    assert.ok(written.includes('introspect_key'), 'requests are logged');
+    for (const text of [adminKey, made.key, rotated.key, wrong, secret, 'sy_live_']) {
+      assert.ok(!written.includes(text), `${text} is in the log`);
+    }
+  });
+});
