@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
+import { defaultMoved, profileCreated, profileDeleted, profileReplaced } from '#test/support/agent-profile-events.ts';
+import { begunFlow, flowDeleted, profileAssigned } from '#test/support/flow-events.ts';
+import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
+import { shown } from '#test/support/shown.ts';
+import { ids, tenants } from '#test/support/story.ts';
+
+const of = (profiles: ReadonlyArray<ToldEvent>, flow: ReadonlyArray<ToldEvent> = []) =>
+  shown(agentProfiles, { [`agentProfiles-${ids.project}`]: profiles, [`flow-${ids.flow}`]: flow });
+const document = (id: string, change: object, created: number, revision = created) => ({
+  [id]: {
+    ...tenants.project,
+    revision,
+    record: {
+      ...profileCreated({ id }).data,
+      flowIds: [],
+      isDefault: false,
+      createdAt: timeOf(created),
+      updatedAt: timeOf(revision),
+      ...change,
+    },
+  },
+});
+const other = profileCreated({ id: ids.otherProfile });
+
+describe('agent profiles projection', () => {
+  it('shows a profile, without the flows that it only asked for', () => {
+    assert.deepEqual(of([profileCreated({ flowIds: [ids.flow] })]), document(ids.profile, {}, 0));
+  });
+
+  it('shows its new contents, and moves its revision alone', () => {
+    const replaced = profileReplaced({ name: 'Night desk', supportedInputLanguages: [], flowIds: [ids.flow] });
+    assert.deepEqual(of([profileCreated(), other, replaced]), {
+      ...document(ids.profile, { name: 'Night desk', supportedInputLanguages: [] }, 0, 2),
+      ...document(ids.otherProfile, {}, 1),
+    });
+  });
+
+  it('shows one default, and moves the revision of both when it moves', () => {
+    const events = [profileCreated(), other, defaultMoved(ids.profile, null)];
+    assert.deepEqual(of(events), {
+      ...document(ids.profile, { isDefault: true }, 0, 2),
+      ...document(ids.otherProfile, {}, 1),
+    });
+    assert.deepEqual(of([...events, defaultMoved(ids.otherProfile, ids.profile)]), {
+      ...document(ids.profile, {}, 0, 3),
+      ...document(ids.otherProfile, { isDefault: true }, 1, 3),
+    });
+  });
+
+  it('shows no deleted profile, whatever its flows say later', () => {
+    const flow = [...begunFlow({ agentProfileId: ids.profile }), profileAssigned(null, ids.profile)];
+    assert.deepEqual(of([profileCreated(), other, profileDeleted()], flow), document(ids.otherProfile, {}, 1));
+  });
+
+  it("has the flows that the flows' own events say, and its revision stays", () => {
+    const flowIds = (...flow: ReadonlyArray<ToldEvent>) =>
+      Object.values(of([profileCreated(), other], flow)).map((value) => {
+        const { record, revision } = value as AgentProfileDocument;
+        assert.equal(revision, record.id === ids.profile ? 0 : 1);
+        assert.equal(record.updatedAt, timeOf(revision));
+        return record.flowIds;
+      });
+    const begun = begunFlow({ agentProfileId: ids.profile });
+    assert.deepEqual(flowIds(...begun), [[ids.flow], []]);
+    assert.deepEqual(flowIds(...begunFlow(), profileAssigned(ids.profile, null)), [[ids.flow], []]);
+    assert.deepEqual(flowIds(...begun, profileAssigned(ids.otherProfile, ids.profile, 5)), [[], [ids.flow]]);
+    assert.deepEqual(flowIds(...begun, profileAssigned(null, ids.profile)), [[], []]);
+    assert.deepEqual(flowIds(...begun, flowDeleted(ids.flow, ids.profile)), [[], []]);
+  });
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { happened } from '#domain/event.ts';
+import { flows } from '#projections/flows.ts';
+import * as flowEvents from '#test/support/flow-events.ts';
+import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
+import { shown } from '#test/support/shown.ts';
+import { ids, tenants } from '#test/support/story.ts';
+
+const id = ids.flow;
+const { begunFlow, flowCreated, flowDeleted, profileAssigned, versionActivated, versionCreated, versionDeleted } =
+  flowEvents;
+const of = (...events: ReadonlyArray<ToldEvent>) => shown(flows, { [`flow-${id}`]: events });
+const document = (change: object, revision: number, agentProfileId: string | null = null, updated = revision) => ({
+  [id]: {
+    ...tenants.project,
+    revision,
+    agentProfileId,
+    record: { ...flowCreated().data, agentProfileId, createdAt: timeOf(0), updatedAt: timeOf(updated), ...change },
+  },
+});
+
+describe('flows projection', () => {
+  it('shows a flow from its creation on', () => {
+    assert.deepEqual(of(flowCreated()), document({}, 0));
+  });
+
+  it('shows each change, and moves revision and updatedAt by it', () => {
+    const changes = [
+      [happened('FlowRenamed', { id, name: 'Nights' }), { name: 'Nights' }],
+      [happened('FlowDescribed', { id, description: null }), { description: null }],
+      [happened('FlowTierChanged', { id, tier: 'pro' }), { tier: 'pro' }],
+    ] as const;
+    for (const [event, change] of changes) assert.deepEqual(of(flowCreated(), event), document(change, 1));
+    assert.deepEqual(of(flowCreated(), profileAssigned(ids.profile, null)), document({}, 1, ids.profile));
+  });
+
+  it('moves its revision with its versions, and not its updatedAt', () => {
+    const events = [...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1)];
+    const tagged = happened('FlowVersionTagged', { id: flowEvents.versionOf(id, 2), flowId: id, tag: 'winter' });
+    assert.deepEqual(of(...events, tagged), document({}, 6, null, 0));
+  });
+
+  it('shows no deleted flow', () => {
+    assert.deepEqual(of(...begunFlow(), flowDeleted()), {});
+  });
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { happened } from '#domain/event.ts';
+import { phoneNumbers } from '#projections/phone-numbers.ts';
+import { phoneNumberCreated, phoneNumberDeleted, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
+import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
+import { shown } from '#test/support/shown.ts';
+import { ids, tenants } from '#test/support/story.ts';
+
+const id = ids.number;
+const of = (...events: ReadonlyArray<ToldEvent>) => shown(phoneNumbers, { [`phoneNumber-${id}`]: events });
+const document = (change: object, revision: number, flowId: string | null = null) => ({
+  [id]: {
+    ...tenants.project,
+    revision,
+    flowId,
+    record: { ...phoneNumberCreated().data, flowId, createdAt: timeOf(0), updatedAt: timeOf(revision), ...change },
+  },
+});
+
+describe('phone numbers projection', () => {
+  it('shows a phone number from its creation on', () => {
+    assert.deepEqual(of(phoneNumberCreated()), document({}, 0));
+    assert.deepEqual(of(phoneNumberCreated({ flowId: ids.flow })), document({}, 0, ids.flow));
+  });
+
+  it('shows each change', () => {
+    const renamed = happened('PhoneNumberRenamed', { id, name: 'Night desk' });
+    const enabled = happened('PhoneNumberStatusChanged', { id, status: 'enabled' });
+    assert.deepEqual(of(phoneNumberCreated(), renamed), document({ name: 'Night desk' }, 1));
+    assert.deepEqual(of(phoneNumberCreated(), enabled), document({ status: 'enabled' }, 1));
+    assert.deepEqual(of(phoneNumberCreated(), phoneNumberFlowSet(ids.flow)), document({}, 1, ids.flow));
+    const detached = phoneNumberFlowSet(null, 'flow-deleted');
+    assert.deepEqual(of(phoneNumberCreated({ flowId: ids.flow }), detached), document({}, 1));
+  });
+
+  it('shows no deleted one, and none that was given up before it was created', () => {
+    assert.deepEqual(of(phoneNumberCreated(), phoneNumberDeleted()), {});
+    assert.deepEqual(of(happened('PhoneNumberAbandoned', { id })), {});
+  });
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { hashOfSecret, keptOfSecret } from '#domain/api-key/secret.ts';
+import { happened } from '#domain/event.ts';
+import { apiKeySecrets } from '#projections/api-key-secrets.ts';
+import { apiKeys } from '#projections/api-keys.ts';
+import { organizations } from '#projections/organizations.ts';
+import { projects } from '#projections/projects.ts';
+import { timeOf } from '#test/support/recorded.ts';
+import { shown } from '#test/support/shown.ts';
+import { ids, tenants } from '#test/support/story.ts';
+import {
+  apiKeyCreated,
+  apiKeyRevoked,
+  firstSecret,
+  organizationCreated,
+  projectCreated,
+} from '#test/support/tenant-events.ts';
+
+const secondSecret = `sy_live_${'S2n'.repeat(14)}d`;
+const rotated = happened('ApiKeyRotated', {
+  id: ids.key,
+  ...keptOfSecret(secondSecret),
+  previousSecretHash: hashOfSecret(firstSecret),
+  previousValidUntil: timeOf(600),
+});
+const stream = `apiKey-${ids.key}`;
+
+describe('organizations projection', () => {
+  it('shows every organization', () => {
+    const times = { createdAt: timeOf(0), updatedAt: timeOf(0) };
+    assert.deepEqual(shown(organizations, { [`organization-${ids.partner}`]: [organizationCreated()] }), {
+      [ids.partner]: { ...organizationCreated().data, ...times },
+    });
+  });
+});
+
+describe('projects projection', () => {
+  it('shows every project by its newest name', () => {
+    const renamed = happened('ProjectRenamed', { name: 'Nights' });
+    const record = { ...projectCreated().data, name: 'Nights', createdAt: timeOf(0), updatedAt: timeOf(1) };
+    assert.deepEqual(shown(projects, { [`project-${ids.project}`]: [projectCreated(), renamed] }), {
+      [ids.project]: { ...tenants.project, revision: 1, record },
+    });
+  });
+});
+
+describe('API keys projection', () => {
+  it('shows a key without its secret, rotated or not, until it is revoked', () => {
+    const { secretHash: _, ...contents } = apiKeyCreated().data;
+    const record = { ...contents, createdAt: timeOf(0), updatedAt: timeOf(0) };
+    assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated()] }), {
+      [ids.key]: { ...tenants.project, revision: 0, record },
+    });
+    const { prefix } = keptOfSecret(secondSecret);
+    assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated(), rotated] }), {
+      [ids.key]: { ...tenants.project, revision: 1, record: { ...record, prefix, updatedAt: timeOf(1) } },
+    });
+    assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
+  });
+});
+
+describe('API key secrets projection', () => {
+  const first = hashOfSecret(firstSecret);
+  const second = hashOfSecret(secondSecret);
+
+  it('finds a key by the hash of its secret, and by the one before until the overlap ends', () => {
+    assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated()] }), {
+      [first]: { keyId: ids.key, validUntil: null },
+    });
+    assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated] }), {
+      [first]: { keyId: ids.key, validUntil: timeOf(600) },
+      [second]: { keyId: ids.key, validUntil: null },
+    });
+  });
+
+  it("finds no revoked key by any of its secrets, and leaves other keys' alone", () => {
+    const other = { [hashOfSecret(secondSecret)]: { keyId: 'ckeytwo000000001', validUntil: null } };
+    const streams = {
+      'apiKey-ckeytwo000000001': [apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) })],
+      [stream]: [apiKeyCreated(), apiKeyRevoked()],
+    };
+    assert.deepEqual(shown(apiKeySecrets, streams), other);
+    assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
+  });
+});
