@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
+import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
+import { replaceAgentProfile } from '#commands/agent-profile/replace-agent-profile.ts';
+import { createFlow } from '#commands/flow/create-flow.ts';
+import { deleteFlow } from '#commands/flow/delete-flow.ts';
+import { updateFlow } from '#commands/flow/update-flow.ts';
+import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
+import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
+import { deleteFlowVersion } from '#commands/flow-version/delete-flow-version.ts';
+import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
+import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
+import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
+import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
+import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
+import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { flowRecord, flowVersionRecord } from '#domain/flow/answer.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
+import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
+import type { JsonObject } from '#src/json.ts';
+import { ProcessDrive } from '#test/support/process-drive.ts';
+import { profileInput } from '#test/support/profile-input.ts';
+import { seedProjects } from '#test/support/seed.ts';
+import { Service } from '#test/support/service.ts';
+import { ids } from '#test/support/story.ts';
+
+const path = { projectId: ids.project };
+const everything = { limit: 1e6, maxBytes: 1e9 };
+
+interface Shown {
+  readonly record: JsonObject & { readonly id: string };
+  readonly revision: number;
+}
+
+/** A step: a command by its number, and numbers that pick what it is sent. */
+const step = fc.record({ kind: fc.nat(14), first: fc.nat(5), second: fc.nat(5), text: fc.string({ maxLength: 3 }) });
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Sends random commands; what they name may be deleted, and then they are refused. */
+class Random {
+  /** Its clock goes on with each event: requests are told apart by their time. */
+  readonly service = new Service(undefined, { now: () => new Date(Date.UTC(2026, 0, 5) + this.#ticks()) });
+  readonly drives = [assignAgentProfiles, detachPhoneNumbers].map((each) => new ProcessDrive(each, this.service));
+  readonly made = { flow: [] as string[], version: [] as string[], number: [] as string[], profile: [] as string[] };
+
+  #time = 0;
+
+  #ticks(): number {
+    this.#time += 1000;
+    return this.#time;
+  }
+
+  async take({ kind, first, second, text }: Step): Promise<void> {
+    const pick = (of: ReadonlyArray<string>, number: number) => of[number % Math.max(1, of.length)] ?? ids.flow;
+    const { made } = this;
+    const flowId = pick(made.flow, first);
+    const versionId = pick(made.version, first);
+    const phoneNumberId = pick(made.number, first);
+    const agentProfileId = pick(made.profile, first);
+    const maybe = (id: string) => (second === 0 ? null : id);
+    const profile = profileInput({ name: text, isDefault: second % 2 === 0, flowIds: second < 2 ? [] : [flowId] });
+    const name = `n${text}`;
+    switch (kind) {
+      case 0:
+        return this.#make('flow', createFlow, path, { name, flowSchema: second, agentProfileId: null });
+      case 1:
+        return this.#make('version', createFlowVersion, { flowId }, { flowSchema: text });
+      case 2:
+        return this.#make('number', createPhoneNumber, path, { name, number: name, flowId: maybe(flowId) });
+      case 3:
+        return this.#make('profile', createAgentProfile, path, profile);
+      case 4:
+        return this.#send(updateFlow, { flowId }, { name, description: text, agentProfileId: maybe(agentProfileId) });
+      case 5:
+        return this.#send(activateFlowVersion, { versionId });
+      case 6:
+        return this.#send(tagFlowVersion, { versionId }, { tag: name });
+      case 7:
+        return this.#send(deleteFlowVersion, { versionId });
+      case 8:
+        return second < 2 ? this.#send(deleteFlow, { flowId }) : undefined;
+      case 9:
+        return this.#send(updatePhoneNumber, { phoneNumberId }, { name, status: 'enabled' });
+      case 10:
+        return this.#send(setPhoneNumberFlow, { phoneNumberId }, { flowId: maybe(pick(made.flow, second)) });
+      case 11:
+        return second < 2 ? this.#send(deletePhoneNumber, { phoneNumberId }) : undefined;
+      case 12:
+        return this.#send(replaceAgentProfile, { agentProfileId }, profile);
+      case 13:
+        return second < 2 ? this.#send(deleteAgentProfile, { agentProfileId }) : undefined;
+      default:
+        for (const drive of this.drives) await drive.settle();
+    }
+  }
+
+  async #make(kind: keyof Random['made'], ...sent: Parameters<Random['send']>): Promise<void> {
+    const answer = await this.send(...sent);
+    if ('right' in answer) this.made[kind].push(String((answer.right.body as JsonObject).id));
+  }
+
+  async #send(...sent: Parameters<Random['send']>): Promise<void> {
+    await this.send(...sent);
+  }
+
+  send(command: Parameters<Service['send']>[0], parameters: Readonly<Record<string, string>>, body: JsonObject = {}) {
+    return this.service.send(command, parameters, { body });
+  }
+}
+
+const shownIn = async ({ documents }: Service, collection: string) =>
+  Object.fromEntries(
+    (await documents.list(collection, {}, everything)).documents.map(({ id, value }) => [id, value as Shown]),
+  );
+
+/** What commands would answer about everything that is there, from the log alone. */
+async function answered({ service: { handler, store }, made }: Random) {
+  const flows: Record<string, Shown> = {};
+  const versions: Record<string, JsonObject> = {};
+  const numbers: Record<string, Shown> = {};
+  const profiles: Record<string, Shown> = {};
+  for (const id of made.flow) {
+    const { state, resourceRevision } = await handler.load(flow, id);
+    if (state === null || state.deleted) continue;
+    flows[id] = { record: flowRecord(state), revision: resourceRevision };
+    const dataAt = async (revision: number) => store.streamOf(`flow-${id}`)[revision]?.data ?? {};
+    for (const version of [...state.versions.values()].filter(({ deleted }) => !deleted)) {
+      versions[version.id] = await flowVersionRecord(state, version.id, dataAt);
+    }
+  }
+  for (const id of made.number) {
+    const { state, resourceRevision } = await handler.load(phoneNumber, id);
+    if (phoneNumber.isLive(state, id)) numbers[id] = { record: phoneNumberRecord(state), revision: resourceRevision };
+  }
+  for (const id of made.profile) {
+    const { state } = await handler.load(agentProfiles, id);
+    if (!agentProfiles.isLive(state, id)) continue;
+    // The relation is the flows' own.
+    const flowIds = Object.values(flows).flatMap(({ record }) => (record.agentProfileId === id ? [record.id] : []));
+    const record = { ...agentProfileRecord(state, id), flowIds };
+    profiles[id] = { record, revision: agentProfiles.revisionOf?.(state, id) ?? -1 };
+  }
+  return { flows, versions, numbers, profiles };
+}
+
+const withoutOrder = (profiles: Record<string, Shown>) =>
+  Object.fromEntries(
+    Object.entries(profiles).map(([id, { record, revision }]) => [
+      id,
+      { revision, record: { ...record, flowIds: (record.flowIds as ReadonlyArray<string>).toSorted() } },
+    ]),
+  );
+const recordsOf = (shown: Record<string, Shown>) =>
+  Object.fromEntries(Object.entries(shown).map(([id, { record, revision }]) => [id, { record, revision }]));
+
+describe('records in read models', () => {
+  it('are those that commands answer, after any commands', async function () {
+    this.timeout(20_000);
+    const sequences = fc.array(step, { minLength: 10, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(sequences, async (steps) => {
+        const random = new Random();
+        await seedProjects(random.service.store);
+        for (const each of steps) await random.take(each);
+
+        const expected = await answered(random);
+        assert.deepEqual(recordsOf(await shownIn(random.service, 'flows')), expected.flows);
+        assert.deepEqual(recordsOf(await shownIn(random.service, 'phone-numbers')), expected.numbers);
+        const profiles = recordsOf(await shownIn(random.service, 'agent-profiles'));
+        assert.deepEqual(withoutOrder(profiles), withoutOrder(expected.profiles));
+        const versions = Object.entries(await shownIn(random.service, 'flow-versions'));
+        assert.deepEqual(Object.fromEntries(versions.map(([id, { record }]) => [id, record])), expected.versions);
+        await assertSettled(random);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+/** Once the processes are through, nothing points at what was deleted, and a second run over the log adds nothing. */
+async function assertSettled({ service, drives }: Random): Promise<void> {
+  for (const drive of drives) await drive.settle();
+  const flows = await shownIn(service, 'flows');
+  const profiles = await shownIn(service, 'agent-profiles');
+  for (const { record } of Object.values(await shownIn(service, 'phone-numbers'))) {
+    assert.ok(record.flowId === null || String(record.flowId) in flows, 'a number points at a deleted flow');
+  }
+  for (const { record } of Object.values(flows)) {
+    assert.ok(
+      record.agentProfileId === null || String(record.agentProfileId) in profiles,
+      'a flow has a deleted profile',
+    );
+  }
+  const defaults = Object.values(profiles).filter(({ record }) => record.isDefault);
+  assert.ok(defaults.length <= 1, 'there are two defaults');
+  const { length } = service.store.log;
+  for (const each of [assignAgentProfiles, detachPhoneNumbers]) await new ProcessDrive(each, service).settle();
+  assert.equal(service.store.log.length, length, 'a second run over the log appended');
+}
