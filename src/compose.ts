@@ -119,7 +119,9 @@ async function openStores(config: Config, log: Logger, opened: AsyncDisposableSt
     log,
   });
   opened.defer(() => projector.close());
-  const documents = openSqliteReadStore(config.readStore.path);
+  const documents = openSqliteReadStore(config.readStore.path, {
+    onCommit: (listener) => projector.onCommit(listener),
+  });
   opened.defer(() => documents.close());
   const keyUsage = openKeyUsage({ readStore: documents, save: (times) => projector.saveKeysLastUsed(times), log });
   opened.defer(() => keyUsage.close());

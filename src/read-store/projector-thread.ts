@@ -53,6 +53,8 @@ export interface Projector {
   status(): ProjectorStatus;
   /** Calls the listener at every change of `status` but positions alone. @returns ends it */
   onStatus(listener: (status: ProjectorStatus) => void): () => void;
+  /** Calls the listener whenever documents may have changed, before any wait for that ends. @returns ends it */
+  onCommit(listener: () => void): () => void;
   /** Every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean;
   /** Stores when keys were last used; resolves when it is done. @throws Unavailable */
@@ -81,6 +83,7 @@ class ThreadedProjector implements Projector {
   readonly #options: ProjectorOptions;
   readonly #waits = new PositionWaits();
   readonly #listeners = new Set<(status: ProjectorStatus) => void>();
+  readonly #commitListeners = new Set<() => void>();
   readonly #saves = new Map<number, PendingSave>();
   #worker: Worker | null = null;
   #facts: ReadonlyArray<ProjectionFacts> = [];
@@ -144,6 +147,11 @@ class ThreadedProjector implements Projector {
       position: this.#served[index]?.position ?? status.position,
     }));
     return { thread, failure: this.#failure, projections };
+  }
+
+  onCommit(listener: () => void): () => void {
+    this.#commitListeners.add(listener);
+    return () => this.#commitListeners.delete(listener);
   }
 
   onStatus(listener: (status: ProjectorStatus) => void): () => void {
@@ -212,10 +220,13 @@ class ThreadedProjector implements Projector {
   #take(message: FromProjector): void {
     switch (message.kind) {
       case 'positions':
+        this.#tellCommit();
         this.#served = message.served;
         this.#waits.update(message.served);
         break;
       case 'status':
+        // A rebuild was swapped in, perhaps at the position where the old documents stood.
+        this.#tellCommit();
         this.#statuses = message.statuses;
         this.#ready = message.ready;
         this.#tellListeners();
@@ -233,6 +244,7 @@ class ThreadedProjector implements Projector {
 
   #exited(code: number): void {
     this.#worker = null;
+    this.#tellCommit();
     for (const { reject } of this.#saves.values()) reject(new Unavailable('The projector thread has ended.'));
     if (this.#closed) return;
     this.#failure ??= `The thread has ended with code ${code}.`;
@@ -267,6 +279,10 @@ class ThreadedProjector implements Projector {
     const save = this.#saves.get(request);
     if (failure === null) save?.resolve();
     else save?.reject(new Unavailable(failure));
+  }
+
+  #tellCommit(): void {
+    for (const listener of this.#commitListeners) listener();
   }
 
   #tellListeners(): void {

@@ -9,6 +9,7 @@ import type {
   StoredDocument,
   Where,
 } from '#read-store/read-store.ts';
+import { DocumentCache } from '#read-store/sqlite/document-cache.ts';
 import * as table from '#read-store/sqlite/document-table.ts';
 import { guarded, ReadStoreDamaged } from '#read-store/sqlite/read-store-file.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -24,8 +25,18 @@ const maxListStatements = 200;
  * begun a new file.
  * @param file the path that its writer was given
  */
-export function openSqliteReadStore(file: string): ReadStore {
-  return new SqliteReadStore(file);
+export function openSqliteReadStore(file: string, options: SqliteReadStoreOptions = {}): ReadStore {
+  const cache = options.onCommit === undefined ? null : new DocumentCache();
+  options.onCommit?.(() => cache?.clear());
+  return new SqliteReadStore(file, cache);
+}
+
+export interface SqliteReadStoreOptions {
+  /**
+   * Takes a listener that is called after each commit of the writer, before anybody is told of it. With it documents
+   * are kept in memory from one commit to the next.
+   */
+  readonly onCommit?: (listener: () => void) => void;
 }
 
 /** The generation that queries read, as long as the store's pointer says so. */
@@ -52,15 +63,19 @@ interface ListRow {
 
 class SqliteReadStore implements ReadStore {
   readonly #file: string;
+  readonly #cache: DocumentCache | null;
   #open: OpenFile | null = null;
   #checkedAt = 0;
   #closed = false;
 
-  constructor(file: string) {
+  constructor(file: string, cache: DocumentCache | null) {
     this.#file = file;
+    this.#cache = cache;
   }
 
   async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
+    const known = this.#cache?.get(collection, id);
+    if (known !== undefined && !this.#closed) return known as StoredDocument<Value>;
     return this.#reading((open) => this.#get(open, collection, id));
   }
 
@@ -94,7 +109,10 @@ class SqliteReadStore implements ReadStore {
     // The pointer is read with the document, by one statement: after a swap the old document is never given.
     const row = current.get.get(id, current.collection) as { generation: number; ord: number | null; body: string };
     if (row?.generation !== current.generation) return this.#get(moved(open, collection), collection, id);
-    return row.ord === null ? null : { id, order: row.ord, value: JSON.parse(row.body) };
+    if (row.ord === null) return null;
+    const document = { id, order: row.ord, value: JSON.parse(row.body) };
+    this.#cache?.keep(collection, document, row.body.length);
+    return document;
   }
 
   #list<Value extends DocumentValue>(open: OpenFile, collection: string, where: Where, page: PageRequest): Page<Value> {
