@@ -21,11 +21,13 @@ import { ProcessRunner } from '#processes/process-runner.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
 import { projections } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
+import { filledOnly } from '#read-store/filled-read-store.ts';
 import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
 import { type Projector, startProjector } from '#read-store/projector-thread.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { bootstrap } from './bootstrap.ts';
+import { caughtUp } from './caught-up.ts';
 import type { Config } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { effectsShown, showLimitMilliseconds } from './effects-shown.ts';
@@ -49,6 +51,8 @@ export interface ComposeOptions {
   readonly log: Logger;
   /** Is handed the admin key that a first start makes. */
   readonly tellKey: (key: string) => void;
+  /** Is told of what cannot be mended while it runs: the process is to stop, and whoever watches it to start it again. */
+  readonly onFatal: (error: Error) => void;
 }
 
 const processes = [detachPhoneNumbers, assignAgentProfiles];
@@ -61,18 +65,20 @@ const upToDateMilliseconds = 10_000;
  * adapters.
  * @throws StartFailure with one clear line
  */
-export async function compose(config: Config, { log, tellKey }: ComposeOptions): Promise<Service> {
+export async function compose(config: Config, options: ComposeOptions): Promise<Service> {
   const opened = new AsyncDisposableStack();
   try {
-    const stores = await openStores(config, log, opened);
+    const stores = await openStores(config, options, opened);
     const handler = new CommandHandler({ store: stores.events, soleWriter: true });
-    await bootstrap(handler, config.bootstrapApiKey, tellKey);
-    const runners = startProcesses(stores, handler, log, opened);
-    const keys = new KeyResolver(stores.documents, stores.keyUsage);
-    const { directory, events, documents, projector, metrics } = stores;
+    await bootstrap(handler, config.bootstrapApiKey, options.tellKey);
+    const runners = startProcesses(stores, handler, options.log, opened);
+    const { directory, events, projector, metrics } = stores;
+    await caughtUp(projector, events, showLimitMilliseconds);
+    const documents = filledOnly(stores.documents, projector);
+    const keys = new KeyResolver(documents, stores.keyUsage);
     metrics.watchProjections(() => projectionLags(events, projector));
     return {
-      operations: bindOperations(stores, handler, runners, keys),
+      operations: bindOperations({ ...stores, documents }, handler, runners, keys),
       keys,
       events,
       documents,
@@ -99,7 +105,11 @@ interface Stores {
 }
 
 /** What is opened is closed in the opposite order: the event store outlives those who follow it. */
-async function openStores(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Stores> {
+async function openStores(
+  config: Config,
+  { log, onFatal }: ComposeOptions,
+  opened: AsyncDisposableStack,
+): Promise<Stores> {
   const directory = openDataDirectory(config.dataDir);
   opened.defer(() => directory.release());
   const metrics = createMetrics();
@@ -109,7 +119,7 @@ async function openStores(config: Config, log: Logger, opened: AsyncDisposableSt
     upcast: upcastWith(upcasters),
     maxAppendBytes: config.limits.maxAppendBytes,
     onCommit: ({ appends }) => metrics.appendBatch(appends),
-    onWriterFailure: (error) => log.fatal({ err: error }, 'The event store takes no more appends: restart'),
+    onWriterFailure: onFatal,
   });
   opened.defer(() => events.close());
   const projector = await startProjector({

@@ -12,20 +12,35 @@ try {
 } catch (error) {
   if (!(error instanceof StartFailure)) throw error;
   process.stderr.write(`switchyard: ${error.message}\n`);
-  process.exitCode = 1;
+  // A door that was opened already would keep the process alive.
+  process.exit(1);
 }
 
 async function start(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
-  const service = await compose(config, { log: log.logger, tellKey });
+  let stopping: Promise<void> | null = null;
+  let stop = async () => undefined as void;
+  const stopOnce = (exitCode: number) => {
+    stopping ??= stop().then(
+      () => process.exit(exitCode),
+      () => process.exit(1),
+    );
+  };
+  const onFatal = (error: Error) => {
+    log.logger.fatal({ err: error }, 'The event store takes no more changes: this process ends');
+    stopOnce(1);
+  };
+  const service = await compose(config, { log: log.logger, tellKey, onFatal });
   try {
-    const stop = await serve(config, service, log.logger);
-    onStopSignal(async () => {
-      await stop();
+    const closeDoors = await serve(config, service, log.logger);
+    stop = async () => {
+      await closeDoors();
       await service.close();
       log.logger.info('stopped');
       log.close();
-    });
+    };
+    process.on('SIGTERM', () => stopOnce(0));
+    process.on('SIGINT', () => stopOnce(0));
   } catch (error) {
     await service.close();
     log.close();
@@ -64,15 +79,4 @@ async function serve(
 /** Standard output, terminal or not: a log might be kept, and this is shown once. */
 function tellKey(key: string): void {
   process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);
-}
-
-function onStopSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  const once = () => {
-    if (stopping) return;
-    stopping = true;
-    void stop().then(() => process.exit(0));
-  };
-  process.on('SIGTERM', once);
-  process.on('SIGINT', once);
 }

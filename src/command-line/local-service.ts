@@ -56,6 +56,7 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
   const service = await compose(config, {
     log: log.logger,
     tellKey: () => undefined,
+    onFatal: (error) => log.logger.fatal({ err: error }, 'The event store takes no more changes'),
   });
   const { operations, readiness, metrics } = service;
   const { version } = packageJson;

@@ -49,7 +49,13 @@ describe('flows and versions against a simple model', () => {
   before(async function () {
     this.timeout(60_000);
     const config = readConfig({ DATA_DIR: folder.path, BOOTSTRAP_API_KEY: adminKey });
-    service = await compose(config, { log: pino({ level: 'silent' }), tellKey: () => undefined });
+    service = await compose(config, {
+      log: pino({ level: 'silent' }),
+      tellKey: () => undefined,
+      onFatal: (error) => {
+        throw error;
+      },
+    });
     const resolved = await service.keys.resolve(adminKey);
     assert.ok(resolved);
     caller = resolved;
