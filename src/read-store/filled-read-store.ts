@@ -1,0 +1,57 @@
+import type { Projector } from '#read-store/projector-thread.ts';
+import type { DocumentValue, Page, PageRequest, ReadStore, StoredDocument, Where } from '#read-store/read-store.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/**
+ * A read store that gives nothing of a read model that has never held the whole log: what is not in it yet would be
+ * taken for what does not exist, and a good API key for a bad one. Rebuilds do not matter: the old documents answer.
+ */
+export function filledOnly(documents: ReadStore, projector: Pick<Projector, 'status' | 'onStatus'>): ReadStore {
+  return new FilledReadStore(documents, projector);
+}
+
+class FilledReadStore implements ReadStore {
+  readonly #documents: ReadStore;
+  readonly #unsubscribe: () => void;
+  #filled: ReadonlySet<string>;
+
+  constructor(documents: ReadStore, projector: Pick<Projector, 'status' | 'onStatus'>) {
+    this.#documents = documents;
+    this.#filled = filledIn(projector.status());
+    this.#unsubscribe = projector.onStatus((status) => {
+      this.#filled = filledIn(status);
+    });
+  }
+
+  async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
+    this.#expectFilled(collection);
+    return this.#documents.get(collection, id);
+  }
+
+  async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
+    this.#expectFilled(collection);
+    return this.#documents.list(collection, where, page);
+  }
+
+  status(): ReturnType<ReadStore['status']> {
+    return this.#documents.status();
+  }
+
+  keysLastUsed(keyIds: ReadonlyArray<string>): ReturnType<ReadStore['keysLastUsed']> {
+    return this.#documents.keysLastUsed(keyIds);
+  }
+
+  close(): Promise<void> {
+    this.#unsubscribe();
+    return this.#documents.close();
+  }
+
+  #expectFilled(collection: string): void {
+    if (this.#filled.has(collection)) return;
+    throw new Unavailable(`The read model ${collection} is being filled from the log for the first time.`);
+  }
+}
+
+function filledIn({ projections }: ReturnType<Projector['status']>): ReadonlySet<string> {
+  return new Set(projections.filter(({ ready }) => ready).map(({ name }) => name));
+}

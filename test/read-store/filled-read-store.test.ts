@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { filledOnly } from '#read-store/filled-read-store.ts';
+import type { ProjectorStatus } from '#read-store/projector-thread.ts';
+import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+const flow = { id: 'cflow001', order: 1, value: {} };
+
+const documents: ReadStore = {
+  get: async () => flow as never,
+  list: async () => ({ documents: [flow as never], next: null }),
+  status: async () => [],
+  keysLastUsed: async () => new Map(),
+  close: async () => undefined,
+};
+
+const standing = (name: string, ready: boolean): ProjectionStatus => ({
+  name,
+  version: 1,
+  state: ready ? 'running' : 'rebuilding',
+  ready,
+  begunAt: 0,
+  position: 1,
+  failure: null,
+  rebuild: null,
+});
+
+const statusOf = (...projections: ReadonlyArray<ProjectionStatus>): ProjectorStatus => ({
+  thread: 'running',
+  failure: null,
+  projections,
+});
+
+/** A projector that stands as the test says. */
+class StandingProjector {
+  readonly #listeners = new Set<(status: ProjectorStatus) => void>();
+  #status: ProjectorStatus;
+
+  constructor(status: ProjectorStatus) {
+    this.#status = status;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  status = () => this.#status;
+
+  onStatus = (listener: (status: ProjectorStatus) => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  tell(status: ProjectorStatus): void {
+    this.#status = status;
+    for (const listener of this.#listeners) listener(status);
+  }
+}
+
+const page = { limit: 10, maxBytes: 1_000 };
+
+describe('a read store of filled read models only', () => {
+  it('is unavailable where one has never held the whole log, or nothing is known of it', async () => {
+    const store = filledOnly(documents, new StandingProjector(statusOf(standing('flows', false))));
+    for (const collection of ['flows', 'projects']) {
+      await assert.rejects(store.get(collection, flow.id), Unavailable);
+      await assert.rejects(store.list(collection, {}, page), Unavailable);
+    }
+  });
+
+  it('answers from those that have, as soon as it is told', async () => {
+    const projector = new StandingProjector(statusOf(standing('flows', true), standing('projects', false)));
+    const store = filledOnly(documents, projector);
+    assert.equal(await store.get('flows', flow.id), flow);
+    await assert.rejects(store.get('projects', flow.id), Unavailable);
+    projector.tell(statusOf(standing('flows', true), standing('projects', true)));
+    assert.equal(await store.get('projects', flow.id), flow);
+    assert.equal((await store.list('projects', {}, page)).documents.length, 1);
+  });
+
+  it('listens no more once closed', async () => {
+    const projector = new StandingProjector(statusOf());
+    const store = filledOnly(documents, projector);
+    assert.equal(projector.listeners, 1);
+    await store.close();
+    assert.equal(projector.listeners, 0);
+  });
+});
