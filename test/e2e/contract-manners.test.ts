@@ -237,6 +237,7 @@ describe('the contract over HTTP: manners of every operation', () => {
       for (const cursor of ['', 'x', `${nextCursor}=`, `.${nextCursor}`, '%00', 'a'.repeat(500)]) {
         expectProblem(await client.get(`${flowsPath}?cursor=${cursor}`), 422, 'invalid-input', ['/cursor']);
       }
+      assert.equal((await client.get(`${flowsPath}?limit=1&limit=2`)).status, 422);
       expectProblem(await client.get(`${flowsPath}?limit=x&cursor=y`), 422, 'invalid-input', ['/limit', '/cursor']);
     });
 

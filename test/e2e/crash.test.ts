@@ -35,6 +35,7 @@ describe('the process stopped at any moment', () => {
       }
       assert.ok(load.acknowledged.length > kills * 10, `only ${load.acknowledged.length} commands were answered`);
       await load.retryUnanswered(service.client);
+      await load.expectNumbersHeldOrFree(service.client);
       await settled(folder.path);
       await service.stop();
 

@@ -17,6 +17,9 @@ interface Creation {
   id: string | null;
 }
 
+/** Few, so that many claims meet. */
+const numbers = Array.from({ length: 30 }, (_, index) => `+44207183${8700 + index}`);
+
 type Names = { readonly id: string };
 
 const workers = 12;
@@ -66,6 +69,19 @@ export class CommandLoad {
     }
   }
 
+  /** No number is locked by a creation that was cut off: each has its holder, or can be had. */
+  async expectNumbersHeldOrFree(client: Client): Promise<void> {
+    const path = `/v1/projects/${this.#projectId}/phone-numbers`;
+    const { phoneNumbers } = expectStatus(await client.get<{ phoneNumbers: Array<{ number: string }> }>(path), 200);
+    const held = new Set(phoneNumbers.map(({ number }) => number));
+    await Promise.all(
+      numbers.map(async (number) => {
+        const reply = await client.post(path, { name: 'Number', number });
+        expectStatus(reply, held.has(number) ? 409 : 201);
+      }),
+    );
+  }
+
   async #work(client: Client): Promise<void> {
     try {
       for (;;) await this.#step(client);
@@ -100,8 +116,7 @@ export class CommandLoad {
         return;
       case 7:
       case 8: {
-        // Few numbers, so that many claims meet.
-        const number = `+44207183${8700 + Math.floor(Math.random() * 30)}`;
+        const number = anyOf(numbers);
         const body = { name: 'Number', number, flowId: anyOf(this.#flowIds) };
         const id = await this.#send(client, 'POST', `${project}/phone-numbers`, body);
         if (id !== null) this.#numberIds.push(id);

@@ -84,6 +84,21 @@ describe('starting', function () {
     expectProblem(await second.client.as(other).get('/v1/me'), 401, 'key-invalid');
   });
 
+  it('does not bring back a first key that was rotated or revoked', async () => {
+    const first = await start();
+    const me = expectStatus(await first.client.get('/v1/me'), 200);
+    const path = `/v1/keys/${me.apiKeyId}`;
+    const { key } = expectStatus(await first.client.post<{ key: string }>(`${path}/rotate`), 200);
+    await first.kill();
+    const second = await start();
+    expectProblem(await second.client.as(adminKey).get('/v1/me'), 401, 'key-invalid');
+    expectStatus(await second.client.as(key).remove(path), 200);
+    await second.kill();
+    const third = await start({ LOG_LEVEL: 'info' });
+    for (const old of [adminKey, key]) expectProblem(await third.client.as(old).get('/v1/me'), 401, 'key-invalid');
+    assert.doesNotMatch(third.stdout + third.stderr, keyForm);
+  });
+
   it('that is cut off by kill -9 at any moment leaves one organization, one project and one key that was told', async () => {
     let told = '';
     for (let attempt = 0; attempt < 6; attempt += 1) {

@@ -298,6 +298,17 @@ describe('tenancy: who may do what', () => {
       assert.equal(await works(fourth.key), 200);
     });
 
+    it('are rotated once by a repeated request, which does not tell the secret again', async () => {
+      const made = await newKey(home.company, 'project');
+      const path = `/v1/keys/${made.id}/rotate`;
+      const once = { 'idempotency-key': 'rotate-a-key' };
+      const { key, ...record } = expectStatus(await admin.post<MadeKey>(path, { overlapSeconds: 0 }, once), 200);
+      const again = expectStatus(await admin.post<Partial<MadeKey>>(path, { overlapSeconds: 0 }, once), 200);
+      assert.deepEqual(again, record);
+      expectStatus(await admin.as(key).get('/v1/me'), 200);
+      expectProblem(await admin.post(path, { overlapSeconds: 1 }, once), 422, 'idempotency-key-reused');
+    });
+
     it('cannot take over or shut out a key that can do more', async () => {
       const wide = await newKey(home.company, 'organization');
       const client = await holder(home.company, 'project');
