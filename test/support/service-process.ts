@@ -94,19 +94,25 @@ export class ServiceProcess {
     return this.#client;
   }
 
+  /** Where it listens. @throws Error before it does */
+  get url(): string {
+    const url = this.#announced();
+    if (url === null) throw new Error('the service does not listen yet');
+    return url;
+  }
+
   /** Waits until it answers as ready. @throws Error with what it wrote, when it ends instead */
   async listening(): Promise<this> {
-    const deadline = performance.now() + startLimitMilliseconds;
-    while (performance.now() < deadline) {
-      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
-        const { code } = await this.#ended;
-        throw new Error(`the service ended with ${code}: ${this.#stderr}${this.#stdout}`);
-      }
-      const url = this.#announced();
-      if (url !== null && (await this.#isReady(url))) return this;
-      await sleep(pollMilliseconds);
-    }
-    throw new Error(`the service was not ready within ${startLimitMilliseconds} ms: ${this.#stderr}`);
+    const client = await this.announced();
+    await this.#until(async () => (await statusOf(client, '/readyz')) === 200);
+    return this;
+  }
+
+  /** Waits until it listens, ready or not. @returns a client with the admin key */
+  async announced(): Promise<Client> {
+    await this.#until(async () => this.#announced() !== null);
+    this.#client ??= new Client(this.#announced() ?? '', adminKey);
+    return this.#client;
   }
 
   /** Waits for its end. */
@@ -147,13 +153,26 @@ export class ServiceProcess {
     }
   }
 
-  async #isReady(url: string): Promise<boolean> {
-    this.#client ??= new Client(url, adminKey);
-    try {
-      return (await this.#client.get('/readyz')).status === 200;
-    } catch {
-      return false;
+  async #until(holds: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + startLimitMilliseconds;
+    while (performance.now() < deadline) {
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+        const { code } = await this.#ended;
+        throw new Error(`the service ended with ${code}: ${this.#stderr}${this.#stdout}`);
+      }
+      if (await holds()) return;
+      await sleep(pollMilliseconds);
     }
+    throw new Error(`the service was not ready within ${startLimitMilliseconds} ms: ${this.#stderr}`);
+  }
+}
+
+/** Of an answer; 0 without one. */
+async function statusOf(client: Client, path: string): Promise<number> {
+  try {
+    return (await client.get(path)).status;
+  } catch {
+    return 0;
   }
 }
 

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { projections } from '#projections/table.ts';
+import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service-process.ts';
+
+const tools = join(import.meta.dirname, '../../src/command-line');
+
+interface Told {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe('command line', () => {
+  let folder: TemporaryFolder;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+
+  afterEach(() => folder.remove());
+
+  /** Runs a tool as `npm run` does. */
+  function run(tool: string, ...words: ReadonlyArray<string>): Promise<Told> {
+    return new Promise((resolve) => {
+      const env = { PATH: process.env.PATH, DATA_DIR: folder.path };
+      execFile(process.execPath, [join(tools, tool), ...words], { env, timeout: 30_000 }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
+      );
+    });
+  }
+
+  const lines = ({ stdout }: Told) => stdout.trim().split('\n');
+
+  it('lists and rebuilds the read models of the running service', async () => {
+    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    try {
+      assert.equal(lines(await run('projections.ts', 'list')).length, projections.length);
+      const rebuilt = await run('projections.ts', 'rebuild', 'flows');
+      assert.deepEqual([rebuilt.code, rebuilt.stderr], [0, '']);
+      assert.match(lines(rebuilt).join(), /^flows running at position \d+$/);
+      assert.equal(lines(await run('projections.ts', 'rebuild', 'all')).length, projections.length);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('does so itself when none runs', async () => {
+    await (await new ServiceProcess({ dataDir: folder.path }).listening()).stop();
+    const rebuilt = await run('projections.ts', 'rebuild', 'flows', 'projects');
+    assert.deepEqual([rebuilt.code, rebuilt.stderr, lines(rebuilt).length], [0, '', 2]);
+  });
+
+  it('says what is wrong, and ends with 1', async () => {
+    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    try {
+      const unknown = await run('projections.ts', 'rebuild', 'nothing');
+      assert.equal(unknown.code, 1);
+      assert.match(unknown.stderr, /There is no projection nothing/);
+      const running = await run('projections.ts', 'retry', 'flows');
+      assert.equal(running.code, 1);
+      assert.match(running.stderr, /nothing to retry/);
+      const skipped = await run('projections.ts', 'skip', 'flows', 'some-event');
+      assert.equal(skipped.code, 1);
+      assert.match(skipped.stderr, /not stopped at event some-event/);
+      for (const words of [[], ['rebuild'], ['retry'], ['skip', 'flows'], ['dance']]) {
+        const told = await run('projections.ts', ...words);
+        assert.equal(told.code, 1);
+        assert.match(told.stderr, /^Usage: /);
+      }
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('speaks through a socket that only its owner can open, and that goes with the service', async () => {
+    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    const path = join(folder.path, 'control.sock');
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    await service.stop();
+    assert.equal(statSync(path, { throwIfNoEntry: false }), undefined);
+  });
+
+  it('makes a text that BOOTSTRAP_API_KEY takes', async () => {
+    const key = lines(await run('keys.ts', 'generate'))[0] ?? '';
+    assert.match(key, /^sy_live_[A-Za-z0-9]{40,}$/);
+    const environment = { BOOTSTRAP_API_KEY: key };
+    const service = await new ServiceProcess({ dataDir: folder.path, environment }).listening();
+    const answer = await fetch(`${service.url}/v1/me`, { headers: { 'x-api-key': key } });
+    await service.stop();
+    assert.equal(answer.status, 200);
+    assert.equal((await run('keys.ts')).code, 1);
+  });
+});
