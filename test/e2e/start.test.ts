@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import { noStream } from '#event-store/event-store.ts';
+import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import {
   adminKey,
   ServiceProcess,
@@ -221,6 +224,34 @@ describe('starting', function () {
     expectStatus(await second.client.get(`/v1/projects/${id}`), 200);
   });
 
+  it('says 503 while a long log fills the read models, never that a key or a resource is not there', async () => {
+    const first = await start();
+    const { projectId } = expectStatus(await first.client.get('/v1/me'), 200);
+    const made = await first.client.post<{ id: string }>(`/v1/projects/${projectId}/flows`, {
+      name: 'F',
+      flowSchema: 1,
+    });
+    const path = `/v1/flows/${expectStatus(made, 201).id}`;
+    await first.stop();
+    await lengthenLog(folder.path, made.body.id, 250_000);
+    for (const ending of ['', '-wal', '-shm']) rmSync(join(folder.path, `read.db${ending}`), { force: true });
+
+    const second = new ServiceProcess({ dataDir: folder.path, environment: {} });
+    started.push(second);
+    const seen = new Set<number>();
+    let ready = false;
+    while (!ready) {
+      const client = await second.announced();
+      ready = (await client.get('/readyz')).status === 200;
+      for (const reply of [await client.get('/v1/me'), await client.get(path), await client.patch(path, {})]) {
+        seen.add(reply.status);
+        if (ready) expectStatus(reply, 200);
+        else if (reply.status !== 200) expectProblem(reply, 503, 'unavailable');
+      }
+    }
+    assert.ok(seen.has(200));
+  });
+
   it('tells no secret in its log, at the lowest level', async () => {
     const service = await start({ LOG_LEVEL: 'trace' });
     const { client } = service;
@@ -246,3 +277,25 @@ describe('starting', function () {
     }
   });
 });
+
+/** Adds so many events of flows that a read model takes in, each like the first of a flow that is there. */
+async function lengthenLog(dataDir: string, flowId: string, count: number): Promise<void> {
+  const eventsOfAppend = 1_000;
+  const store = await openSqliteEventStore({ file: join(dataDir, 'events.db') });
+  try {
+    const [first] = store.readRaw(`flow-${flowId}`, 0, 1);
+    assert.ok(first);
+    for (let added = 0; added < count; added += eventsOfAppend) {
+      const events = Array.from({ length: eventsOfAppend }, (_, index) => ({
+        id: `${added + index}`,
+        type: first.type,
+        data: first.data.replaceAll(flowId, `cadded${added + index}`),
+        metadata: first.metadata,
+      }));
+      const appended = await store.append(`flow-cadded${added}`, noStream, events)();
+      assert.ok(E.isRight(appended), JSON.stringify(appended));
+    }
+  } finally {
+    await store.close();
+  }
+}
