@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { happened } from '#domain/event.ts';
+import { organization } from '#domain/organization/organization.ts';
+import { project } from '#domain/project/project.ts';
+import { CommandHandler } from '#event-store/command-handler.ts';
+import type { CheckpointStore } from '#processes/checkpoint-store.ts';
+import type { Process, ProcessTools } from '#processes/process.ts';
+import { ProcessRunner } from '#processes/process-runner.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { ReadModel } from '#test/support/read-model.ts';
+
+const origin = {
+  actor: { keyId: 'key', keyType: 'admin' },
+  requestId: 'request',
+  correlationId: 'request',
+  causationId: 'request',
+};
+const limitMilliseconds = 5_000;
+
+describe('process runner', () => {
+  let store: AppendableEventStore;
+  let handler: CommandHandler;
+  let checkpoints: Map<string, number>;
+  let logged: string[];
+  const runners: ProcessRunner[] = [];
+
+  beforeEach(() => {
+    store = new AppendableEventStore();
+    handler = new CommandHandler({ store });
+    checkpoints = new Map();
+    logged = [];
+  });
+
+  afterEach(async () => {
+    for (const runner of runners.splice(0)) await runner.stop();
+  });
+
+  const checkpointStore: CheckpointStore = {
+    read: async (process) => checkpoints.get(process) ?? 0,
+    write: async (process, position) => {
+      checkpoints.set(process, position);
+    },
+    close: async () => undefined,
+  };
+
+  function start(react: Process['react'], upToDate = true): ProcessRunner {
+    const runner = new ProcessRunner({
+      process: {
+        name: 'follower',
+        types: ['OrganizationCreated'],
+        concerns: ({ data }) => data.partner === true,
+        react,
+      },
+      store,
+      handler,
+      documents: new ReadModel(store.log),
+      reached: async () => upToDate,
+      checkpoints: checkpointStore,
+      log: { error: (_, message) => logged.push(message) },
+    });
+    runners.push(runner);
+    runner.start();
+    return runner;
+  }
+
+  /** Stores an event of its type. @returns its position */
+  async function created(id: string, partner = true): Promise<number> {
+    const tenant = { organizationId: id, projectId: null, partnerId: null };
+    const events = [happened('OrganizationCreated', { id, name: id, partner })];
+    const handled = await handler.handle({
+      entity: organization,
+      id,
+      origin,
+      decide: () => E.right({ events, tenant }),
+    });
+    assert.ok(E.isRight(handled));
+    return handled.right.events.at(-1)?.position ?? 0;
+  }
+
+  /** A reaction that appends: a project for each organization. */
+  function makeProject(organizationId: string, { handle }: ProcessTools): Promise<void> {
+    const tenant = { organizationId, projectId: `p${organizationId}`, partnerId: null };
+    const events = [happened('ProjectCreated', { id: `p${organizationId}`, organizationId, name: 'First' })];
+    return handle({
+      entity: project,
+      id: `p${organizationId}`,
+      decide: ({ state }) => E.right({ events: state === null ? events : [], tenant }),
+    });
+  }
+
+  it('reacts to what concerns it, in order, and goes on where it was after a restart', async () => {
+    const seen: string[] = [];
+    const react = async ({ data }: { data: object }) => {
+      seen.push((data as { id: string }).id);
+    };
+    await created('one');
+    await created('none', false);
+    const first = start(react);
+    assert.equal(await first.passed(await created('two'), limitMilliseconds), 0);
+    await first.stop();
+    assert.equal(await start(react).passed(await created('three'), limitMilliseconds), 0);
+    assert.deepEqual(seen, ['one', 'two', 'three']);
+  });
+
+  it('appends in the name of whoever caused it, and tells how far its effects reach', async () => {
+    const runner = start(({ data }, tools) => makeProject(String(data.id), tools));
+    const last = await runner.passed(await created('one'), limitMilliseconds);
+    const [cause, effect] = store.log;
+    assert.equal(effect?.type, 'ProjectCreated');
+    assert.equal(last, effect?.position);
+    assert.equal(effect?.metadata.$causationId, cause?.id);
+    assert.deepEqual(effect?.metadata.actor, origin.actor);
+  });
+
+  it('tries an event again until it succeeds, and says so', async () => {
+    let tries = 0;
+    const runner = start(async () => {
+      tries += 1;
+      if (tries < 3) throw new Error('not yet');
+    });
+    assert.notEqual(await runner.passed(await created('one'), limitMilliseconds), null);
+    assert.equal(tries, 3);
+    assert.equal(logged.length, 2);
+  });
+
+  it('does not react on read models that are behind', async () => {
+    const runner = start(async (_, { documentsUpToDate }) => {
+      await documentsUpToDate();
+    }, false);
+    assert.equal(await runner.passed(await created('one'), 100), null);
+    assert.ok(logged.length > 0);
+  });
+
+  it('knows which events it will do something about', async () => {
+    const runner = start(async () => undefined);
+    await created('none', false);
+    assert.equal(runner.concerns(store.log), false);
+    await created('one');
+    assert.equal(runner.concerns(store.log), true);
+  });
+});
