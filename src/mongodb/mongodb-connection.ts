@@ -1,0 +1,161 @@
+import {
+  type Db,
+  MongoBulkWriteError,
+  MongoClient,
+  MongoClientClosedError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoOperationTimeoutError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoSystemError,
+  MongoTopologyClosedError,
+} from 'mongodb';
+import { Unavailable } from '#src/unavailable.ts';
+
+const defaultTimeoutMilliseconds = 5000;
+const closeLimitMilliseconds = 2000;
+const maxConnections = 16;
+const maxUpdates = 1000;
+const maxFerretDbUpdates = 10;
+const defaultDatabase = 'switchyard';
+
+/** The server's codes for what passes by itself: it stops, starts, elects, is too slow, or its disk is full. */
+const passingCodes = new Set([
+  1, // InternalError
+  6, // HostUnreachable
+  7, // HostNotFound
+  18, // AuthenticationFailed: while credentials are being changed
+  50, // MaxTimeMSExpired
+  64, // WriteConcernFailed
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  133, // FailedToSatisfyReadPreference
+  175, // QueryPlanKilled: the collection was dropped meanwhile
+  189, // PrimarySteppedDown
+  262, // ExceededTimeLimit
+  9001, // SocketException
+  10107, // NotWritablePrimary
+  11000, // DuplicateKey: every write here that can meet it is right when it is sent again
+  11600, // InterruptedAtShutdown
+  11602, // InterruptedDueToReplStateChange
+  13388, // StaleConfig
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+  14031, // OutOfDiskSpace
+]);
+
+export interface MongoDbConnectionOptions {
+  /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
+  readonly url: string;
+  /** How long one call may take in all, finding the server included. Default 5 s. */
+  readonly timeoutMilliseconds?: number;
+}
+
+/** A bounded pool of connections to one database. It connects at the first call, and again by itself after an outage. */
+export class MongoDbConnection {
+  readonly #client: MongoClient;
+  readonly #database: Db;
+  readonly #timeoutMilliseconds: number;
+  #maxUpdates: number | null = null;
+  #closed = false;
+
+  /** @throws MongoParseError if the address is malformed */
+  constructor({ url, timeoutMilliseconds = defaultTimeoutMilliseconds }: MongoDbConnectionOptions) {
+    this.#timeoutMilliseconds = timeoutMilliseconds;
+    this.#client = new MongoClient(url, {
+      appName: 'switchyard',
+      maxPoolSize: maxConnections,
+      // The driver's one limit for a whole call, `timeoutMS`, has no effect any more: these bound the steps of it.
+      serverSelectionTimeoutMS: timeoutMilliseconds,
+      connectTimeoutMS: timeoutMilliseconds,
+      waitQueueTimeoutMS: timeoutMilliseconds,
+      socketTimeoutMS: timeoutMilliseconds,
+      // A server alone loses what it had not written to its journal when it dies; whoever wrote it does not know.
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMilliseconds },
+      // What follows from several writes is sent again as a whole; a single one by itself could pass over a lost one.
+      retryWrites: false,
+    });
+    this.#database = this.#client.db(databaseOf(url));
+  }
+
+  /**
+   * Calls the database, no longer than the limit.
+   * @throws Unavailable in place of every failure that passes by itself; other errors as they are
+   */
+  async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
+    if (this.#closed) throw new Unavailable('The connection to MongoDB is closed.');
+    try {
+      return await within(this.#timeoutMilliseconds, work(this.#database));
+    } catch (error) {
+      throw named(error);
+    }
+  }
+
+  /**
+   * How many updates one command may hold. FerretDB keeps a connection of its pool of 100 for each until the command
+   * ends, and never answers when the pool runs dry.
+   * @throws Unavailable
+   */
+  async maxUpdates(): Promise<number> {
+    if (this.#maxUpdates === null) {
+      const build = await this.call((database) => database.command({ buildInfo: 1 }));
+      this.#maxUpdates = build.ferretdbVersion === undefined ? maxUpdates : maxFerretDbUpdates;
+    }
+    return this.#maxUpdates;
+  }
+
+  /** Ends calls under way and closes every connection; 2 s at most. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    // A server that does not answer cannot be told goodbye, and need not be.
+    await within(closeLimitMilliseconds, this.#client.close()).catch(() => undefined);
+  }
+}
+
+/** Waits for work no longer than a limit; what it does later is not waited for. */
+async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Unavailable('MongoDB does not answer in time.')), milliseconds);
+  try {
+    return await Promise.race([work, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function databaseOf(url: string): string {
+  const named = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
+  return named === undefined ? defaultDatabase : decodeURIComponent(named);
+}
+
+/** The message is the driver's class and the server's code alone: texts may show addresses and documents. */
+function named(error: unknown): unknown {
+  if (!passes(error)) return error;
+  const code = error instanceof MongoServerError ? ` ${error.code}` : '';
+  return new Unavailable(`MongoDB cannot be used just now (${error.name}${code}).`);
+}
+
+function passes(error: unknown): error is Error {
+  if (error instanceof MongoBulkWriteError) return [error.code, ...writeErrorCodes(error)].every(isPassingCode);
+  if (error instanceof MongoServerError) return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
+  return [
+    MongoNetworkError,
+    MongoSystemError,
+    MongoOperationTimeoutError,
+    MongoNotConnectedError,
+    MongoTopologyClosedError,
+    MongoServerClosedError,
+    MongoClientClosedError,
+  ].some((kind) => error instanceof kind);
+}
+
+/** The codes of the single writes that failed in a bulk. */
+export function writeErrorCodes(error: MongoBulkWriteError): ReadonlyArray<unknown> {
+  return [error.writeErrors].flat().map(({ code }) => code);
+}
+
+function isPassingCode(code: unknown): boolean {
+  return typeof code === 'number' && passingCodes.has(code);
+}

@@ -1,0 +1,313 @@
+import { type Collection, type Db, Long } from 'mongodb';
+import { applyWrites, forgetRemoved } from '#read-store/mongodb/document-writes.ts';
+import { type KeyLastUsedRecord, keysLastUsedName, type NoteRecord, notesName } from '#read-store/mongodb/notes.ts';
+import {
+  collectionGenerations,
+  generationPath,
+  generationsOf,
+  type ReadModelRecord,
+  readModelsName,
+} from '#read-store/mongodb/read-model-record.ts';
+import {
+  type DocumentRecord,
+  documentsName,
+  foldedDocument,
+  generationOf,
+  indexDescriptions,
+} from '#read-store/mongodb/stored-document.ts';
+import type {
+  CollectionDefinition,
+  CollectionGenerations,
+  FoldedDocument,
+  Generation,
+  GenerationCommit,
+  OperatorState,
+  ProjectionStatus,
+  ReadStoreWriter,
+} from '#read-store/read-store.ts';
+import { Superseded } from '#read-store/superseded.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
+
+const defaultTimeoutMilliseconds = 10_000;
+/** How long it is taken for granted that nobody has taken over. Writes to documents are harmless even if one has. */
+const trustedMilliseconds = 1000;
+/** Generations that are stored at the same time. */
+const commitsTogether = 4;
+/** Ids that one call reads at most. */
+const maxIds = 1000;
+const forgetMilliseconds = 60 * 60 * 1000;
+const countersName = 'counters';
+
+export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions {
+  /**
+   * The token of the lease under which it writes, which counts up with every holder. Default 0: it is the only writer
+   * there is. Once a newer token was seen, it is refused with `Superseded`.
+   */
+  readonly fence?: number;
+}
+
+/** Opens the writing side of a read store on MongoDB. It connects at the first call. */
+export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter {
+  const { url, fence = 0, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
+  return new MongoDbReadStoreWriter(new MongoDbConnection({ url, timeoutMilliseconds }), fence);
+}
+
+/** What the writer remembers of a generation that it stores to. */
+interface Tracking {
+  storedUpTo: number;
+  /** When it was last certain that nobody has taken over. */
+  heldAt: number;
+  forgetAt: number;
+}
+
+class MongoDbReadStoreWriter implements ReadStoreWriter {
+  readonly #connection: MongoDbConnection;
+  readonly #fence: number;
+  readonly #tracking = new Map<number, Tracking>();
+
+  constructor(connection: MongoDbConnection, fence: number) {
+    this.#connection = connection;
+    this.#fence = fence;
+  }
+
+  /** From here on a writer with an older token is refused. @throws Superseded */
+  async generations(collection: string): Promise<CollectionGenerations> {
+    return collectionGenerations(await this.#takeOver(collection));
+  }
+
+  async begin({ name, version, indexes }: CollectionDefinition, begunAt: number): Promise<Generation> {
+    await this.#writeRecords((records) =>
+      records.updateOne(
+        { _id: name },
+        { $setOnInsert: { fence: Long.fromNumber(this.#fence), current: null, generations: {} } },
+        { upsert: true },
+      ),
+    );
+    const before = generationsOf(await this.#takeOver(name));
+    const number = await this.#nextNumber();
+    const dropped = before.filter(({ complete }) => !complete);
+    await this.#change(name, {
+      $set: {
+        ...(dropped.length === before.length ? { current: number } : {}),
+        [generationPath(number)]: {
+          version,
+          indexes: JSON.stringify(indexes),
+          begunAt: Long.fromNumber(begunAt),
+          complete: false,
+          checkpoint: Long.fromNumber(0),
+        },
+      },
+      ...unset(dropped),
+    });
+    const generation = { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
+    // After its record: a collection without one is a leftover, and dropped as such.
+    await this.finish(generation);
+    for (const one of dropped) await this.#drop(one.number);
+    return generation;
+  }
+
+  async read(generation: Generation, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, FoldedDocument>> {
+    const documents = new Map<string, FoldedDocument>();
+    for (let start = 0; start < ids.length; start += maxIds) {
+      const some = ids.slice(start, start + maxIds);
+      const found = await this.#connection.call((database) =>
+        database
+          .collection<DocumentRecord<number>>(documentsName(generation.number))
+          .find({ _id: { $in: some } }, { batchSize: maxIds })
+          .toArray(),
+      );
+      for (const document of found) documents.set(document._id, foldedDocument(document));
+    }
+    return documents;
+  }
+
+  async commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
+    for (let start = 0; start < commits.length; start += commitsTogether) {
+      const together = commits.slice(start, start + commitsTogether);
+      const outcomes = await Promise.allSettled(together.map((commit) => this.#commitOne(commit)));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    }
+  }
+
+  async finish({ number, indexes }: Generation): Promise<void> {
+    // One by one: FerretDB drops the connection when it is asked for several that stand already.
+    for (const { key } of indexDescriptions(indexes)) {
+      await this.#connection.call((database) => database.collection(documentsName(number)).createIndex(key));
+    }
+  }
+
+  async publish({ name, number }: Generation): Promise<void> {
+    const before = generationsOf(await this.#record(name)).filter((one) => one.number < number);
+    await this.#change(
+      name,
+      { $set: { current: number, [`${generationPath(number)}.complete`]: true }, ...unset(before) },
+      number,
+    );
+    for (const one of before) await this.#drop(one.number);
+  }
+
+  async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
+    await this.#writeRecords((records) =>
+      records.deleteMany({ _id: { $nin: [...collections] }, fence: { $lte: Long.fromNumber(this.#fence) } }),
+    );
+    // Listed before the records are read: a generation's record is there before its collection.
+    const stored = await this.#connection.call((database) =>
+      database.listCollections({}, { nameOnly: true }).toArray(),
+    );
+    const records = await this.#records({});
+    const known = new Set(records.flatMap((record) => generationsOf(record)).map(({ number }) => number));
+    for (const { name } of stored) {
+      const number = generationOf(name);
+      if (number !== null && !known.has(number)) await this.#drop(number);
+    }
+  }
+
+  async operatorState(): Promise<OperatorState> {
+    const note = await this.#connection.call((database) =>
+      database.collection<NoteRecord>(notesName).findOne({ _id: 'operator-state' }),
+    );
+    return note === null ? { position: 0, skipped: {} } : JSON.parse(note.body);
+  }
+
+  async saveOperatorState(state: OperatorState): Promise<void> {
+    await this.#saveNote('operator-state', state);
+  }
+
+  async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
+    await this.#saveNote('status', statuses);
+  }
+
+  async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
+    if (times.size === 0) return;
+    const operations = [...times].map(([keyId, time]) => ({
+      updateOne: { filter: { _id: keyId }, update: { $max: { time } }, upsert: true },
+    }));
+    await this.#connection.call((database) =>
+      database.collection<KeyLastUsedRecord>(keysLastUsedName).bulkWrite(operations, { ordered: false }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #commitOne({ generation, writes, checkpoint }: GenerationCommit): Promise<void> {
+    const tracking = this.#trackingOf(generation);
+    const { storedUpTo } = tracking;
+    const beforeCall = () => this.#assertHeld(generation, tracking);
+    await applyWrites(writes, { connection: this.#connection, generation, storedUpTo, beforeCall });
+    await this.#change(
+      generation.name,
+      { $max: { [`${generationPath(generation.number)}.checkpoint`]: Long.fromNumber(checkpoint) } },
+      generation.number,
+    );
+    tracking.heldAt = performance.now();
+    tracking.storedUpTo = checkpoint;
+    await this.#forgetWhenDue(generation, tracking);
+  }
+
+  async #forgetWhenDue(generation: Generation, tracking: Tracking): Promise<void> {
+    if (performance.now() < tracking.forgetAt) return;
+    const more = await forgetRemoved(this.#connection, generation);
+    if (!more) tracking.forgetAt = performance.now() + forgetMilliseconds;
+  }
+
+  async #assertHeld(generation: Generation, tracking: Tracking): Promise<void> {
+    const now = performance.now();
+    if (now - tracking.heldAt < trustedMilliseconds) return;
+    const record = await this.#record(generation.name);
+    this.#assertNotSuperseded(generation.name, record);
+    if (!generationsOf(record).some(({ number }) => number === generation.number))
+      throw this.#superseded(generation.name);
+    tracking.heldAt = now;
+  }
+
+  /** Lets every older token be refused. @throws Superseded */
+  async #takeOver(name: string): Promise<ReadModelRecord<number> | null> {
+    const fence = Long.fromNumber(this.#fence);
+    await this.#writeRecords((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
+    const record = await this.#record(name);
+    this.#assertNotSuperseded(name, record);
+    return record;
+  }
+
+  /**
+   * Changes a record in one step, unless somebody has taken over.
+   * @param generation one that must still be there
+   */
+  async #change(name: string, update: Readonly<Record<string, object>>, generation?: number): Promise<void> {
+    const there = generation === undefined ? {} : { [generationPath(generation)]: { $exists: true } };
+    const filter = { _id: name, fence: { $lte: Long.fromNumber(this.#fence) }, ...there };
+    const { matchedCount } = await this.#writeRecords((records) => records.updateOne(filter, update));
+    if (matchedCount === 0) throw this.#superseded(name);
+  }
+
+  #assertNotSuperseded(name: string, record: ReadModelRecord<number> | null): void {
+    if (record !== null && record.fence > this.#fence) throw this.#superseded(name);
+  }
+
+  #superseded(name: string): Superseded {
+    return new Superseded(
+      `The read model ${name} is written by somebody else now (this writer's token: ${this.#fence}).`,
+    );
+  }
+
+  async #record(name: string): Promise<ReadModelRecord<number> | null> {
+    const [record] = await this.#records({ _id: name });
+    return record ?? null;
+  }
+
+  #records(filter: { readonly _id?: string }): Promise<ReadonlyArray<ReadModelRecord<number>>> {
+    return this.#connection.call((database) =>
+      database.collection<ReadModelRecord<number>>(readModelsName).find(filter).toArray(),
+    );
+  }
+
+  #writeRecords<Result>(work: (records: Collection<ReadModelRecord>) => Promise<Result>): Promise<Result> {
+    return this.#connection.call((database) => work(database.collection(readModelsName)));
+  }
+
+  async #nextNumber(): Promise<number> {
+    const counter = await this.#connection.call((database) =>
+      database
+        .collection<{ readonly _id: string; readonly value: number }>(countersName)
+        .findOneAndUpdate({ _id: 'generation' }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' }),
+    );
+    if (counter === null) throw new Error('The counter of generations was not made.');
+    return counter.value;
+  }
+
+  async #drop(number: number): Promise<void> {
+    this.#tracking.delete(number);
+    await this.#connection.call((database) => database.dropCollection(documentsName(number)));
+  }
+
+  async #saveNote(name: string, body: object): Promise<void> {
+    const fence = Long.fromNumber(this.#fence);
+    const text = JSON.stringify(body);
+    const notes = (database: Db) => database.collection<NoteRecord>(notesName);
+    const { matchedCount } = await this.#connection.call((database) =>
+      notes(database).updateOne({ _id: name, fence: { $lte: fence } }, { $set: { body: text, fence } }),
+    );
+    if (matchedCount > 0) return;
+    const { upsertedCount } = await this.#connection.call((database) =>
+      notes(database).updateOne({ _id: name }, { $setOnInsert: { body: text, fence } }, { upsert: true }),
+    );
+    if (upsertedCount === 0) throw new Superseded(`The note ${name} is written by somebody else now.`);
+  }
+
+  #trackingOf(generation: Generation): Tracking {
+    const known = this.#tracking.get(generation.number);
+    if (known !== undefined) return known;
+    // Generations that were dropped by others are few, but for ever.
+    if (this.#tracking.size >= 1000) this.#tracking.clear();
+    const tracking = { storedUpTo: generation.checkpoint, heldAt: -Infinity, forgetAt: 0 };
+    this.#tracking.set(generation.number, tracking);
+    return tracking;
+  }
+}
+
+function unset(generations: ReadonlyArray<Generation>): Readonly<Record<string, object>> {
+  if (generations.length === 0) return {};
+  return { $unset: Object.fromEntries(generations.map(({ number }) => [generationPath(number), ''] as const)) };
+}

@@ -1,0 +1,148 @@
+import type { Collection, Filter } from 'mongodb';
+import { type KeyLastUsedRecord, keysLastUsedName, type NoteRecord, notesName } from '#read-store/mongodb/notes.ts';
+import { currentGeneration, type ReadModelRecord, readModelsName } from '#read-store/mongodb/read-model-record.ts';
+import {
+  type DocumentRecord,
+  documentsName,
+  storedDocument,
+  whereConditions,
+} from '#read-store/mongodb/stored-document.ts';
+import type {
+  DocumentValue,
+  Generation,
+  Page,
+  PageRequest,
+  ProjectionStatus,
+  ReadStore,
+  StoredDocument,
+  Where,
+} from '#read-store/read-store.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** How often a question is asked anew because what it read was replaced meanwhile. */
+const maxAttempts = 5;
+/** Documents that the server sends at once, at most. */
+const batchSize = 500;
+
+/** Opens the reading side of a read store on MongoDB. It connects at the first question. */
+export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadStore {
+  return new MongoDbReadStore(new MongoDbConnection(options));
+}
+
+type Documents = Collection<DocumentRecord<number>>;
+
+class MongoDbReadStore implements ReadStore {
+  readonly #connection: MongoDbConnection;
+  /** The generations that were current last, by collection. */
+  readonly #known = new Map<string, Generation>();
+
+  constructor(connection: MongoDbConnection) {
+    this.#connection = connection;
+  }
+
+  async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
+    return this.#reading(collection, async (documents) => {
+      const found = await documents.findOne({ _id: id });
+      return found === null ? null : storedDocument(found);
+    });
+  }
+
+  async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
+    return this.#reading(collection, (documents, { indexes }) =>
+      pageOf<Value>(documents, { ...whereConditions(indexes, where), ...afterPlace(page) }, page),
+    );
+  }
+
+  async status(): Promise<ReadonlyArray<ProjectionStatus>> {
+    const note = await this.#connection.call((database) =>
+      database.collection<NoteRecord>(notesName).findOne({ _id: 'status' }),
+    );
+    return note === null ? [] : JSON.parse(note.body);
+  }
+
+  async keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    const records = await this.#connection.call((database) =>
+      database
+        .collection<KeyLastUsedRecord>(keysLastUsedName)
+        .find({ _id: { $in: [...keyIds] } })
+        .toArray(),
+    );
+    return new Map(records.map(({ _id, time }) => [_id, time]));
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /**
+   * Reads the current generation. Whether it was is looked up after the reading: what was read of one that has been
+   * replaced, and perhaps dropped half-way, is not given out.
+   */
+  async #reading<Result>(
+    collection: string,
+    work: (documents: Documents, generation: Generation) => Promise<Result>,
+  ): Promise<Result> {
+    let generation = this.#known.get(collection) ?? (await this.#current(collection));
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const { number } = generation;
+      const used = generation;
+      const [outcome] = await Promise.allSettled([
+        this.#connection.call((database) => work(database.collection(documentsName(number)), used)),
+      ]);
+      generation = await this.#current(collection);
+      if (generation.number !== number) continue;
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    }
+    throw new Unavailable(`The read model ${collection} is being replaced over and over.`);
+  }
+
+  async #current(collection: string): Promise<Generation> {
+    const record = await this.#connection.call((database) =>
+      database.collection<ReadModelRecord<number>>(readModelsName).findOne({ _id: collection }),
+    );
+    const current = currentGeneration(record);
+    if (current === null) throw new Unavailable(`The read model ${collection} is not there yet.`);
+    this.#known.set(collection, current);
+    return current;
+  }
+}
+
+/** Living documents beyond a place. What was removed has no order, and is beyond none. */
+function afterPlace({ after }: PageRequest): Filter<DocumentRecord<number>> {
+  if (after === undefined) return { 'state.order': { $gte: 0 } };
+  return {
+    'state.order': { $gte: after.order },
+    $or: [{ 'state.order': { $gt: after.order } }, { _id: { $gt: after.id } }],
+  };
+}
+
+async function pageOf<Value extends DocumentValue>(
+  collection: Documents,
+  filter: Filter<DocumentRecord<number>>,
+  { limit, maxBytes }: PageRequest,
+): Promise<Page<Value>> {
+  const documents: StoredDocument<Value>[] = [];
+  let bytes = 0;
+  const cursor = collection.find(filter, {
+    sort: { 'state.order': 1, _id: 1 },
+    limit: limit + 1,
+    batchSize: Math.min(limit + 1, batchSize),
+  });
+  try {
+    for await (const record of cursor) {
+      if (!record.state.live) continue;
+      bytes += Buffer.byteLength(record.state.body);
+      const last = documents.at(-1);
+      if (last !== undefined && (documents.length === limit || bytes > maxBytes)) {
+        return { documents, next: { order: last.order, id: last.id } };
+      }
+      const document = storedDocument<Value>(record);
+      if (document !== null) documents.push(document);
+    }
+    return { documents, next: null };
+  } finally {
+    await cursor.close();
+  }
+}
