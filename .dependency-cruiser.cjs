@@ -1,6 +1,7 @@
 /** DESIGN.md's arrows: which side may know which. */
 const compositionRoots = '^src/(main|compose|projector)\\.ts$|^src/command-line/';
-const adapters = '^src/(event-store|read-store)/(sqlite|eventstoredb|mongodb)/|^src/processes/sqlite-|^src/data-directory\\.ts$';
+const adapters =
+  '^src/(event-store|read-store)/(sqlite|eventstoredb|mongodb)/|^src/processes/sqlite-|^src/data-directory\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -69,6 +70,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

@@ -19,9 +19,9 @@ try {
 async function start(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
   let stopping: Promise<void> | null = null;
-  let stop = async () => undefined as void;
+  let closeAll: () => Promise<void> = async () => undefined;
   const stopOnce = (exitCode: number) => {
-    stopping ??= stop().then(
+    stopping ??= closeAll().then(
       () => process.exit(exitCode),
       () => process.exit(1),
     );
@@ -33,7 +33,7 @@ async function start(config: Config): Promise<void> {
   const service = await compose(config, { log: log.logger, tellKey, onFatal });
   try {
     const closeDoors = await serve(config, service, log.logger);
-    stop = async () => {
+    closeAll = async () => {
       await closeDoors();
       await service.close();
       log.logger.info('stopped');

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto';
-import type { EventMetadata } from '#domain/event.ts';
 import canonicalize from 'canonicalize';
+import type { EventMetadata } from '#domain/event.ts';
 import type { EventToAppend } from '#event-store/event-store.ts';
 
 /** An event exactly as it is kept: JSON texts, not upcast. What a chain is verified on. */
