@@ -53,6 +53,8 @@ export interface EventBatch {
   readonly position: number;
   /** Nothing more was stored when this batch was read: what follows is live. May come with no events. */
   readonly caughtUp: boolean;
+  /** The length of its events' JSON text, where the store knows it: what it may cost in memory. */
+  readonly characters?: number;
 }
 
 export interface SubscribeOptions {

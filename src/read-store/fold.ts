@@ -1,9 +1,10 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { heapBytes, mostHeapBytes } from '#read-store/heap-bytes.ts';
 import type { AnyProjection } from '#read-store/projection.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
 import { WhereIndex } from '#read-store/where-index.ts';
 
-/** How many documents a fold may remember between two commits, and how many bytes of their JSON text. */
+/** How many documents a fold may remember between two commits, and how many bytes of memory, by estimate. */
 export interface FoldLimits {
   readonly maxDocuments: number;
   readonly maxBytes: number;
@@ -15,6 +16,7 @@ export interface FoldEntry {
   order: number;
   position: number;
   value: DocumentValue | null;
+  /** Of memory, by estimate, as of when it was last read or written. */
   bytes: number;
   /** It differs from what is stored. */
   changed: boolean;
@@ -49,9 +51,17 @@ export class Fold {
     this.#limits = limits;
   }
 
-  /** The documents an event touches. @throws what the projection's `keys` throws */
+  /** So much is in memory that it should be committed before more is taken in. */
+  get full(): boolean {
+    return this.#bytes > 2 * this.#limits.maxBytes;
+  }
+
+  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is no text */
   keys(event: RecordedEvent): ReadonlyArray<string> {
-    return Object.hasOwn(this.#projection.on, event.type) ? this.#projection.keys(event) : [];
+    if (!Object.hasOwn(this.#projection.on, event.type)) return [];
+    const keys = this.#projection.keys(event);
+    for (const key of keys) if (typeof key !== 'string') throw new Error(`A document's id is ${typeof key}, no text.`);
+    return keys;
   }
 
   /** Whether a document is in memory. */
@@ -69,7 +79,7 @@ export class Fold {
             order: stored.order,
             position: stored.position,
             value: stored.value,
-            bytes: stored.bytes,
+            bytes: mostHeapBytes(stored.bytes),
             changed: false,
           };
     this.#entries.set(id, entry);
@@ -80,19 +90,22 @@ export class Fold {
   /**
    * Takes an event in, wholly or not at all. What it removes goes first, so that a document its handler makes stands.
    * @param keys what `keys` gave for it: all of them in memory
+   * @param careful whether to refuse, here already, what `writes` could not write
    * @throws what the projection throws
    */
-  apply(event: RecordedEvent, keys: ReadonlyArray<string>): void {
-    const removal = Object.hasOwn(this.#projection.removeWhere ?? {}, event.type)
-      ? this.#projection.removeWhere?.[event.type]?.(event)
-      : undefined;
+  apply(event: RecordedEvent, keys: ReadonlyArray<string>, careful = false): void {
+    const removal = this.#removal(event);
     const removed = removal === undefined ? undefined : this.#removable.matching(removal, this.#entries.values());
     const changes = this.#changes(event, keys, removed);
+    if (careful) for (const { entry, value } of changes) textOf(entry.id, value);
     if (removal !== undefined && removed !== undefined) this.#remove(removal, removed, event.position);
     for (const { entry, value } of changes) this.#change(entry, value, event.position);
   }
 
-  /** What must be stored since the last commit: removals by index first, then each changed document once. */
+  /**
+   * What must be stored since the last commit: removals by index first, then each changed document once.
+   * @throws Error for a document that JSON cannot hold
+   */
   writes(): ReadonlyArray<DocumentWrite> {
     const writes: DocumentWrite[] = this.#removals.map((removal) => ({ kind: 'delete-where', ...removal }));
     // A document that outlived a removal of this batch must not be taken for older than that removal.
@@ -113,6 +126,28 @@ export class Fold {
       this.#bytes -= entry.bytes;
       this.#removable.remove(entry);
     }
+  }
+
+  /** Forgets everything, be it stored or not. */
+  forget(): void {
+    this.#entries.clear();
+    this.#changed = [];
+    this.#removals = [];
+    this.#removable.clear();
+    this.#bytes = 0;
+  }
+
+  #removal(event: RecordedEvent): Where | undefined {
+    const { removeWhere = {}, indexes } = this.#projection;
+    const where: Where | undefined = Object.hasOwn(removeWhere, event.type)
+      ? removeWhere[event.type]?.(event)
+      : undefined;
+    if (where === undefined) return undefined;
+    const asked = Object.keys(where);
+    const fits = (fields: ReadonlyArray<string>) =>
+      fields.length === asked.length && asked.every((field) => fields.includes(field));
+    if (!indexes.some(fits)) throw new Error(`What is to be removed has no index: ${asked.join(', ')}.`);
+    return where;
   }
 
   #isRemoved({ value, position }: FoldedDocument): boolean {
@@ -169,10 +204,19 @@ export class Fold {
   }
 
   #write(entry: FoldEntry, position: number): DocumentWrite {
-    const body = entry.value === null ? '' : JSON.stringify(entry.value);
-    this.#bytes += body.length - entry.bytes;
-    entry.bytes = body.length;
+    const body = textOf(entry.id, entry.value);
+    const bytes = heapBytes(body);
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
     if (entry.value === null) return { kind: 'delete', id: entry.id, position };
     return { kind: 'put', id: entry.id, order: entry.order, value: entry.value, body, position };
   }
+}
+
+/** A document as JSON text; none for one that is not there. @throws Error for what JSON cannot hold */
+function textOf(id: string, value: DocumentValue | null): string {
+  if (value === null) return '';
+  const text: unknown = JSON.stringify(value);
+  if (typeof text !== 'string') throw new Error(`Document ${id} is a ${typeof value}, which JSON cannot hold.`);
+  return text;
 }

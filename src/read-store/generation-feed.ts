@@ -7,6 +7,9 @@ import type { Generation, GenerationCommit, ProjectionStatus, ReadStoreWriter } 
 /** How far an idle generation's checkpoint may lie behind what it has seen: what a restart sees again. */
 const idleCheckpointDistance = 10_000;
 
+/** JSON text of documents read at once for folding, at most (a single document may be larger). */
+const maxLoadedCharacters = 2 * 1024 * 1024;
+
 interface TouchingEvent {
   readonly event: RecordedEvent;
   readonly keys: ReadonlyArray<string>;
@@ -26,6 +29,9 @@ export class GenerationFeed {
   #seen: number;
   #saved: number;
   #failure: ProjectionStatus['failure'] = null;
+  /** Up to here each event is tried whole: one of them makes a document that cannot be written. */
+  #carefulUpTo = 0;
+  #wentBack = false;
   /** It has held the whole log once, in this process or, for a complete generation, ever. */
   complete: boolean;
   /** Its indexes all stand. */
@@ -58,37 +64,47 @@ export class GenerationFeed {
     return this.#failure;
   }
 
+  /** Something that it had folded could not be written: it must be fed again, from `position`, until `retry`. */
+  get wentBack(): boolean {
+    return this.#wentBack;
+  }
+
   /** Changes how much of it is kept in memory. */
   limit(limits: FoldLimits): void {
     this.#fold.limit(limits);
   }
 
-  /** Lets it be fed again, from the event that it could not take. */
+  /** Lets it be fed again, from `position` or the event that it could not take. */
   retry(): void {
     this.#failure = null;
+    this.#wentBack = false;
     this.caughtUp = false;
   }
 
   /**
-   * Folds a run of the log, up to the first event that the projection cannot take (then `failure` says which).
+   * Folds a run of the log, up to the first event that the projection cannot take (then `failure` says which). Where it
+   * touches more documents than fit in memory, it stores what it has folded before it goes on.
    * @param events in order; those it has seen already and those of other types are passed over
    * @param upTo the position up to which `events` holds the log
-   * @param last whether what was folded is to be given out now; else it waits in memory for a later run
+   * @param last whether what was folded is to be given out now; else it may wait in memory for a later run
    * @returns what to commit, if it is time; call `settle` with it when that is done, or can wait
    */
   async fold(
     events: ReadonlyArray<RecordedEvent>,
     upTo: number,
     last: boolean,
-    store: Reading,
+    store: Storing,
   ): Promise<GenerationCommit | null> {
-    const touching = this.#touching(events);
-    await this.#load(touching, store);
-    for (const { event, keys } of touching) if (!this.#take(event, () => this.#fold.apply(event, keys))) break;
+    let touching = this.#touching(events);
+    while (touching.length > 0) {
+      const loaded = await this.#load(touching, store);
+      if (!this.#applyAll(touching.slice(0, loaded))) break;
+      touching = touching.slice(loaded);
+      if (touching.length > 0 && !(await this.#storeNow(store))) return null;
+    }
     const taken = this.#failure === null ? upTo : lastBefore(this.#failure.position, events);
     this.#seen = Math.max(taken, this.#seen);
-    if (!last && this.#failure === null) return null;
-    return { generation: this.generation, writes: this.#fold.writes(), checkpoint: this.#seen };
+    return last || this.#failure !== null || this.#fold.full ? this.#written() : null;
   }
 
   /** Whether what `fold` gave must be stored now; a checkpoint alone can wait. */
@@ -135,7 +151,65 @@ export class GenerationFeed {
     }
   }
 
-  async #load(touching: ReadonlyArray<TouchingEvent>, store: Reading): Promise<void> {
+  /** @returns false when the projection could not take one */
+  #applyAll(touching: ReadonlyArray<TouchingEvent>): boolean {
+    for (const { event, keys } of touching) {
+      const careful = event.position <= this.#carefulUpTo;
+      if (!this.#take(event, () => this.#fold.apply(event, keys, careful))) return false;
+      this.#seen = event.position;
+    }
+    return true;
+  }
+
+  /** @returns false when what was folded could not be written */
+  async #storeNow(store: Storing): Promise<boolean> {
+    const commit = this.#written();
+    if (commit === null) return false;
+    if (commit.writes.length > 0) await store.commit([commit]);
+    this.settle(commit, commit.writes.length > 0);
+    return true;
+  }
+
+  /** What was folded, as it is to be stored; null when some of it cannot be: then it is as if it had not been folded. */
+  #written(): GenerationCommit | null {
+    try {
+      return { generation: this.generation, writes: this.#fold.writes(), checkpoint: this.#seen };
+    } catch {
+      // Which event made it is found by folding them again, each tried whole.
+      this.#carefulUpTo = this.#seen;
+      this.#seen = this.#position;
+      this.#failure = null;
+      this.#wentBack = true;
+      this.#fold.forget();
+      return null;
+    }
+  }
+
+  /** @returns how many of the events have all their documents in memory: the first at least, the rest if they fit */
+  async #load(touching: ReadonlyArray<TouchingEvent>, store: Storing): Promise<number> {
+    let missing = this.#missing(touching);
+    let room = maxLoadedCharacters;
+    while (missing.length > 0) {
+      const stored = await store.read(this.generation, missing, room);
+      let taken = 0;
+      for (const id of missing) {
+        if (room <= 0) break;
+        const document = stored.get(id) ?? null;
+        this.#fold.remember(id, document);
+        room -= document?.bytes ?? 0;
+        taken += 1;
+      }
+      missing = missing.slice(taken);
+      if (missing.length === 0) break;
+      const loaded = touching.findIndex(({ keys }) => keys.some((key) => !this.#fold.knows(key)));
+      if (loaded > 0) return loaded;
+      // One event alone touches more than there is room for: it cannot be folded in part.
+      room = maxLoadedCharacters;
+    }
+    return touching.length;
+  }
+
+  #missing(touching: ReadonlyArray<TouchingEvent>): ReadonlyArray<string> {
     const missing = new Set<string>();
     for (const { keys } of touching) {
       for (const key of keys) {
@@ -144,10 +218,7 @@ export class GenerationFeed {
         else missing.add(key);
       }
     }
-    if (missing.size === 0) return;
-    const ids = [...missing];
-    const stored = await store.read(this.generation, ids);
-    for (const id of ids) this.#fold.remember(id, stored.get(id) ?? null);
+    return [...missing];
   }
 }
 
@@ -156,4 +227,4 @@ function lastBefore(position: number, events: ReadonlyArray<RecordedEvent>): num
   return events.findLast((event) => event.position < position)?.position ?? 0;
 }
 
-type Reading = Pick<ReadStoreWriter, 'read'>;
+type Storing = Pick<ReadStoreWriter, 'read' | 'commit'>;

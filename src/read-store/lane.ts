@@ -7,6 +7,9 @@ import { pause, retrying } from '#read-store/retrying.ts';
 
 const longestResubscribeMilliseconds = 5000;
 
+/** JSON text of events after which what they made is stored: until then most of it is kept in memory. */
+const maxCharactersTogether = 8 * 1024 * 1024;
+
 export interface LaneOptions {
   readonly events: Pick<EventStore, 'subscribe'>;
   readonly store: ReadStoreWriter;
@@ -21,6 +24,8 @@ export interface LaneOptions {
   readonly onBatch: (batch: EventBatch) => Promise<void>;
   /** Called when a member could not take an event; it is no member any more. */
   readonly onFailed: (feed: GenerationFeed) => Promise<void>;
+  /** Called when a member must be fed again from its position; it is no member any more. */
+  readonly onWentBack: (feed: GenerationFeed) => void;
 }
 
 /** Generations that go through the log together, by one subscription. */
@@ -31,6 +36,7 @@ export class Lane {
   #renewal = new AbortController();
   #failures = 0;
   #batchesFolded = 0;
+  #charactersFolded = 0;
 
   /** @param after the position after which it begins */
   constructor(after: number, options: LaneOptions) {
@@ -107,7 +113,7 @@ export class Lane {
 
   async #handle(batch: EventBatch): Promise<void> {
     const feeds = [...this.#members];
-    const store = { read: this.#read };
+    const store = { read: this.#read, commit: this.#commit };
     const folded: { readonly feed: GenerationFeed; readonly commit: GenerationCommit; readonly due: boolean }[] = [];
     const last = this.#isLast(batch);
     for (const feed of feeds) {
@@ -115,32 +121,37 @@ export class Lane {
       if (commit !== null) folded.push({ feed, commit, due: feed.due(commit) });
     }
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
-    if (commits.length > 0) await this.#commit(commits);
+    if (commits.length > 0) await this.#commit(commits, !batch.caughtUp);
     for (const { feed, commit, due } of folded) feed.settle(commit, due);
-    for (const feed of feeds) {
-      if (feed.failure === null) continue;
-      this.#members.delete(feed);
-      await this.#options.onFailed(feed);
-    }
+    for (const feed of feeds) await this.#letGo(feed);
     await this.#options.onBatch(batch);
   }
 
+  /** Parts from a member that cannot be fed what comes next. */
+  async #letGo(feed: GenerationFeed): Promise<void> {
+    if (feed.failure === null && !feed.wentBack) return;
+    this.#members.delete(feed);
+    if (feed.wentBack) this.#options.onWentBack(feed);
+    else await this.#options.onFailed(feed);
+  }
+
   /** Whether what was folded up to this batch is to be stored now. */
-  #isLast({ events, caughtUp }: EventBatch): boolean {
-    const { batchSize, batchesTogether } = this.#options;
+  #isLast({ caughtUp, characters = maxCharactersTogether }: EventBatch): boolean {
     this.#batchesFolded += 1;
-    // A short batch may have been cut for its bytes: several such would be too much to keep in memory.
-    const last = caughtUp || this.#batchesFolded >= batchesTogether || events.length < batchSize / 2;
-    if (last) this.#batchesFolded = 0;
+    this.#charactersFolded += characters;
+    const last =
+      caughtUp ||
+      this.#batchesFolded >= this.#options.batchesTogether ||
+      this.#charactersFolded >= maxCharactersTogether;
+    if (last) this.#batchesFolded = this.#charactersFolded = 0;
     return last;
   }
 
-  readonly #read: ReadStoreWriter['read'] = (generation, ids) =>
-    retrying('Reading documents', () => this.#options.store.read(generation, ids), this.#options);
+  readonly #read: ReadStoreWriter['read'] = (generation, ids, maxCharacters) =>
+    retrying('Reading documents', () => this.#options.store.read(generation, ids, maxCharacters), this.#options);
 
-  async #commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
-    await retrying('Storing documents', () => this.#options.store.commit(commits), this.#options);
-  }
+  readonly #commit: ReadStoreWriter['commit'] = (commits, more) =>
+    retrying('Storing documents', () => this.#options.store.commit(commits, more), this.#options);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -22,8 +22,8 @@ const liveBatchSize = 1000;
 /** Small batches and many together: what is read is soon let go, and a document that changes often is stored once. */
 const rebuildBatchSize = 2500;
 const rebuildBatchesTogether = 8;
-const liveLimits: FoldLimits = { maxDocuments: 1000, maxBytes: 4 * 1024 * 1024 };
-const rebuildLimits: FoldLimits = { maxDocuments: 5000, maxBytes: 8 * 1024 * 1024 };
+const liveLimits: FoldLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
+const rebuildLimits: FoldLimits = { maxDocuments: 5000, maxBytes: 32 * 1024 * 1024 };
 const statusMilliseconds = 500;
 
 export interface ProjectionRunnerOptions {
@@ -205,8 +205,9 @@ class Runner implements ProjectionRunner {
   #laneOptions() {
     const { events, store, log } = this.#options;
     const onFailed = (feed: GenerationFeed) => this.#stopped(feed);
+    const onWentBack = (feed: GenerationFeed) => this.#feedAgain([feed]);
     const inTurn = (work: () => Promise<void>) => this.#inTurn(work);
-    return { events, store, log, signal: this.#closing.signal, onFailed, inTurn };
+    return { events, store, log, signal: this.#closing.signal, onFailed, onWentBack, inTurn };
   }
 
   async #afterLiveBatch(batch: EventBatch): Promise<void> {
@@ -326,9 +327,13 @@ class Runner implements ProjectionRunner {
   }
 
   #tryAgain(standing: ProjectionStanding): void {
-    const failed = standing.feeds.filter(({ failure }) => failure !== null);
-    if (failed.length === 0) return;
-    for (const feed of failed) {
+    this.#feedAgain(standing.feeds.filter(({ failure }) => failure !== null));
+  }
+
+  /** Feeds generations from where they stand, apart from those that follow the log. */
+  #feedAgain(feeds: ReadonlyArray<GenerationFeed>): void {
+    if (feeds.length === 0) return;
+    for (const feed of feeds) {
       feed.retry();
       this.#catchUp.add(feed);
     }

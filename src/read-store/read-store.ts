@@ -154,14 +154,24 @@ export interface ReadStoreWriter {
    * @throws Unavailable
    */
   begin(definition: CollectionDefinition, begunAt: number): Promise<Generation>;
-  /** Documents by id; those that do not exist are left out. @throws Unavailable */
-  read(generation: Generation, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, FoldedDocument>>;
+  /**
+   * Documents by id; those that do not exist are left out.
+   * @param maxCharacters the store may stop behind the document, in the order of `ids`, with which the JSON text of all
+   *   read so far reaches this
+   * @throws Unavailable
+   */
+  read(
+    generation: Generation,
+    ids: ReadonlyArray<string>,
+    maxCharacters?: number,
+  ): Promise<ReadonlyMap<string, FoldedDocument>>;
   /**
    * Stores each generation's writes, in order, with its checkpoint: all of a generation's or, where the engine has no
    * transactions, the checkpoint last, so that a replay completes it. A commit that failed may be sent again.
-   * @throws Unavailable
+   * @param more whether more follows soon: what nobody reads yet may then be stored with a later commit
+   * @throws Unavailable; any other error when what was put off is lost: generations stand at their stored checkpoints
    */
-  commit(commits: ReadonlyArray<GenerationCommit>): Promise<void>;
+  commit(commits: ReadonlyArray<GenerationCommit>, more?: boolean): Promise<void>;
   /** Makes the indexes that a filling may have put off. Repeatable. @throws Unavailable */
   finish(generation: Generation): Promise<void>;
   /** Marks a finished generation complete; from now on queries read it, and the one before is dropped. @throws Unavailable */

@@ -40,6 +40,10 @@ export class WhereIndex {
     for (const { removed } of this.#byFields.values()) removed.clear();
   }
 
+  clear(): void {
+    this.#byFields.clear();
+  }
+
   /** Whether a removal noted fits a document that was last touched at a position. */
   wasRemoved(value: DocumentValue, position: number): boolean {
     for (const { fields, removed } of this.#byFields.values()) {

@@ -54,6 +54,22 @@ const versions: AnyProjection = projection<Version, FlowEvents>({
   indexes: [['flowId']],
 });
 
+/** Documents that no store can keep, for some names. */
+const unwritableNames: AnyProjection = projection<{ readonly name: unknown }, FlowEvents>({
+  name: 'unwritable',
+  version: 1,
+  keys: (event) => [event.data.flowId],
+  on: {
+    FlowRenamed: (_, { data: { name } }) => {
+      const cycle: { name?: unknown } = {};
+      cycle.name = cycle;
+      if (name === 'function') return (() => name) as unknown as { readonly name: unknown };
+      return { name: name === 'bigint' ? 1n : name === 'cycle' ? cycle : name };
+    },
+  },
+  indexes: [],
+});
+
 const created = (flowId: string, name = flowId) => given('FlowCreated', { flowId, name });
 const renamed = (flowId: string, name: string) => given('FlowRenamed', { flowId, name });
 const deleted = (flowId: string) => given('FlowDeleted', { flowId });
@@ -267,6 +283,65 @@ describe('projection runner', () => {
     await eventually('it is rebuilt', () => statusOf('flows').state === 'running');
     assert.deepEqual(await all('flows'), expected);
     assert.deepEqual((await fromZero([flows(), versions]))[0], (await stored(['flows']))[0]);
+  });
+
+  for (const unwritable of ['bigint', 'cycle', 'function']) {
+    it(`stops a projection alone at the event whose document JSON cannot hold: ${unwritable}`, async () => {
+      log.append(created('f1'));
+      await start([flows(), unwritableNames]);
+      await caughtUp();
+      const [, poison] = log.append(renamed('f1', 'fine'), renamed('f1', unwritable));
+      await eventually('it has stopped', () => statusOf('unwritable').state === 'stopped');
+      assert.equal(statusOf('unwritable').failure?.eventId, poison?.id);
+      assert.deepEqual(await all('unwritable'), [{ name: 'fine' }]);
+      log.append(renamed('f1', 'after'));
+      await caughtUp();
+      assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'after', seen: 103 }]);
+      log.append(operator('ProjectionEventSkipped', { projection: 'unwritable', eventId: poison?.id ?? '' }));
+      await eventually('it runs again', () => statusOf('unwritable').state === 'running');
+      await caughtUp();
+      assert.deepEqual(await all('unwritable'), [{ name: 'after' }]);
+      log.append(operator('ProjectionRebuildRequested', { projection: 'unwritable' }));
+      await restart([flows(), unwritableNames]);
+      await caughtUp();
+      assert.deepEqual(await all('unwritable'), [{ name: 'after' }]);
+      assert.equal(errors.length, 1);
+    });
+  }
+
+  it('stops a projection that names a document by no text, or removes by what has no index', async () => {
+    const nameless = { ...flows(), name: 'nameless', keys: () => [undefined] };
+    const unindexed = { ...versions, name: 'unindexed', removeWhere: { FlowDeleted: () => ({ number: 1 }) } };
+    log.append(created('f1'), version('f1', 1), deleted('f1'));
+    await start([flows(), nameless as unknown as AnyProjection, unindexed]);
+    await caughtUp();
+    assert.deepEqual(
+      running()
+        .status()
+        .map(({ state }) => state),
+      ['running', 'stopped', 'stopped'],
+    );
+    assert.match(statusOf('nameless').failure?.message ?? '', /no text/);
+    assert.match(statusOf('unindexed').failure?.message ?? '', /no index: number/);
+  });
+
+  it('stores in between where a run of the log touches more than should be in memory', async () => {
+    const large = 'x'.repeat(700_000);
+    const ids = Array.from({ length: 12 }, (_, index) => `f${index}`);
+    log.append(...ids.map((id) => created(id, large)));
+    await start([flows()]);
+    await caughtUp();
+    await shut();
+    open();
+    log.append(...ids.map((id) => renamed(id, 'short')), renamed('f0', 'last'));
+    const counting = counted(writer);
+    await start([flows()], counting.writer);
+    await caughtUp();
+    assert.ok(counting.count() >= 3, `${counting.count()} commits`);
+    assert.deepEqual(
+      (await all('flows')).map((flow) => (flow as Flow).seen),
+      [102, ...ids.slice(1).map(() => 101)],
+    );
   });
 
   it('tries again when an operator says so, and stops again where nothing has changed', async () => {
@@ -549,4 +624,17 @@ function given(type: string, data: GivenEvent['data']): GivenEvent {
 
 function operator(type: string, data: { readonly projection: string; readonly eventId?: string }): GivenEvent {
   return { stream: `projection-${data.projection}`, type, data };
+}
+
+/** A writer that counts the commits made through it. */
+function counted(writer: ReadStoreWriter): { readonly writer: ReadStoreWriter; readonly count: () => number } {
+  let commits = 0;
+  const counting = new Proxy(writer, {
+    get: (target, name) => {
+      if (name === 'commit') commits += 1;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  return { writer: counting, count: () => commits };
 }

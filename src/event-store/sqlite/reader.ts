@@ -13,8 +13,8 @@ import { Unavailable } from '#src/unavailable.ts';
 /** Events in a batch when the subscriber does not say. */
 const defaultBatchSize = 1_000;
 
-/** JSON text in a batch at most, whatever its size; a single event may be larger. */
-const maxBatchCharacters = 16 * 1024 * 1024;
+/** JSON text in a batch at most, whatever its size; a single event may be larger. Parsed, it may take 40 times that. */
+const maxBatchCharacters = 4 * 1024 * 1024;
 
 /** Positions looked at for one batch at most when only some types are asked for, so that no read takes long. */
 const maxFilteredPositions = 20_000;
@@ -155,7 +155,7 @@ export class SqliteEventReader implements EventReader {
     }
     const cutShort = events.length === batchSize || characters > maxBatchCharacters;
     const position = cutShort ? (events.at(-1)?.position ?? end) : end;
-    return { events, position, caughtUp: position === lastPosition };
+    return { events, position, caughtUp: position === lastPosition, characters };
   }
 
   async #waitPast(position: number, signal: AbortSignal): Promise<void> {

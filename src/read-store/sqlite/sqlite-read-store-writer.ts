@@ -86,13 +86,21 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     return generation;
   }
 
-  async read(generation: Generation, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, FoldedDocument>> {
+  async read(
+    generation: Generation,
+    ids: ReadonlyArray<string>,
+    maxCharacters = Number.POSITIVE_INFINITY,
+  ): Promise<ReadonlyMap<string, FoldedDocument>> {
     return guarded(() => {
+      let characters = 0;
       const { get } = this.#statementsOf(generation);
       const documents = new Map<string, FoldedDocument>();
       for (const id of ids) {
         const row = get.get(id) as { ord: number; position: number; body: string } | undefined;
-        if (row !== undefined) documents.set(id, foldedDocument(row));
+        if (row === undefined) continue;
+        documents.set(id, foldedDocument(row));
+        characters += row.body.length;
+        if (characters >= maxCharacters) break;
       }
       return documents;
     });
