@@ -18,10 +18,12 @@ try {
 
 async function start(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
-  let stopping: Promise<void> | null = null;
+  let stopping = false;
   let closeAll: () => Promise<void> = async () => undefined;
   const stopOnce = (exitCode: number) => {
-    stopping ??= closeAll().then(
+    if (stopping) return;
+    stopping = true;
+    void closeAll().then(
       () => process.exit(exitCode),
       () => process.exit(1),
     );
