@@ -11,6 +11,8 @@ import { leaveOut } from '#test/support/left-out.ts';
 
 const startLimitMilliseconds = 15_000;
 const stopLimitMilliseconds = 5000;
+/** FerretDB looks through all documents for most of what it is asked. */
+const suiteTestMilliseconds = 60_000;
 const host = '127.0.0.1';
 
 /** Where `.ci/ferretdb` puts the binary. */
@@ -36,13 +38,21 @@ export interface MongoDbServer {
 export function describeOnMongoDb(suite: string, define: (server: MongoDbServer) => void): void {
   const named = process.env.MONGODB_TEST_URL;
   if (named) describe(suite, () => define(namedServer(named)));
-  else describeOnFerretDb(suite, (ferret) => define(ferret));
+  else startingFerretDb(suite, 'set MONGODB_TEST_URL or run .ci/ferretdb', define);
 }
 
 /** Describes a suite that stops, kills and freezes its server: a FerretDB of its own; without one it is left out. */
 export function describeOnFerretDb(suite: string, define: (ferret: FerretDb) => void): void {
-  if (!existsSync(binary)) return leaveOut(suite, 'set MONGODB_TEST_URL or run .ci/ferretdb');
-  describe(suite, () => {
+  startingFerretDb(suite, 'run .ci/ferretdb', define);
+}
+
+function startingFerretDb(suite: string, how: string, define: (ferret: FerretDb) => void): void {
+  if (!existsSync(binary)) {
+    leaveOut(suite, how);
+    return;
+  }
+  describe(suite, function () {
+    this.timeout(suiteTestMilliseconds);
     const ferret = new FerretDb();
     before(() => ferret.start());
     after(() => ferret.dispose());

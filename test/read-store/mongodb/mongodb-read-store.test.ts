@@ -1,11 +1,161 @@
+import assert from 'node:assert/strict';
+import { MongoClient } from 'mongodb';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
+import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
+import { Superseded } from '#read-store/superseded.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
 
+const everything = { limit: 1000, maxBytes: 1e7 };
+const items = { name: 'items', version: 1, indexes: [['group']] };
+
 describeOnMongoDb('read store on MongoDB', (server) => {
   readStoreContract('MongoDB', async () => openAt(server.newUrl()));
+
+  describe('guards of its documents', () => {
+    let url: string;
+    let store: OpenReadStore;
+    let generation: Generation;
+    beforeEach(async () => {
+      url = server.newUrl();
+      store = openAt(url);
+      generation = await store.writer.begin(items, 0);
+    });
+    afterEach(() => store.dispose());
+
+    const commit = (checkpoint: number, ...writes: ReadonlyArray<DocumentWrite>) =>
+      store.writer.commit([{ generation, writes, checkpoint }]);
+    const listed = async () =>
+      (await store.reader.list('items', {}, everything)).documents.map(({ id, value }) => [id, value]);
+
+    it('lets no late write bring back what was removed, by id or by index, few or many', async () => {
+      const made = Array.from({ length: 30 }, (_, index) => put(`d${index}`, 1, { group: index < 3 ? 'few' : 'many' }));
+      await commit(1, ...made, put('a', 1, { group: 'none' }));
+      await commit(5, { kind: 'delete', id: 'a', position: 5 }, removal('few', 5), removal('many', 5));
+      const late = openMongoDbReadStoreWriter({ url });
+      await late.commit([{ generation, writes: [...made, put('a', 1, { group: 'none' })], checkpoint: 1 }]);
+      await late.close();
+      assert.deepEqual(await listed(), []);
+      assert.equal((await store.writer.generations('items')).current?.checkpoint, 5);
+    });
+
+    it('tells folding which event removed a document', async () => {
+      await commit(1, put('a', 1, { group: 'g' }));
+      await commit(4, removal('g', 4));
+      const { position, value } = (await store.writer.read(generation, ['a'])).get('a') ?? {};
+      assert.deepEqual({ position, value }, { position: 4, value: null });
+    });
+
+    it('lets a document be made again that was removed', async () => {
+      await commit(1, put('a', 1, { group: 'g' }));
+      await commit(3, removal('g', 3));
+      await commit(4, put('a', 4, { group: 'h' }));
+      assert.deepEqual(await listed(), [['a', { group: 'h' }]]);
+    });
+
+    it('keeps what outlived a removal of the same batch, whatever is sent again', async () => {
+      await commit(1, put('a', 1, { group: 'g' }));
+      for (let time = 0; time < 2; time += 1) await commit(5, removal('g', 5), put('b', 5, { group: 'g' }));
+      assert.deepEqual(await listed(), [['b', { group: 'g' }]]);
+    });
+
+    it('forgets after a day that a document was removed, and not before', async () => {
+      await commit(2, put('old', 1, {}), put('new', 2, {}));
+      await commit(4, { kind: 'delete', id: 'old', position: 3 }, { kind: 'delete', id: 'new', position: 4 });
+      const client = new MongoClient(url);
+      try {
+        const documents = client.db().collection<{ _id: string }>(`documents${generation.number}`);
+        const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
+        await documents.updateOne({ _id: 'old' }, { $set: { 'state.removedAt': yesterday } });
+        store = await store.reopen();
+        await commit(5);
+        const left = await documents.find().toArray();
+        assert.deepEqual(
+          left.map(({ _id }) => _id),
+          ['new'],
+        );
+      } finally {
+        await client.close();
+      }
+    });
+
+    it('drops what a writer that was cut off left of a generation nobody knows', async () => {
+      await commit(1, put('a', 1, {}));
+      const client = new MongoClient(url);
+      try {
+        await client.db().collection('documents77').insertOne({});
+        await store.writer.dropOthers(['items']);
+        const names = (await client.db().listCollections().toArray()).map(({ name }) => name);
+        assert.ok(!names.includes('documents77'));
+        assert.deepEqual(await listed(), [['a', {}]]);
+      } finally {
+        await client.close();
+      }
+    });
+  });
+
+  describe('fencing', () => {
+    let url: string;
+    let older: ReadStoreWriter;
+    let newer: ReadStoreWriter;
+    let generation: Generation;
+    beforeEach(async () => {
+      url = server.newUrl();
+      older = openMongoDbReadStoreWriter({ url, fence: 1 });
+      newer = openMongoDbReadStoreWriter({ url, fence: 2 });
+      generation = await older.begin(items, 0);
+      await older.saveStatus([]);
+    });
+    afterEach(async () => {
+      await older.close();
+      await newer.close();
+    });
+
+    it('refuses everything of an older token once a newer one was seen', async () => {
+      await newer.generations('items');
+      await newer.saveStatus([]);
+      await newer.saveOperatorState({ position: 1, skipped: {} });
+      const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
+      await assert.rejects(older.commit([commit]), Superseded);
+      await assert.rejects(older.commit([{ ...commit, writes: [] }]), Superseded);
+      await assert.rejects(older.begin(items, 0), Superseded);
+      await assert.rejects(older.publish(generation), Superseded);
+      await assert.rejects(older.generations('items'), Superseded);
+      await assert.rejects(older.saveStatus([]), Superseded);
+      await assert.rejects(older.saveOperatorState({ position: 2, skipped: {} }), Superseded);
+      await older.dropOthers([]);
+      const { current, filling } = await newer.generations('items');
+      assert.deepEqual([current, filling], [generation, null]);
+      assert.equal((await newer.operatorState()).position, 1);
+    });
+
+    it('refuses to store to a generation that was dropped', async () => {
+      await older.begin({ ...items, version: 2 }, 0);
+      const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
+      await assert.rejects(older.commit([commit]), Superseded);
+    });
+
+    it('lets the newer one go on from what the older one stored', async () => {
+      await older.commit([{ generation, writes: [put('a', 1, { group: 'g' })], checkpoint: 1 }]);
+      const { current } = await newer.generations('items');
+      assert.equal(current?.checkpoint, 1);
+      await newer.commit([{ generation, writes: [put('a', 2, { group: 'h' })], checkpoint: 2 }]);
+      await newer.publish(generation);
+      const reader = openMongoDbReadStore({ url });
+      assert.deepEqual((await reader.get('items', 'a'))?.value, { group: 'h' });
+      await reader.close();
+    });
+  });
 });
+
+function put(id: string, position: number, value: object): DocumentWrite {
+  return { kind: 'put', id, order: position, value, body: JSON.stringify(value), position };
+}
+
+function removal(group: string, position: number): DocumentWrite {
+  return { kind: 'delete-where', where: { group }, position };
+}
 
 function openAt(url: string): OpenReadStore {
   const reader = openMongoDbReadStore({ url });

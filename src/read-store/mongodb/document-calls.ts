@@ -1,0 +1,53 @@
+import { type Collection, MongoBulkWriteError } from 'mongodb';
+import { type DocumentRecord, documentsName } from '#read-store/mongodb/stored-document.ts';
+import type { Generation } from '#read-store/read-store.ts';
+import { type MongoDbConnection, writeErrorCodes } from '#src/mongodb/mongodb-connection.ts';
+
+/** How writes are to be applied. */
+export interface Applying {
+  readonly connection: MongoDbConnection;
+  readonly generation: Generation;
+  /** The position up to which the generation was stored before: a document made since is probably not there yet. */
+  readonly storedUpTo: number;
+  /** Called before each call of the store; what it throws ends the applying. */
+  readonly beforeCall: () => Promise<void>;
+}
+
+/** @returns false if some of them were there already; the others are stored */
+export async function insert(records: ReadonlyArray<DocumentRecord>, applying: Applying): Promise<boolean> {
+  const operations = records.map((document) => ({ insertOne: { document } }));
+  return calling(applying, async (collection) => {
+    try {
+      await collection.bulkWrite(operations, { ordered: false });
+      return true;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      return false;
+    }
+  });
+}
+
+/** Stores each state unless a later one stands. */
+export async function merge(records: ReadonlyArray<DocumentRecord>, applying: Applying): Promise<void> {
+  const operations = records.map(({ _id, state }) => ({
+    updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
+  }));
+  const together = await applying.connection.maxUpdates();
+  for (let start = 0; start < operations.length; start += together) {
+    const some = operations.slice(start, start + together);
+    await calling(applying, (collection) => collection.bulkWrite(some, { ordered: false }));
+  }
+}
+
+/** Calls the store on the documents of the generation. @throws Unavailable; what `beforeCall` throws */
+export async function calling<Result>(
+  { connection, generation, beforeCall }: Applying,
+  work: (collection: Collection<DocumentRecord>) => Promise<Result>,
+): Promise<Result> {
+  await beforeCall();
+  return connection.call((database) => work(database.collection(documentsName(generation.number))));
+}
+
+function isDuplicate(error: unknown): boolean {
+  return error instanceof MongoBulkWriteError && writeErrorCodes(error).every((code) => code === 11000);
+}

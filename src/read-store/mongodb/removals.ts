@@ -1,0 +1,75 @@
+import type { Filter } from 'mongodb';
+import { type Applying, calling, insert, merge } from '#read-store/mongodb/document-calls.ts';
+import { type DocumentRecord, removedAt, whereConditions } from '#read-store/mongodb/stored-document.ts';
+import type { DocumentWrite } from '#read-store/read-store.ts';
+
+/** Documents that are removed at once, at most. */
+const maxMerged = 1000;
+const maxExchanged = 10_000;
+
+/**
+ * Removes the living documents that fit a declared index and that nothing has touched since, in bounded calls.
+ * @throws Unavailable
+ */
+export async function removeWhere(
+  { where, position }: DocumentWrite & { readonly kind: 'delete-where' },
+  applying: Applying,
+): Promise<void> {
+  const filter = {
+    ...whereConditions(applying.generation.indexes, where),
+    'state.live': true,
+    'state.position': { $lt: position },
+  };
+  const together = await applying.connection.maxUpdates();
+  const limit = together >= maxMerged ? maxMerged : maxExchanged;
+  for (;;) {
+    const found = await firstMade(filter, limit, applying);
+    if (found.length <= together) await merge(found.map(removed(position)), applying);
+    else await exchange(found, found.length === limit, filter, position, applying);
+    if (found.length < limit) return;
+  }
+}
+
+interface Found {
+  readonly _id: string;
+  readonly order: number;
+}
+
+/**
+ * For a server that takes few updates at once: such a one also looks through all documents for each of them. What is
+ * removed is deleted and then remembered, by two calls. The price: in between a late write could bring it back.
+ */
+async function exchange(
+  found: ReadonlyArray<Found>,
+  cutOff: boolean,
+  filter: Filter<DocumentRecord>,
+  position: number,
+  applying: Applying,
+): Promise<void> {
+  const last = found.at(-1)?.order ?? 0;
+  // One event may have made several: those that the limit has cut off are deleted with the others.
+  const alike = cutOff ? await firstMade({ ...filter, 'state.order': last }, maxExchanged, applying) : [];
+  const all = new Map([...found, ...alike].map((one) => [one._id, one] as const));
+  const made = { 'state.order': { $lte: last } };
+  await calling(applying, (collection) => collection.deleteMany({ ...filter, ...made }));
+  const records = [...all.values()].map(removed(position));
+  if (!(await insert(records, applying))) await merge(records, applying);
+}
+
+function firstMade(filter: Filter<DocumentRecord>, limit: number, applying: Applying): Promise<ReadonlyArray<Found>> {
+  return calling(applying, (collection) =>
+    collection
+      .find<DocumentRecord<number>>(filter, {
+        projection: { 'state.live': 1, 'state.order': 1 },
+        sort: { 'state.order': 1 },
+        limit,
+        batchSize: limit,
+      })
+      .map(({ _id, state }) => ({ _id, order: state.live ? state.order : 0 }))
+      .toArray(),
+  );
+}
+
+function removed(position: number): (found: Found) => DocumentRecord {
+  return ({ _id }) => ({ _id, state: removedAt(position) });
+}

@@ -1,0 +1,79 @@
+import { type AnyProjection, projection } from '#read-store/projection.ts';
+import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
+import type { Page, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import { eventually, type GivenEvent, type InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
+
+interface FlowEvents {
+  readonly FlowCreated: { readonly flowId: string; readonly name: string };
+  readonly FlowRenamed: { readonly flowId: string; readonly name: string };
+  readonly FlowDeleted: { readonly flowId: string };
+  readonly VersionCreated: { readonly flowId: string; readonly number: number };
+}
+
+/** `seen` counts: an event taken twice or left out shows. */
+const flows: AnyProjection = projection<
+  { readonly flowId: string; readonly name: string; readonly seen: number },
+  FlowEvents
+>({
+  name: 'flows',
+  version: 1,
+  keys: (event) => [event.data.flowId],
+  on: {
+    FlowCreated: (_, { data }) => ({ ...data, seen: 100 }),
+    FlowRenamed: (flow, { data }) => flow && { ...flow, name: data.name, seen: flow.seen + 1 },
+    FlowDeleted: () => null,
+  },
+  indexes: [['name']],
+});
+
+const versions: AnyProjection = projection<{ readonly flowId: string; readonly number: number }, FlowEvents>({
+  name: 'versions',
+  version: 1,
+  keys: (event) => ('number' in event.data ? [`${event.data.flowId}-${event.data.number}`] : []),
+  on: { VersionCreated: (_, { data }) => data },
+  removeWhere: { FlowDeleted: ({ data }) => ({ flowId: data.flowId }) },
+  indexes: [['flowId']],
+});
+
+/** Projections with all kinds of writes: documents put, put again, removed by id and by index. */
+export const flowsAndVersions = [flows, versions];
+
+/** Starts a runner of them that says nothing. */
+export function runFlowsAndVersions(events: InMemoryEventStore, store: ReadStoreWriter): Promise<ProjectionRunner> {
+  const quiet = () => undefined;
+  const log = { info: quiet, warn: quiet, error: quiet };
+  return startProjectionRunner({ projections: flowsAndVersions, events, store, log });
+}
+
+/** Waits until a runner's documents hold the whole log. */
+export function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore): Promise<void> {
+  return eventually('everything is caught up', async () => {
+    const end = await events.lastPosition();
+    return runner.ready() && runner.positions().every(({ live, position }) => live && position >= end);
+  });
+}
+
+/** Everything that queries see. */
+export function documentsOf(reader: ReadStore): Promise<ReadonlyArray<Page<object>>> {
+  return Promise.all(flowsAndVersions.map(({ name }) => reader.list(name, {}, { limit: 1000, maxBytes: 1e7 })));
+}
+
+/** A log's worth of flows that come, change and go. */
+export function history(length: number, from = 0): ReadonlyArray<GivenEvent> {
+  return Array.from({ length }, (_, index) => {
+    const number = from + index;
+    const flowId = `f${(number * 7) % 23}`;
+    const stream = `flow-${flowId}`;
+    if (number % 11 === 10) return { stream, type: 'FlowDeleted', data: { flowId } };
+    if (number % 3 === 0) return { stream, type: 'FlowCreated', data: { flowId, name: flowId } };
+    if (number % 3 === 1) return { stream, type: 'VersionCreated', data: { flowId, number } };
+    return { stream, type: 'FlowRenamed', data: { flowId, name: `n${number}` } };
+  });
+}
+
+/** Asks for a rebuild of the flows. */
+export const rebuildRequest: GivenEvent = {
+  stream: 'projection-flows',
+  type: 'ProjectionRebuildRequested',
+  data: { projection: 'flows' },
+};
