@@ -75,8 +75,11 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Texts without these can hold neither an overflowing number nor half a surrogate pair, so need no walk. */
-const mayHoldUnsafe = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{309}/;
+/**
+ * Texts without these can hold neither an overflowing number nor half a surrogate pair, so need no walk. A number
+ * overflows at 309 places: an exponent of two digits gives 99 of them at most.
+ */
+const mayHoldUnsafe = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{210}/;
 
 function unsafeValues(root: Json): ReadonlyArray<InputError> {
   const errors: InputError[] = [];
