@@ -3,6 +3,7 @@ import { hashOfSecret } from '#domain/api-key/secret.ts';
 import type { Caller, KeyType, Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import type { JsonObject } from '#src/json.ts';
 
 /** As much of the read models as resolving a key needs. */
 interface SecretDocument {
@@ -41,6 +42,8 @@ export class KeyResolver {
   readonly #cache = new LRUCache<string, Resolved>({ max: cachedKeys, ttl: freshForMilliseconds });
   /** Keys revoked on this node: refused at once, however far the read models are. */
   readonly #revoked = new LRUCache<string, true>({ max: cachedKeys });
+  /** When secrets replaced on this node end to work, by their SHA-256: not to be missed either. */
+  readonly #replaced = new LRUCache<string, string>({ max: cachedKeys });
 
   constructor(documents: ReadStore, usage: KeyUsage) {
     this.#documents = documents;
@@ -51,8 +54,9 @@ export class KeyResolver {
   resolve = async (presented: string): Promise<Caller | null> => {
     if (presented.length > longestKey) return null;
     const secretHash = hashOfSecret(presented);
-    const { caller, validUntil, keyId } = this.#cache.get(secretHash) ?? (await this.#lookUp(secretHash));
+    const { caller, validUntil: known, keyId } = this.#cache.get(secretHash) ?? (await this.#lookUp(secretHash));
     if (caller === null || keyId === null || this.#revoked.has(keyId)) return null;
+    const validUntil = this.#replaced.get(secretHash) ?? known;
     const now = new Date().toISOString();
     if (validUntil !== null && validUntil <= now) return null;
     this.#usage.touch(keyId, now);
@@ -60,9 +64,10 @@ export class KeyResolver {
   };
 
   /** Forgets what it knows: a key was made, rotated or revoked. */
-  changed(event: { readonly type: string; readonly data: { readonly id?: unknown } }): void {
-    if (event.type === 'ApiKeyRevoked') this.#revoked.set(String(event.data.id), true);
-    if (event.type.startsWith('ApiKey')) this.#cache.clear();
+  changed({ type, data }: { readonly type: string; readonly data: JsonObject }): void {
+    if (type === 'ApiKeyRevoked') this.#revoked.set(String(data.id), true);
+    if (type === 'ApiKeyRotated') this.#replaced.set(String(data.previousSecretHash), String(data.previousValidUntil));
+    if (type.startsWith('ApiKey')) this.#cache.clear();
   }
 
   async #lookUp(secretHash: string): Promise<Resolved> {
