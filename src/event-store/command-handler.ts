@@ -76,6 +76,8 @@ export interface CommandHandlerOptions {
 const defaultCacheBytes = 64 * 1024 * 1024;
 const defaultDeadlineMilliseconds = 10_000;
 const retryJitterMilliseconds = 10;
+/** Events of a stream read at a time: at their largest they take less than 100 MiB. */
+const eventsRead = 100;
 /** A rough weight of what folding one event leaves in a state; payloads are not kept there. */
 const bytesOfState = (stream: StreamState<unknown>) =>
   1024 + 256 * (stream.revision + 1) + 256 * stream.remembered.size;
@@ -105,8 +107,8 @@ export class CommandHandler {
     const stream = streamOf(entity, id);
     const known = this.#cached(entity, stream);
     if (this.#soleWriter && known.revision !== noStream) return known;
-    const newer = await this.#store.read(stream, known.revision + 1);
-    return newer.length === 0 ? known : this.#keep(stream, foldStream(entity, known, newer));
+    const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
+    return current === known ? known : this.#keep(stream, current);
   }
 
   /** A stream's state as it was at a revision, from the log. @throws Unavailable */
@@ -115,8 +117,7 @@ export class CommandHandler {
     id: string,
     revision: number,
   ): Promise<StreamState<State>> {
-    const events = await this.#store.read(streamOf(entity, id), 0, revision + 1);
-    return foldStream(entity, emptyStream(entity), events);
+    return this.#foldOn(entity, streamOf(entity, id), emptyStream(entity), revision);
   }
 
   /** One event of a stream. @throws Unavailable */
@@ -186,6 +187,23 @@ export class CommandHandler {
     if (E.isLeft(appended)) return appended;
     const { position } = appended.right;
     return E.right(recorded.map((event) => ({ ...event, position })));
+  }
+
+  /** Folds what follows a state, up to a revision: a stream of large payloads is never in memory as a whole. */
+  async #foldOn<State, Events>(
+    entity: Entity<State, Events>,
+    stream: string,
+    from: StreamState<State>,
+    upTo: number,
+  ): Promise<StreamState<State>> {
+    let state = from;
+    while (state.revision < upTo) {
+      const limit = Math.min(eventsRead, upTo - state.revision);
+      const newer = await this.#store.read(stream, state.revision + 1, limit);
+      state = foldStream(entity, state, newer);
+      if (newer.length < limit) break;
+    }
+    return state;
   }
 
   #cached<State, Events>(entity: Entity<State, Events>, stream: string): StreamState<State> {

@@ -150,6 +150,19 @@ describe('command handler', () => {
     assert.deepEqual(store.reads, [[stream, 2]]);
   });
 
+  it('reads a long stream in parts, now and as it was', async () => {
+    const { store, handler } = await begun();
+    for (let number = 0; number < 199; number += 1) await addName(handler, '.');
+    store.reads.length = 0;
+    const anew = new CommandHandler({ store });
+    assert.equal((await anew.load(flow, id)).revision, 199);
+    assert.equal((await anew.loadAt(flow, id, 150)).revision, 150);
+    assert.deepEqual(
+      store.reads.map(([, from]) => from),
+      [0, 100, 200, 0, 100],
+    );
+  });
+
   it('forgets what its cache has no room for, and reads it again', async () => {
     const { store } = await begun();
     const handler = new CommandHandler({ store, cacheBytes: 1 });
