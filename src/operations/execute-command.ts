@@ -192,7 +192,10 @@ class CommandExecutor {
     const { lastRevision } = early.repeated;
     const stream = await this.#runtime.handler.loadAt(entity, sound.id, lastRevision);
     const body = await this.#body(sound, { stream, events: [] }, null, true);
-    return E.right(this.#answer(sound, stream, body, undefined));
+    // The first answer may never have come, so nobody may have waited for the read models yet.
+    const last = await this.#runtime.handler.eventAt(entity, sound.id, lastRevision);
+    await this.#runtime.shown([last]);
+    return E.right(this.#answer(sound, stream, body, last.position));
   }
 
   /** In a stream of many resources, whether these ids were given out before the request that is remembered. */

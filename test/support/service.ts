@@ -5,6 +5,7 @@ import type { Failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import { Claims } from '#event-store/claims.ts';
 import { CommandHandler, type CommandHandlerOptions } from '#event-store/command-handler.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
 import type { Answer, Operation, OperationRequest } from '#operations/operation.ts';
@@ -33,6 +34,8 @@ export class Service {
   readonly documents: ReadModel;
   readonly handler: CommandHandler;
   readonly claims: Claims;
+  /** What answers waited for the read models to show. */
+  readonly shown: RecordedEvent[] = [];
   readonly #operations = new Map<AnyCommand, Operation>();
 
   /** @param store the log of a service that ended, to begin on what it left */
@@ -89,7 +92,8 @@ export class Service {
         (await this.documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
       projection: async () => null,
     };
-    const runtime = { handler: this.handler, claims: this.claims, lookup, shown: async () => undefined };
+    const shown = async (events: ReadonlyArray<RecordedEvent>) => void this.shown.push(...events);
+    const runtime = { handler: this.handler, claims: this.claims, lookup, shown };
     const operation = commandOperation(command, runtime);
     this.#operations.set(command, operation);
     return operation;
