@@ -16,8 +16,10 @@ const closeLimitMilliseconds = 5000;
 const saveLimitMilliseconds = 5000;
 const firstRestartMilliseconds = 100;
 const longestRestartMilliseconds = 10_000;
-/** Far above what the thread needs; but by it V8 judges how much garbage it may leave lying. */
+/** Far above what the thread needs: what hostile documents may make of it is bounded well below. */
 const maxOldGenerationSizeMb = 1536;
+/** Half of V8's own choice: a rebuild fills it with garbage however large it is, and it counts as memory used. */
+const maxYoungGenerationSizeMb = 48;
 /** A thread that lived so long died of something new: the next restart is quick again. */
 const healthyMilliseconds = 30_000;
 
@@ -205,7 +207,7 @@ class ThreadedProjector implements Projector {
     const worker = new Worker(new URL('../projector.ts', import.meta.url), {
       workerData,
       transferList: [wake],
-      resourceLimits: { maxOldGenerationSizeMb },
+      resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
     });
     this.#worker = worker;
     this.#startedAt = performance.now();

@@ -12,6 +12,7 @@ import type {
 } from '#read-store/read-store.ts';
 import * as table from '#read-store/sqlite/document-table.ts';
 import { guarded, openReadStoreFile, ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
+import { Unavailable } from '#src/unavailable.ts';
 
 /** Documents that one statement of a removal deletes at most: it bounds the list of rows that SQLite makes for it. */
 const removalChunk = 10_000;
@@ -40,6 +41,13 @@ export function openSqliteReadStoreWriter(file: string, warn: (message: string) 
   }
 }
 
+/**
+ * A transaction that only fills may be left open so long: a page that changes often is then written once. Other commits
+ * end it, and for a while after one of them none is left open.
+ */
+const longestTransactionMilliseconds = 1000;
+const quietMilliseconds = 1000;
+
 interface GenerationStatements {
   readonly fields: ReadonlyArray<string>;
   readonly get: StatementSync;
@@ -51,11 +59,16 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   readonly #database: DatabaseSync;
   readonly #saveCheckpoint: StatementSync;
   readonly #statements = new Map<number, GenerationStatements>();
+  /** The numbers of incomplete generations. */
+  #filling: ReadonlySet<number> = new Set();
+  #begunAt = 0;
+  /** When something was last stored that a complete generation holds. */
+  #servedAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#saveCheckpoint = database.prepare('UPDATE generation SET checkpoint = ? WHERE number = ?');
-    guarded(() => this.#adjustCheckpoints());
+    guarded(() => this.#noteFillings());
   }
 
   async generations(collection: string): Promise<CollectionGenerations> {
@@ -82,7 +95,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
       if (this.#generationsOf(name).length === 1) this.#pointAt(name, number);
       return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
     });
-    guarded(() => this.#adjustCheckpoints());
+    guarded(() => this.#noteFillings());
     return generation;
   }
 
@@ -106,17 +119,26 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     });
   }
 
-  async commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
-    this.#transaction(() => {
-      for (const { generation, writes, checkpoint } of commits) {
-        for (const write of writes) this.#write(generation, write);
-        this.#saveCheckpoint.run(checkpoint, generation.number);
-      }
-    });
+  async commit(commits: ReadonlyArray<GenerationCommit>, more = false): Promise<void> {
+    const filling = commits.every(({ generation }) => this.#filling.has(generation.number));
+    const now = performance.now();
+    if (!filling) this.#servedAt = now;
+    // While what is read changes too, each of its commits would have to wait for all that was put off.
+    const mayWait = more && filling && now - this.#servedAt > quietMilliseconds;
+    this.#transaction(
+      () => {
+        for (const { generation, writes, checkpoint } of commits) {
+          for (const write of writes) this.#write(generation, write);
+          this.#saveCheckpoint.run(checkpoint, generation.number);
+        }
+      },
+      mayWait ? longestTransactionMilliseconds : 0,
+    );
   }
 
   async finish({ number, indexes }: Generation): Promise<void> {
-    for (const statement of table.createIndexes(number, indexes)) guarded(() => this.#database.exec(statement));
+    for (const statement of table.createIndexes(number, indexes))
+      this.#transaction(() => this.#database.exec(statement));
   }
 
   async publish(generation: Generation): Promise<void> {
@@ -127,7 +149,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     this.#transaction(() => {
       for (const { number } of this.#generationsOf(generation.name)) if (number < generation.number) this.#drop(number);
     });
-    guarded(() => this.#adjustCheckpoints());
+    guarded(() => this.#noteFillings());
   }
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
@@ -164,12 +186,20 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   }
 
   async close(): Promise<void> {
-    if (this.#database.isOpen) this.#database.close();
+    if (!this.#database.isOpen) return;
+    try {
+      if (this.#database.isTransaction) guarded(() => this.#database.exec('COMMIT'));
+    } finally {
+      this.#database.close();
+    }
   }
 
-  #adjustCheckpoints(): void {
-    const filling = this.#database.prepare('SELECT 1 FROM generation WHERE complete = 0 LIMIT 1').get() !== undefined;
-    this.#database.exec(`PRAGMA wal_autocheckpoint = ${filling ? fillingCheckpointPages : liveCheckpointPages}`);
+  #noteFillings(): void {
+    const rows = this.#database.prepare('SELECT number FROM generation WHERE complete = 0').all();
+    this.#filling = new Set(rows.map(({ number }) => Number(number)));
+    this.#database.exec(
+      `PRAGMA wal_autocheckpoint = ${rows.length > 0 ? fillingCheckpointPages : liveCheckpointPages}`,
+    );
   }
 
   #write(generation: Generation, write: DocumentWrite): void {
@@ -249,7 +279,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   }
 
   #saveNote(name: string, body: object): void {
-    guarded(() =>
+    this.#transaction(() =>
       this.#run('INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body', [
         name,
         JSON.stringify(body),
@@ -261,19 +291,34 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     return this.#database.prepare(sql).run(...values);
   }
 
-  #transaction<Result>(work: () => Result): Result {
-    return guarded(() => {
-      this.#database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        this.#database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        // Some errors (a full disk) have rolled it back already.
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        throw error;
-      }
-    });
+  /** @param mayLastMilliseconds how old a transaction may be that is left open for the next commit to be part of */
+  #transaction<Result>(work: () => Result, mayLastMilliseconds = 0): Result {
+    const begun = this.#database.isTransaction;
+    try {
+      return guarded(() => this.#inTransaction(work, mayLastMilliseconds));
+    } catch (error) {
+      if (!begun || !(error instanceof Unavailable)) throw error;
+      // Whoever believes it stored must begin again at the stored checkpoints.
+      throw new Error('The read store has lost commits that were put off.', { cause: error });
+    }
+  }
+
+  #inTransaction<Result>(work: () => Result, mayLastMilliseconds: number): Result {
+    if (!this.#database.isTransaction) this.#begin();
+    try {
+      const result = work();
+      if (performance.now() - this.#begunAt >= mayLastMilliseconds) this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // Some errors (a full disk) have rolled it back already.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #begin(): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    this.#begunAt = performance.now();
   }
 }
 

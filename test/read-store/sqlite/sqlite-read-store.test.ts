@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Generation, GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -53,6 +54,74 @@ describe('SQLite read store file', () => {
     newer.exec('PRAGMA user_version = 99');
     newer.close();
     await assertSetAside();
+  });
+
+  describe('a commit of a filling that more will follow', () => {
+    const definition = { name: 'items', version: 1, indexes: [] };
+    const commitOf = (generation: Generation, id: string, checkpoint: number): GenerationCommit => ({
+      generation,
+      checkpoint,
+      writes: [{ kind: 'put', id, order: 1, value: { id }, body: JSON.stringify({ id }), position: checkpoint }],
+    });
+    let writer: ReadStoreWriter;
+    let reader: ReadStore;
+
+    beforeEach(() => {
+      writer = openWriter();
+      reader = openSqliteReadStore(file);
+    });
+    afterEach(async () => {
+      await reader.close();
+      await writer.close();
+    });
+
+    const has = async (id: string) => (await reader.get('items', id)) !== null;
+
+    it('is stored with the next, and read back by the writer before that', async () => {
+      const generation = await writer.begin(definition, 0);
+      await writer.commit([commitOf(generation, 'a', 1)], true);
+      assert.equal(await has('a'), false);
+      assert.deepEqual([...(await writer.read(generation, ['a'])).keys()], ['a']);
+      await writer.commit([commitOf(generation, 'b', 2)]);
+      assert.deepEqual([await has('a'), await has('b')], [true, true]);
+    });
+
+    it('is stored by whatever else is, and by closing', async () => {
+      const generation = await writer.begin(definition, 0);
+      await writer.commit([commitOf(generation, 'a', 1)], true);
+      await writer.saveStatus([]);
+      assert.equal(await has('a'), true);
+      await writer.commit([commitOf(generation, 'b', 2)], true);
+      await writer.close();
+      assert.equal(await has('b'), true);
+      writer = openWriter();
+      assert.equal((await writer.generations('items')).current?.checkpoint, 2);
+    });
+
+    it('is stored at once when it changes what is read, or shortly after something did', async () => {
+      const read = await writer.begin(definition, 0);
+      await writer.commit([commitOf(read, 'a', 1)], true);
+      await writer.publish(read);
+      await writer.commit([commitOf(read, 'b', 2)], true);
+      assert.equal(await has('b'), true);
+      const filling = await writer.begin({ ...definition, name: 'others' }, 0);
+      await writer.commit([commitOf(filling, 'c', 1)], true);
+      assert.notEqual(await reader.get('others', 'c'), null);
+    });
+
+    it('is lost in a crash with its checkpoint, and nothing else is', async () => {
+      const generation = await writer.begin(definition, 0);
+      await writer.commit([commitOf(generation, 'a', 1)]);
+      await writer.commit([commitOf(generation, 'b', 2)], true);
+      const copy = join(folder, 'copy.sqlite');
+      for (const suffix of ['', '-wal']) await copyFile(file + suffix, copy + suffix);
+      const after = openSqliteReadStoreWriter(copy, assert.fail);
+      const { current } = await after.generations('items');
+      assert.ok(current);
+      assert.equal(current.checkpoint, 1);
+      assert.deepEqual([...(await after.read(current, ['a', 'b'])).keys()], ['a']);
+      await after.close();
+    });
   });
 
   it('opens its own file again without a warning', async () => {
