@@ -13,6 +13,7 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
+import { RebuildReport } from '#read-store/rebuild-report.ts';
 import { type Retrying, retrying } from '#read-store/retrying.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -69,6 +70,7 @@ class Runner implements ProjectionRunner {
   readonly #retry: Retrying;
   readonly #standings: ReadonlyArray<ProjectionStanding>;
   readonly #pace = new PaceMeter();
+  readonly #report: RebuildReport;
   #live: Lane;
   readonly #catchUp: Lane;
   #turn: Promise<void> = Promise.resolve();
@@ -78,6 +80,7 @@ class Runner implements ProjectionRunner {
 
   constructor(options: ProjectionRunnerOptions) {
     this.#options = options;
+    this.#report = new RebuildReport(options.log);
     this.#retry = { log: options.log, signal: this.#closing.signal };
     this.#standings = options.projections.map((projection) => new ProjectionStanding(projection, []));
     this.#live = this.#liveLane(0);
@@ -169,7 +172,6 @@ class Runner implements ProjectionRunner {
     const generation = await this.#persist('Beginning a rebuild', () => this.#options.store.begin(definition, begunAt));
     if (standing.filling !== null) this.#catchUp.remove(standing.filling);
     standing.filling = this.#feed(standing, generation, rebuildLimits);
-    this.#options.log.info({ projection: projection.name, version: projection.version }, 'A read model is being built');
   }
 
   /** Operators' requests that nobody has obeyed yet, read before anything is fed: what to skip must be known then. */
@@ -223,12 +225,22 @@ class Runner implements ProjectionRunner {
 
   async #afterCatchUpBatch(batch: EventBatch): Promise<void> {
     this.#pace.count(batch);
+    this.#report.folded(batch, this.#rebuilding(), this.#pace.pace());
     if (batch.caughtUp || batch.position >= this.#live.position) await this.#endCatchUps(batch);
+    if (this.#rebuilding().length === 0) this.#report.ended();
     this.#options.onPositions?.();
     if (performance.now() - this.#statusAt >= statusMilliseconds) {
       this.#pace.aim(await this.#persist('Reading the log', () => this.#options.events.lastPosition()));
       await this.#tellStatus();
     }
+  }
+
+  /** The names of the projections that are being rebuilt. */
+  #rebuilding(): ReadonlyArray<string> {
+    const filling = this.#standings.filter(
+      (standing) => standing.filling !== null && standing.filling.failure === null,
+    );
+    return filling.map(({ projection }) => projection.name);
   }
 
   async #endCatchUps(batch: EventBatch): Promise<void> {
@@ -262,8 +274,7 @@ class Runner implements ProjectionRunner {
       standing.current = feed;
       standing.frozen = null;
       standing.filling = null;
-      const { name, version } = standing.projection;
-      this.#options.log.info({ projection: name, version, position: feed.position }, 'A read model is built');
+      this.#report.built(standing.projection.name);
     }
     await this.#tellStatus();
   }

@@ -353,6 +353,44 @@ describe('projection runner', () => {
     assert.equal(statusOf('flows').state, 'stopped');
   });
 
+  it('tells the log nothing of an empty one, else once that all is built', async () => {
+    const told: string[] = [];
+    const telling = { info: (_: object, message: string) => told.push(message), warn: assert.fail, error: assert.fail };
+    const startTold = async (projections: ReadonlyArray<AnyProjection>) => {
+      runner = await startProjectionRunner({ projections, events: log, store: writer, log: telling });
+      await caughtUp();
+    };
+    await startTold([flows(), versions]);
+    assert.deepEqual(told, []);
+    log.append(created('f1'), version('f1', 1));
+    await caughtUp();
+    await shut();
+    open();
+    await startTold([flows(2), versions]);
+    await eventually('it is built', () => statusOf('flows').state === 'running');
+    await eventually('it is told', () => told.length > 0);
+    assert.deepEqual(told, ['Read models are built']);
+  });
+
+  it('tells the log when a long rebuild begins and when it ends', async () => {
+    const told: (readonly [string, unknown])[] = [];
+    const info = (fields: Readonly<Record<string, unknown>>, message: string) =>
+      told.push([message, fields.projections]);
+    log.append(...Array.from({ length: 6000 }, (_, index) => created(`f${index}`)));
+    const telling = { info, warn: assert.fail, error: assert.fail };
+    runner = await startProjectionRunner({
+      projections: [flows(), versions],
+      events: log,
+      store: writer,
+      log: telling,
+    });
+    await eventually('it is told', () => told.length > 1);
+    assert.deepEqual(told, [
+      ['Read models are being built', ['flows', 'versions']],
+      ['Read models are built', ['flows', 'versions']],
+    ]);
+  });
+
   it('rebuilds a new version beside the old one and swaps it in', async () => {
     log.append(created('f1'), renamed('f1', 'a'));
     await start();
