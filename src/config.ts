@@ -34,6 +34,8 @@ export interface Config {
 export interface Limits {
   /** A control-plane body at most. */
   readonly maxBodyBytes: number;
+  /** Requests of one key in a minute at most; null for no limit. */
+  readonly requestsPerMinute: number | null;
   /** The stored bytes of one append at most. */
   readonly maxAppendBytes: number;
   readonly maxHeaderBytes: number;
@@ -69,6 +71,10 @@ export function readConfig(environment: Environment): Config {
     logLevel: logLevelOf(environment),
     limits: {
       maxBodyBytes: wholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
+      requestsPerMinute:
+        given(environment, 'REQUESTS_PER_MINUTE') === undefined
+          ? null
+          : wholeNumber(environment, 'REQUESTS_PER_MINUTE', 600, 1, 1_000_000_000),
       maxAppendBytes: wholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 1_024, 64 * 1024 * 1024),
       maxHeaderBytes: wholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
       maxConnections: wholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),

@@ -67,7 +67,8 @@ async function serve(
   }
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
-    const local = createApp({ ...common, authenticate: async () => localOperator });
+    const limits = { ...config.limits, requestsPerMinute: null };
+    const local = createApp({ ...common, limits, authenticate: async () => localOperator });
     doors.push(await openControlSocket(local, socketPath));
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;

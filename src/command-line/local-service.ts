@@ -60,7 +60,14 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
   });
   const { operations, readiness, metrics } = service;
   const { version } = packageJson;
-  const options = { operations, readiness, version, metrics, log: log.logger, limits: config.limits };
+  const options = {
+    operations,
+    readiness,
+    version,
+    metrics,
+    log: log.logger,
+    limits: { ...config.limits, requestsPerMinute: null },
+  };
   const closeSocket = await openControlSocket(createApp({ ...options, authenticate: async () => localOperator }), path);
   return async () => {
     await closeSocket();

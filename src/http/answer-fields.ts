@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 
 /** The headers of a success, names and values in turn. */
 export function answerFields(exchange: Exchange, route: Route, answer: Answer): ReadonlyArray<string> {
-  const fields = [...dataPolicy, ...notStored];
+  const fields = [...dataPolicy, ...notStored, ...exchange.limitFields];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
   if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));

@@ -23,6 +23,7 @@ import type { Answer, Operation, OperationRequest, RequestInput } from '#operati
 import { type Route, routesOf } from '#operations/routes.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
+import { RateLimit } from './rate-limit.ts';
 
 /** What the HTTP face stands on. */
 export interface AppOptions {
@@ -34,7 +35,11 @@ export interface AppOptions {
   readonly version: string;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly limits: { readonly maxBodyBytes: number };
+  readonly limits: {
+    readonly maxBodyBytes: number;
+    /** Requests of one key in a minute at most, on this node; null for no limit. Default null. */
+    readonly requestsPerMinute?: number | null;
+  };
   /** Whether `/metrics` is answered here; false when it has a port of its own. Default true. */
   readonly servesMetrics?: boolean;
   /** Further paths that need no key. */
@@ -77,12 +82,15 @@ class HttpFace {
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
   readonly #dispatch: Dispatch;
   readonly #gatewayPaths: Dispatch;
+  readonly #rateLimit: RateLimit | null;
 
   constructor(options: AppOptions) {
     this.#options = options;
     // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
     this.#requestLog = options.log.child({}, { redact: [] });
     this.#readBody = jsonBodyReader(options.limits.maxBodyBytes);
+    const { requestsPerMinute = null } = options.limits;
+    this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute);
     const routes = routesOf(options.operations);
     const open = [
       ...healthLines(options.version, options.readiness),
@@ -131,7 +139,6 @@ class HttpFace {
   async #answerOperation(exchange: Exchange, route: Route, parameters: Parameters): Promise<void> {
     const caller = await this.#callerOf(exchange);
     if ('code' in caller) return this.#refuse(exchange, caller);
-    exchange.keyId = caller.keyId;
     for (const name of route.idParameters) {
       if (!isCuid(parameters[name] ?? '')) return this.#refuse(exchange, noSuchId(route, parameters[name] ?? ''));
     }
@@ -148,10 +155,17 @@ class HttpFace {
     );
   }
 
-  async #callerOf({ ctx }: Exchange): Promise<Caller | Failure> {
-    const key = presentedKeyOf(ctx.req.headers);
+  /** Who asks, unless the key is not good, or has asked too often. */
+  async #callerOf(exchange: Exchange): Promise<Caller | Failure> {
+    const key = presentedKeyOf(exchange.ctx.req.headers);
     if (key === null) return keyRequired;
-    return (await this.#options.authenticate(key)) ?? keyInvalid;
+    const caller = await this.#options.authenticate(key);
+    if (caller === null) return keyInvalid;
+    exchange.keyId = caller.keyId;
+    if (this.#rateLimit === null) return caller;
+    const { allowed, fields, retryAfterSeconds } = await this.#rateLimit.take(caller.keyId);
+    exchange.limitFields = fields;
+    return allowed ? caller : failure('rate-limited', tooMany(retryAfterSeconds), { retryAfterSeconds });
   }
 
   #requestOf(exchange: Exchange, route: Route, parameters: Parameters, caller: Caller): Understood {
@@ -207,7 +221,6 @@ class HttpFace {
     if (this.#gatewayPaths.allowed(path).length > 0) exchange.plane = 'gateway';
     const caller = await this.#callerOf(exchange);
     if ('code' in caller) return this.#refuse(exchange, caller);
-    exchange.keyId = caller.keyId;
     if (allowed.length === 0)
       return this.#refuse(exchange, failure('path-not-found', 'There is nothing at this path.'));
     const detail = `This path takes ${allowed.join(', ')}, not ${ctx.req.method}.`;
@@ -222,7 +235,7 @@ class HttpFace {
   ): void {
     const unmatchable = refusal.code === 'precondition-failed' && request?.ifMatch === neverRevision;
     const answer = errorAnswer(unmatchable ? noSuchTag : refusal, exchange);
-    const fields = [...dataPolicy, ...notStored, ...more];
+    const fields = [...dataPolicy, ...notStored, ...exchange.limitFields, ...more];
     fields.push('Content-Type', answer.contentType);
     if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
     if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
@@ -275,6 +288,8 @@ const noSuchTag = failure(
   'precondition-failed',
   'If-Match holds no ETag that this resource can have: send one as given, like "3".',
 );
+
+const tooMany = (seconds: number) => `This key has used up its requests. Try again in ${seconds} s.`;
 
 function challenge(refusal: Failure): string {
   const error = refusal.code === 'key-invalid' ? ', error="invalid_token"' : '';

@@ -14,6 +14,8 @@ export interface Exchange {
   /** The operation's name, for logs and metrics: never the path. */
   name: string;
   keyId: string | null;
+  /** Headers that tell the key's rate limit, names and values in turn; none where there is no limit. */
+  limitFields: ReadonlyArray<string>;
 }
 
 /** What is known of a request when it comes in. */
@@ -30,5 +32,6 @@ export function exchangeOf(ctx: Context): Exchange {
     hasBody: true,
     name: 'unknown',
     keyId: null,
+    limitFields: [],
   };
 }
