@@ -92,7 +92,9 @@ export class ProcessRunner {
 
   async #follow(): Promise<void> {
     const { process, store, checkpoints } = this.#options;
-    this.#position = await checkpoints.read(process.name);
+    const checkpoint = await checkpoints.read(process.name);
+    // A log that ends before what was seen of it is another log: restored from a backup, perhaps.
+    this.#position = checkpoint <= (await store.lastPosition()) ? checkpoint : 0;
     const signal = this.#stopped.signal;
     for await (const batch of store.subscribe({ after: this.#position, types: process.types, signal })) {
       for (const event of batch.events) {

@@ -89,6 +89,15 @@ describe('process runner', () => {
     });
   }
 
+  it('begins anew on a log that ends before what it has seen: it is another one', async () => {
+    const position = await created('one');
+    checkpoints.set('follower', position + 1_000);
+    const seen: unknown[] = [];
+    const runner = start(async ({ data }) => void seen.push(data.id));
+    assert.notEqual(await runner.passed(await created('two'), limitMilliseconds), null);
+    assert.deepEqual(seen, ['one', 'two']);
+  });
+
   it('reacts to what concerns it, in order, and goes on where it was after a restart', async () => {
     const seen: string[] = [];
     const react = async ({ data }: { data: object }) => {
