@@ -1,0 +1,204 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Logger } from 'pino';
+import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
+import { type Attempt, attemptOf, failedAttemptOf } from '#event-store/eventstoredb/append-attempt.ts';
+import type { Connection } from '#event-store/eventstoredb/connection.ts';
+import { eventOf, positionOf } from '#event-store/eventstoredb/event-message.ts';
+import type { Reads } from '#event-store/eventstoredb/reads.ts';
+import { appendRequests, streamRequest } from '#event-store/eventstoredb/requests.ts';
+import { BackOff, pause } from '#event-store/eventstoredb/within.ts';
+
+type Outcome = E.Either<AppendFailure, Appended>;
+
+/** The events of this stream were hidden, or the stream closed, by someone else's delete. */
+export class StreamDeleted extends Error {
+  override readonly name = 'StreamDeleted';
+}
+
+export interface AppendLimits {
+  /** What the caller waits at most. */
+  readonly answerWithinMs: number;
+  /** What one try waits for its answer at most. */
+  readonly attemptMs: number;
+  /** How long an append whose answer was lost is tried again, all in all. */
+  readonly settleWithinMs: number;
+  /** Appends that are not settled, at most; what comes beyond is `unavailable`. */
+  readonly maxPending: number;
+  /** Their bytes together, at most. */
+  readonly maxPendingBytes: number;
+}
+
+/** What one append did, for metrics. */
+export interface CommitStatistics {
+  readonly appends: number;
+  readonly events: number;
+  /** From the call to the answer. */
+  readonly milliseconds: number;
+}
+
+interface Append {
+  readonly stream: string;
+  readonly expectedRevision: number;
+  readonly events: ReadonlyArray<EventToAppend>;
+}
+
+const retryAfterSeconds = 1;
+
+/**
+ * Appends, each tried until it is known what became of it: an append whose answer was lost is sent again with the same
+ * ids and the same expected revision, which the server answers as the first time. The caller is told at its deadline
+ * that the store is unavailable; settling goes on behind it.
+ */
+export class Appends {
+  readonly #connection: Connection;
+  readonly #reads: Reads;
+  readonly #limits: AppendLimits;
+  readonly #log: Logger;
+  readonly #onCommit: (statistics: CommitStatistics) => void;
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #giveUp = new AbortController();
+  #pendingBytes = 0;
+  #closing = false;
+  /** The highest position that an append was answered with. */
+  #highestPosition = 0;
+
+  constructor(
+    connection: Connection,
+    reads: Reads,
+    limits: AppendLimits,
+    log: Logger,
+    onCommit: (statistics: CommitStatistics) => void,
+  ) {
+    this.#connection = connection;
+    this.#reads = reads;
+    this.#limits = limits;
+    this.#log = log;
+    this.#onCommit = onCommit;
+  }
+
+  /**
+   * @param bytes what the append stores
+   * @throws StreamDeleted
+   */
+  async append(append: Append, bytes: number): Promise<Outcome> {
+    const { maxPending, maxPendingBytes, answerWithinMs } = this.#limits;
+    if (this.#closing) return unavailable('The event store is closing.');
+    if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
+      return unavailable('Too many writes are waiting for the event store.');
+    const settled = this.#settle(append, bytes);
+    this.#keep(settled, bytes);
+    return atMost(answerWithinMs, settled);
+  }
+
+  /**
+   * Lets what was accepted finish, for so long at most; refuses the rest. What is not settled then stays as it is:
+   * stored, or not.
+   */
+  async close(milliseconds: number): Promise<void> {
+    this.#closing = true;
+    const limit = setTimeout(() => this.#giveUp.abort(), milliseconds);
+    await Promise.allSettled(this.#pending);
+    clearTimeout(limit);
+  }
+
+  #keep(settled: Promise<Outcome>, bytes: number): void {
+    this.#pendingBytes += bytes;
+    const kept = settled
+      // The caller is told, unless its time is up: then only the log is.
+      .catch((error: unknown) => this.#log.error({ error }, 'an append could not be settled'))
+      .finally(() => {
+        this.#pending.delete(kept);
+        this.#pendingBytes -= bytes;
+      });
+    this.#pending.add(kept);
+  }
+
+  async #settle(append: Append, bytes: number): Promise<Outcome> {
+    const began = performance.now();
+    const highestBefore = this.#highestPosition;
+    const { attempt, tries } = await this.#tryUntilKnown(append);
+    switch (attempt.kind) {
+      case 'stored': {
+        const appended = await this.#confirmed(append, attempt, tries > 1, highestBefore);
+        this.#onCommit({ appends: 1, events: append.events.length, milliseconds: performance.now() - began });
+        return E.right(appended);
+      }
+      case 'conflict':
+        return tries > 1 ? this.#conflictUnlessOwn(append, attempt) : E.left(attempt);
+      case 'too-large':
+        return E.left({ kind: 'append-too-large', bytes, maxBytes: attempt.maxBytes });
+      case 'stream-deleted':
+        throw new StreamDeleted(`The stream ${append.stream} was deleted in EventStoreDB: nothing can be appended.`);
+      case 'refused':
+        this.#log.error({ detail: attempt.detail }, 'EventStoreDB refuses an append');
+        return unavailable('The event store refuses writes.');
+      case 'lost':
+        this.#log.error({ detail: attempt.detail, stream: append.stream }, 'an append is given up unsettled');
+        return unavailable(`The event store does not answer: ${attempt.detail}`);
+    }
+  }
+
+  /** Tries until the outcome is known, or there is no more time for it. */
+  async #tryUntilKnown(append: Append): Promise<{ readonly attempt: Attempt; readonly tries: number }> {
+    const requests = appendRequests(append.stream, append.expectedRevision, append.events);
+    const end = Date.now() + this.#limits.settleWithinMs;
+    const backOff = new BackOff(20, 1_000);
+    for (let tries = 1; ; tries += 1) {
+      const attempt = await this.#connection
+        .append(requests, this.#limits.attemptMs)
+        .then(attemptOf)
+        .catch(failedAttemptOf);
+      if (attempt.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return { attempt, tries };
+      this.#log.debug({ detail: attempt.detail, stream: append.stream, tries }, 'the answer to an append was lost');
+      await pause(backOff.next(), this.#giveUp.signal);
+    }
+  }
+
+  /** The last event's position: a repeat's answer may be of its first. */
+  async #confirmed(
+    append: Append,
+    { revision, position }: Attempt & { readonly kind: 'stored' },
+    wasRepeated: boolean,
+    highestBefore: number,
+  ): Promise<Appended> {
+    if (revision !== append.expectedRevision + append.events.length)
+      this.#log.error(
+        { stream: append.stream, revision, expected: append.expectedRevision },
+        'an append stands at another revision than expected: its stream was deleted from outside',
+      );
+    // New events lie past all that was answered before they were sent; anything else was stored by an earlier append.
+    const mayBeRepeat = wasRepeated || position === null || position <= highestBefore;
+    const certain = mayBeRepeat && (append.events.length > 1 || position === null);
+    const last = certain ? await this.#positionOfLast(append, revision) : position;
+    if (last === null)
+      throw new StreamDeleted(`The stream ${append.stream} was deleted in EventStoreDB: what was appended is gone.`);
+    this.#highestPosition = Math.max(this.#highestPosition, last);
+    return { revision, position: last };
+  }
+
+  async #positionOfLast(append: Append, revision: number): Promise<number | null> {
+    const [answer] = await this.#reads.answers(streamRequest(append.stream, revision, 1));
+    const event = answer === undefined ? undefined : eventOf(answer);
+    const isOurs = event?.getId()?.getString() === append.events.at(-1)?.id.toLowerCase();
+    return event !== undefined && isOurs ? positionOf(event) : null;
+  }
+
+  /** A try before, whose answer was lost, may be what this one conflicts with. */
+  async #conflictUnlessOwn(append: Append, conflict: Attempt & { readonly kind: 'conflict' }): Promise<Outcome> {
+    const last = append.expectedRevision + append.events.length;
+    const position = await this.#positionOfLast(append, last);
+    return position === null ? E.left(conflict) : E.right({ revision: last, position });
+  }
+}
+
+/** The outcome, or `unavailable` when it is not there in time. */
+function atMost(milliseconds: number, settled: Promise<Outcome>): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(() => resolve(unavailable('The event store does not answer in time.')), milliseconds);
+    settled.then(resolve, reject).finally(() => clearTimeout(limit));
+  });
+}
+
+function unavailable(detail: string): Outcome {
+  return E.left({ kind: 'unavailable', detail, retryAfterSeconds });
+}

@@ -1,0 +1,66 @@
+import { StartFailure } from '#src/start-failure.ts';
+
+/** The client's own options, in any writing of theirs (letter case, `-` and `_` do not count). */
+const knownOptions = [
+  'connectionName',
+  'discoveryInterval',
+  'gossipTimeout',
+  'keepAliveInterval',
+  'keepAliveTimeout',
+  'maxDiscoverAttempts',
+  'nodePreference',
+  'tls',
+  'tlsCAFile',
+  'userCertFile',
+  'userKeyFile',
+];
+
+/** A silent server is known for one after these two together: pings go out while a call is open. */
+const defaults = [
+  ['keepAliveInterval', '10000'],
+  ['keepAliveTimeout', '5000'],
+  ['connectionName', 'switchyard'],
+] as const;
+
+/**
+ * Checks an `esdb://` URL, so that the client neither ignores a part of it nor prints it with its password, and adds
+ * what the client should do by default.
+ * @param url `esdb://[user:password@]host[:port][,host[:port]…][?option=value[&…]]`, or `esdb+discover://…` for a name
+ *   that stands for a whole cluster
+ * @returns the URL for the client
+ * @throws StartFailure, with nothing of the URL but the name of an option in its message
+ */
+export function connectionUrl(url: string): string {
+  const [, scheme, authority, query = ''] = /^(esdb(?:\+discover)?):\/\/([^?]+?)\/?(?:\?(.*))?$/.exec(url.trim()) ?? [];
+  if (scheme === undefined || authority === undefined)
+    throw new StartFailure(
+      'The event store URL is not of the form esdb://host:port,host:port?option=value or esdb+discover://name.',
+    );
+  const options = optionsOf(query);
+  for (const [name, value] of defaults) if (!options.has(flat(name))) options.set(flat(name), `${name}=${value}`);
+  return `${effectiveScheme(scheme, authority)}://${authority}?${[...options.values()].join('&')}`;
+}
+
+/** The client takes only the first host of `esdb+discover`; of `esdb` it asks all for the cluster's members. */
+function effectiveScheme(scheme: string, authority: string): string {
+  return authority.includes(',') ? 'esdb' : scheme;
+}
+
+function optionsOf(query: string): Map<string, string> {
+  const options = new Map<string, string>();
+  for (const option of query.split('&').filter((part) => part !== '')) {
+    const [name = '', value] = option.split('=');
+    if (!knownOptions.some((known) => flat(known) === flat(name)))
+      throw new StartFailure(
+        `The event store URL has the option ${name}, which is unknown or not supported; known are ${knownOptions.join(', ')}.`,
+      );
+    if (value === undefined || value === '')
+      throw new StartFailure(`The option ${name} of the event store URL has no value.`);
+    options.set(flat(name), option);
+  }
+  return options;
+}
+
+function flat(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
+}

@@ -1,0 +1,181 @@
+import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { AppendReq, AppendResp, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { callFailure, isSilence } from '#event-store/eventstoredb/call-failure.ts';
+import { connectionUrl } from '#event-store/eventstoredb/connection-url.ts';
+import { within } from '#event-store/eventstoredb/within.ts';
+import { StartFailure } from '#src/start-failure.ts';
+
+type AppendCall = ReturnType<StreamsClient['append']>;
+type AppendArguments = Parameters<StreamsClient['append']>;
+type CallArguments = [metadata: AppendArguments[0], options: { deadline: Date | number }];
+
+/** A read under way: an object-mode stream of answers. */
+export type ReadCall = ReturnType<StreamsClient['read']>;
+
+/**
+ * What the client's own commands are made of (6.2.1, pinned), kept from its users by types alone. We use these parts
+ * because its commands cannot do what we need: appends go in a batch that one lost connection breaks for every client
+ * of the process, unless credentials are given with the call, which not every server has; reads have no deadline; and
+ * no command stores a JSON text as it is.
+ */
+interface ClientParts {
+  execute<Value>(
+    stubs: typeof StreamsClient,
+    name: string,
+    action: (client: StreamsClient) => Promise<Value>,
+  ): Promise<Value>;
+  GRPCStreamCreator(
+    stubs: typeof StreamsClient,
+    name: string,
+    creator: (client: StreamsClient) => ReadCall,
+  ): () => Promise<ReadCall>;
+  callArguments(options: { deadline?: number }, callOptions?: { deadline: Date | number }): CallArguments;
+  getChannel(): Promise<{ close(): void }>;
+  handleError(client: StreamsClient, error: Error): Promise<void>;
+}
+
+/** How long `close` waits for the client's streams to end. */
+const closeLimitMs = 2_000;
+
+/** One client: finds the node, connects, connects anew when a connection fails. Every call has a deadline. */
+export class Connection {
+  readonly #client: EventStoreDBClient;
+  readonly #parts: ClientParts;
+  #channel: Promise<{ close(): void }> | null = null;
+  #stubs: StreamsClient | null = null;
+  #lastAnswerAt = 0;
+  #closed = false;
+
+  /** @param url see `connectionUrl`; @throws StartFailure */
+  constructor(url: string) {
+    this.#client = clientFor(connectionUrl(url));
+    this.#parts = this.#client as unknown as ClientParts;
+    this.#rememberChannel();
+    this.#containErrors();
+  }
+
+  /**
+   * Appends once.
+   * @throws the call's failure, or TimedOut: either way it may have been stored
+   */
+  append(requests: ReadonlyArray<AppendReq>, deadlineMs: number): Promise<AppendResp> {
+    const end = Date.now() + deadlineMs;
+    const answer = this.#parts.execute(StreamsClient, 'append', (stubs) => this.#append(stubs, requests, end));
+    return this.#watched(deadlineMs, answer);
+  }
+
+  /**
+   * Begins a read, which fails at its deadline: destroy it when it is no longer needed.
+   * @param deadlineMs until its last answer; null for a subscription
+   * @param startMs until the call is on its way
+   * @throws TimedOut
+   */
+  async read(request: ReadReq, deadlineMs: number | null, startMs: number): Promise<ReadCall> {
+    const deadline = deadlineMs === null ? Number.POSITIVE_INFINITY : new Date(Date.now() + deadlineMs);
+    const open = this.#parts.GRPCStreamCreator(StreamsClient, 'read', (stubs) => {
+      this.#stubs = stubs;
+      return stubs.read(request, ...this.#parts.callArguments({}, { deadline }));
+    });
+    const opening = open();
+    try {
+      const call = await within(startMs, opening);
+      if (!this.#closed) return call;
+    } catch (error) {
+      // It may still open: nobody would end it.
+      opening.then(endCall, () => {});
+      throw error;
+    }
+    opening.then(endCall, () => {});
+    throw new UnavailableError();
+  }
+
+  /** Tells that a read was answered: the connection is alive. */
+  answered(): void {
+    this.#lastAnswerAt = Date.now();
+  }
+
+  /**
+   * A call ran into its deadline. When nothing else was answered meanwhile the connection itself may be dead, with no
+   * open call whose pings would show it: the next call gets a new one. Calls on the old one go on.
+   * @param waitedMs how long the call waited
+   */
+  silent(waitedMs: number): void {
+    if (this.#stubs === null || Date.now() - this.#lastAnswerAt < waitedMs) return;
+    this.#lastAnswerAt = Date.now();
+    void this.#parts.handleError(this.#stubs, new UnavailableError());
+  }
+
+  /** Ends every call and leaves nothing open. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await within(closeLimitMs, this.#client.dispose()).catch(() => {});
+    // Not disposed of by the client.
+    await within(closeLimitMs, this.#channel ?? Promise.resolve(null)).then(
+      (channel) => channel?.close(),
+      () => {},
+    );
+  }
+
+  #append(stubs: StreamsClient, requests: ReadonlyArray<AppendReq>, end: number): Promise<AppendResp> {
+    this.#stubs = stubs;
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new UnavailableError());
+      const [metadata, options] = this.#parts.callArguments({}, { deadline: new Date(end) });
+      const call: AppendCall = stubs.append(metadata, options, (error, answer) => {
+        if (error !== null) reject(error);
+        else resolve(answer);
+      });
+      // The answer's callback tells of it.
+      call.on('error', () => {});
+      for (const request of requests) call.write(request);
+      call.end();
+    });
+  }
+
+  async #watched<Value>(deadlineMs: number, answer: Promise<Value>): Promise<Value> {
+    try {
+      // The call's own deadline does not count the search for a node.
+      const value = await within(deadlineMs + 100, answer);
+      this.answered();
+      return value;
+    } catch (error) {
+      if (isSilence(callFailure(error))) this.silent(deadlineMs);
+      else this.answered();
+      throw error;
+    }
+  }
+
+  #rememberChannel(): void {
+    const getChannel = this.#parts.getChannel;
+    this.#parts.getChannel = () => {
+      const channel = getChannel();
+      // Whoever asked for it is told when none is found.
+      channel.catch(() => {});
+      this.#channel = channel;
+      return channel;
+    };
+  }
+
+  /** The client calls this without waiting for it, so what it throws would end the process. */
+  #containErrors(): void {
+    const handleError = this.#parts.handleError;
+    this.#parts.handleError = (client, error) => handleError(client, error).catch(() => {});
+  }
+}
+
+/** Ends a call before its end; what it still says is nobody's. */
+export function endCall(call: ReadCall): void {
+  call.on('error', () => {});
+  call.cancel();
+}
+
+function clientFor(url: string): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(url);
+  } catch (error) {
+    // Its message may quote the URL, password and all; so only those that speak of a file are passed on.
+    const message = error instanceof Error && /certificate|userCertFile/.test(error.message) ? error.message : '';
+    throw new StartFailure(`The event store URL cannot be used. ${message || 'Check its hosts and options.'}`);
+  }
+}

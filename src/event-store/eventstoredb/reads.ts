@@ -1,0 +1,76 @@
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import {
+  type CallFailure,
+  callFailure,
+  isDeleted,
+  isRefusal,
+  isSilence,
+} from '#event-store/eventstoredb/call-failure.ts';
+import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
+import { BackOff, pause, within } from '#event-store/eventstoredb/within.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** Reads that end: each tried again until its deadline, since reading twice does no harm. */
+export class Reads {
+  readonly #connection: Connection;
+  readonly #deadlineMs: number;
+  readonly #closed = new AbortController();
+
+  /** @param deadlineMs of a read, with all its tries */
+  constructor(connection: Connection, deadlineMs: number) {
+    this.#connection = connection;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /**
+   * All answers of a read.
+   * @throws Unavailable
+   */
+  async answers(request: ReadReq): Promise<ReadonlyArray<ReadResp>> {
+    const end = Date.now() + this.#deadlineMs;
+    const backOff = new BackOff(20, 500);
+    for (;;) {
+      if (this.#closed.signal.aborted) throw new Unavailable('The event store is closed.');
+      const left = end - Date.now();
+      const result = await this.#once(request, left).catch(callFailure);
+      if (!('detail' in result)) return result;
+      const wait = backOff.next();
+      if (isDeleted(result)) throw new Unavailable(`The stream was deleted in EventStoreDB: ${result.detail}`);
+      if (isRefusal(result)) throw new Unavailable(`The event store refuses to be read: ${result.detail}`);
+      if (Date.now() + wait >= end) throw this.#unavailable(result);
+      await pause(wait, this.#closed.signal);
+    }
+  }
+
+  /** Reads are refused from now on; those under way end with the connection. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #once(request: ReadReq, milliseconds: number): Promise<ReadonlyArray<ReadResp>> {
+    const end = Date.now() + milliseconds;
+    try {
+      const call = await this.#connection.read(request, milliseconds, milliseconds);
+      const answers = await within(Math.max(end - Date.now(), 0) + 100, allOf(call)).finally(() => endCall(call));
+      this.#connection.answered();
+      return answers;
+    } catch (error) {
+      if (isSilence(callFailure(error))) this.#connection.silent(milliseconds);
+      throw error;
+    }
+  }
+
+  #unavailable({ detail }: CallFailure): Unavailable {
+    return new Unavailable(`The event store cannot be read: ${detail}`);
+  }
+}
+
+function allOf(call: ReadCall): Promise<ReadResp[]> {
+  return new Promise((resolve, reject) => {
+    const answers: ReadResp[] = [];
+    call.on('data', (answer: ReadResp) => answers.push(answer));
+    call.on('error', reject);
+    call.on('end', () => resolve(answers));
+    call.on('close', () => reject(new Error('The read was closed.')));
+  });
+}

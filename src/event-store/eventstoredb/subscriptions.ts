@@ -1,0 +1,112 @@
+import type { Logger } from 'pino';
+import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
+import { callFailure } from '#event-store/eventstoredb/call-failure.ts';
+import type { Connection } from '#event-store/eventstoredb/connection.ts';
+import { bytesOf, positionOf, recordedEvent, typeOf } from '#event-store/eventstoredb/event-message.ts';
+import { SubscriptionFeed, type Taken } from '#event-store/eventstoredb/subscription-feed.ts';
+import { BackOff, pause } from '#event-store/eventstoredb/within.ts';
+import type { Upcast } from '#event-store/upcasting.ts';
+
+/** Events in a batch when the subscriber does not say. */
+const defaultBatchSize = 1_000;
+
+/** Events that wait for a subscriber at most; the server waits with the rest. */
+const maxWaiting = 2_000;
+
+/** Tries without a success before a log line is a warning: one server drops subscribers as a matter of course. */
+const triesBeforeWarning = 3;
+
+/** Subscriptions that never end by themselves: when the server's does, another goes on after the last batch handled. */
+export class Subscriptions {
+  readonly #connection: Connection;
+  readonly #upcast: Upcast;
+  readonly #startMs: number;
+  readonly #log: Logger;
+  readonly #closed = new AbortController();
+
+  /** @param startMs until the server confirms a subscription */
+  constructor(connection: Connection, upcast: Upcast, startMs: number, log: Logger) {
+    this.#connection = connection;
+    this.#upcast = upcast;
+    this.#startMs = startMs;
+    this.#log = log;
+  }
+
+  /** See the port. @throws UpcastFailure, SyntaxError for an event that cannot be read */
+  async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
+    const signal = AbortSignal.any([options.signal, this.#closed.signal]);
+    const wanted = options.types === undefined ? null : new Set(options.types);
+    const backOff = new BackOff(20, 2_000);
+    let position = options.after;
+    let caughtUp = false;
+    let failures = 0;
+    while (!signal.aborted) {
+      for await (const taken of this.#feed(position, options.batchSize ?? defaultBatchSize, () => caughtUp, signal)) {
+        if ('failure' in taken) {
+          failures += 1;
+          this.#tell(taken.failure, position, failures);
+          break;
+        }
+        failures = 0;
+        backOff.reset();
+        const batch = this.#batch(taken, position, wanted);
+        if (batch === null) continue;
+        yield batch;
+        position = batch.position;
+        caughtUp = batch.caughtUp;
+      }
+      await pause(backOff.next(), signal);
+    }
+  }
+
+  /** Ends every subscription, without an error. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  /** What one call of the server's subscription gives, then how it failed; nothing more once the signal aborts. */
+  async *#feed(
+    after: number,
+    count: number,
+    isCaughtUp: () => boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<Taken | { readonly failure: unknown }, void, void> {
+    let feed: SubscriptionFeed | null = null;
+    const close = () => feed?.close();
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      feed = await SubscriptionFeed.open(this.#connection, after, maxWaiting, this.#startMs);
+      while (!signal.aborted) {
+        const taken = await feed.take(count, isCaughtUp());
+        if (taken === null) return;
+        yield taken;
+      }
+    } catch (failure) {
+      if (!signal.aborted) yield { failure };
+    } finally {
+      signal.removeEventListener('abort', close);
+      feed?.close();
+    }
+  }
+
+  /** Null when it would tell nothing. */
+  #batch({ messages, caughtUp }: Taken, after: number, wanted: ReadonlySet<string> | null): EventBatch | null {
+    // A server that is asked again may send the last one again.
+    const fresh = messages.filter((message) => positionOf(message) > after);
+    const chosen = wanted === null ? fresh : fresh.filter((message) => wanted.has(typeOf(message)));
+    const last = fresh.at(-1);
+    if (last === undefined && !caughtUp) return null;
+    return {
+      events: chosen.map((message) => recordedEvent(message, this.#upcast)),
+      position: last === undefined ? after : positionOf(last),
+      caughtUp,
+      characters: chosen.reduce((sum, message) => sum + bytesOf(message), 0),
+    };
+  }
+
+  #tell(failure: unknown, position: number, failures: number): void {
+    const fields = { detail: callFailure(failure).detail, position };
+    if (failures < triesBeforeWarning) this.#log.debug(fields, 'a subscription ended; another goes on');
+    else if (failures === triesBeforeWarning) this.#log.warn(fields, 'subscriptions cannot be kept open');
+  }
+}
