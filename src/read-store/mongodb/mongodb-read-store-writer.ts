@@ -25,8 +25,8 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import { Superseded } from '#read-store/superseded.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
+import { Superseded } from '#src/superseded.ts';
 
 const defaultTimeoutMilliseconds = 10_000;
 /** How long it is taken for granted that nobody has taken over. Writes to documents are harmless even if one has. */

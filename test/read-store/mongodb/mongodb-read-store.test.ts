@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
-import { Superseded } from '#read-store/superseded.ts';
+import { Superseded } from '#src/superseded.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
 

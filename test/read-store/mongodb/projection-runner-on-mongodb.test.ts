@@ -8,7 +8,7 @@ import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-sto
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { Superseded } from '#read-store/superseded.ts';
+import { Superseded } from '#src/superseded.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { describeOnFerretDb } from '#test/support/ferretdb.ts';
 import { eventually, InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
