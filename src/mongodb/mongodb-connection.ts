@@ -17,7 +17,7 @@ const defaultTimeoutMilliseconds = 5000;
 const closeLimitMilliseconds = 2000;
 const maxConnections = 16;
 const maxUpdates = 1000;
-const maxFerretDbUpdates = 10;
+const maxFerretDbUpdates = 5;
 const defaultDatabase = 'switchyard';
 
 /** The server's codes for what passes by itself: it stops, starts, elects, is too slow, or its disk is full. */

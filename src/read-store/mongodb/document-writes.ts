@@ -1,3 +1,4 @@
+import { allSettled } from '#read-store/mongodb/all-settled.ts';
 import { type Applying, insert, merge } from '#read-store/mongodb/document-calls.ts';
 import { removeWhere } from '#read-store/mongodb/removals.ts';
 import {
@@ -12,7 +13,10 @@ import type { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
 
 /** What one call holds at most, so that each is done well within its time limit. */
 const maxCallWrites = 1000;
+const callsTogether = 2;
 const maxCallBytes = 4 * 1024 * 1024;
+/** What one call forgets at most. */
+const maxForgotten = 1000;
 /** How long it is remembered that a document was removed. */
 const rememberedMilliseconds = 24 * 60 * 60 * 1000;
 
@@ -45,12 +49,12 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
  * @throws Unavailable
  */
 export async function forgetRemoved(connection: MongoDbConnection, generation: Generation): Promise<boolean> {
-  const old = { 'state.live': false, 'state.removedAt': { $lt: new Date(Date.now() - rememberedMilliseconds) } };
-  // What was removed has no order: so the index on it finds them.
+  // The index on the order finds them.
+  const old = { 'state.order': null, 'state.removedAt': { $lt: new Date(Date.now() - rememberedMilliseconds) } };
   const ids = await connection.call((database) =>
     database
       .collection<DocumentRecord>(documentsName(generation.number))
-      .find({ 'state.order': null, ...old }, { projection: { _id: 1 }, limit: maxCallWrites })
+      .find(old, { projection: { _id: 1 }, limit: maxForgotten })
       .map(({ _id }) => _id)
       .toArray(),
   );
@@ -58,22 +62,29 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
   await connection.call((database) =>
     database.collection<DocumentRecord>(documentsName(generation.number)).deleteMany({ _id: { $in: ids }, ...old }),
   );
-  return ids.length === maxCallWrites;
+  return ids.length === maxForgotten;
 }
 
+/** Each document is in one chunk alone: which chunk is stored first does not matter. */
 async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: Applying): Promise<void> {
-  const fields = indexedFields(applying.generation.indexes);
-  for (const chunk of chunks(run)) {
-    const records = chunk.map((write) => ({ _id: write.id, state: stateOf(write, fields) }));
-    const isMade = ({ state }: DocumentRecord) => state.live && state.order.greaterThan(applying.storedUpTo);
-    const made = records.filter(isMade);
-    const doubled = made.length > 0 && !(await insert(made, applying));
-    // Those that were there already were made by a commit that is now sent again, or removed before: living or not.
-    await merge(doubled ? records : records.filter((record) => !isMade(record)), applying);
-  }
+  const left = chunks(run);
+  const writeLeft = async () => {
+    for (const chunk of left) await writeChunk(chunk, applying);
+  };
+  await allSettled(Array.from({ length: callsTogether }, writeLeft));
 }
 
-function* chunks(run: ReadonlyArray<PutOrDelete>): Iterable<ReadonlyArray<PutOrDelete>> {
+async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: Applying): Promise<void> {
+  const fields = indexedFields(applying.generation.indexes);
+  const records = chunk.map((write) => ({ _id: write.id, state: stateOf(write, fields) }));
+  const isMade = ({ state }: DocumentRecord) => state.order?.greaterThan(applying.storedUpTo) === true;
+  const made = records.filter(isMade);
+  const doubled = made.length > 0 && !(await insert(made, applying));
+  // Those that were there already were made by a commit that is now sent again, or removed before: living or not.
+  await merge(doubled ? records : records.filter((record) => !isMade(record)), applying);
+}
+
+function* chunks(run: ReadonlyArray<PutOrDelete>): Generator<ReadonlyArray<PutOrDelete>> {
   let chunk: PutOrDelete[] = [];
   let bytes = 0;
   for (const write of run) {

@@ -1,4 +1,5 @@
 import { type Collection, type Db, Long } from 'mongodb';
+import { allSettled } from '#read-store/mongodb/all-settled.ts';
 import { applyWrites, forgetRemoved } from '#read-store/mongodb/document-writes.ts';
 import { type KeyLastUsedRecord, keysLastUsedName, type NoteRecord, notesName } from '#read-store/mongodb/notes.ts';
 import {
@@ -103,6 +104,8 @@ class MongoDbReadStoreWriter implements ReadStoreWriter {
     // After its record: a collection without one is a leftover, and dropped as such.
     await this.finish(generation);
     for (const one of dropped) await this.#drop(one.number);
+    const now = performance.now();
+    this.#tracking.set(number, { storedUpTo: 0, heldAt: now, forgetAt: now + forgetMilliseconds });
     return generation;
   }
 
@@ -124,8 +127,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter {
   async commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
     for (let start = 0; start < commits.length; start += commitsTogether) {
       const together = commits.slice(start, start + commitsTogether);
-      const outcomes = await Promise.allSettled(together.map((commit) => this.#commitOne(commit)));
-      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+      await allSettled(together.map((commit) => this.#commitOne(commit)));
     }
   }
 

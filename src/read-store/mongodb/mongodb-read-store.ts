@@ -132,7 +132,7 @@ async function pageOf<Value extends DocumentValue>(
   });
   try {
     for await (const record of cursor) {
-      if (!record.state.live) continue;
+      if (record.state.order === null) continue;
       bytes += Buffer.byteLength(record.state.body);
       const last = documents.at(-1);
       if (last !== undefined && (documents.length === limit || bytes > maxBytes)) {

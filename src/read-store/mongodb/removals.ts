@@ -17,7 +17,7 @@ export async function removeWhere(
 ): Promise<void> {
   const filter = {
     ...whereConditions(applying.generation.indexes, where),
-    'state.live': true,
+    'state.order': { $gte: 0 },
     'state.position': { $lt: position },
   };
   const together = await applying.connection.maxUpdates();
@@ -48,10 +48,9 @@ async function exchange(
 ): Promise<void> {
   const last = found.at(-1)?.order ?? 0;
   // One event may have made several: those that the limit has cut off are deleted with the others.
-  const alike = cutOff ? await firstMade({ ...filter, 'state.order': last }, maxExchanged, applying) : [];
+  const alike = cutOff ? await firstMade({ $and: [filter, { 'state.order': last }] }, maxExchanged, applying) : [];
   const all = new Map([...found, ...alike].map((one) => [one._id, one] as const));
-  const made = { 'state.order': { $lte: last } };
-  await calling(applying, (collection) => collection.deleteMany({ ...filter, ...made }));
+  await calling(applying, (collection) => collection.deleteMany({ $and: [filter, { 'state.order': { $lte: last } }] }));
   const records = [...all.values()].map(removed(position));
   if (!(await insert(records, applying))) await merge(records, applying);
 }
@@ -60,12 +59,12 @@ function firstMade(filter: Filter<DocumentRecord>, limit: number, applying: Appl
   return calling(applying, (collection) =>
     collection
       .find<DocumentRecord<number>>(filter, {
-        projection: { 'state.live': 1, 'state.order': 1 },
+        projection: { 'state.order': 1 },
         sort: { 'state.order': 1 },
         limit,
         batchSize: limit,
       })
-      .map(({ _id, state }) => ({ _id, order: state.live ? state.order : 0 }))
+      .map(({ _id, state }) => ({ _id, order: state.order ?? 0 }))
       .toArray(),
   );
 }

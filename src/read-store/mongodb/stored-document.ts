@@ -20,20 +20,20 @@ export interface DocumentRecord<Position = Long> {
 }
 
 export interface LiveState<Position = Long> {
-  // The order of these members is what writes are guarded by.
+  // The first two members, in this order, are what writes are guarded by.
   readonly position: Position;
-  readonly live: true;
   readonly order: Position;
+  /** What the indexes hold of a field. */
+  readonly [indexed: `by_${string}`]: IndexedValue;
   /** JSON text: no limit on depth, and any name of a member. */
   readonly body: string;
-  /** What the indexes hold, by field. */
-  readonly fields: Readonly<Record<string, IndexedValue>>;
 }
 
 /** Left where a document was, for a day, so that a late write of an older position does not bring it back. */
 export interface RemovedState<Position = Long> {
   readonly position: Position;
-  readonly live: false;
+  /** Comes before every number. */
+  readonly order: null;
   readonly removedAt: Date;
 }
 
@@ -63,16 +63,17 @@ export function stateOf(
   if (write.kind === 'delete') return removedAt(write.position);
   return {
     position: Long.fromNumber(write.position),
-    live: true,
     order: Long.fromNumber(write.order),
+    ...Object.fromEntries(
+      fields.map((field) => [`by_${field}`, indexedValue(indexedField(write.value, field))] as const),
+    ),
     body: write.body,
-    fields: Object.fromEntries(fields.map((field) => [field, indexedValue(indexedField(write.value, field))])),
   };
 }
 
 /** The state of a document that the event at a position removed. */
 export function removedAt(position: number): RemovedState {
-  return { position: Long.fromNumber(position), live: false, removedAt: new Date() };
+  return { position: Long.fromNumber(position), order: null, removedAt: new Date() };
 }
 
 /** The fields that the indexes hold. */
@@ -88,7 +89,7 @@ export function whereConditions(indexes: Indexes, where: Where): Readonly<Record
 
 /** As folding needs it. */
 export function foldedDocument({ state }: DocumentRecord<number>): FoldedDocument {
-  if (!state.live) return { order: 0, position: state.position, value: null, bytes: 0 };
+  if (state.order === null) return { order: 0, position: state.position, value: null, bytes: 0 };
   const { order, position, body } = state;
   return { order, position, value: JSON.parse(body), bytes: body.length };
 }
@@ -98,7 +99,7 @@ export function storedDocument<Value extends DocumentValue>({
   _id,
   state,
 }: DocumentRecord<number>): StoredDocument<Value> | null {
-  return state.live ? { id: _id, order: state.order, value: JSON.parse(state.body) } : null;
+  return state.order === null ? null : { id: _id, order: state.order, value: JSON.parse(state.body) };
 }
 
 function declaredIndex(indexes: Indexes, where: Where): ReadonlyArray<string> {
@@ -123,5 +124,5 @@ function indexedValue(value: unknown): IndexedValue {
 }
 
 function fieldPath(field: string): string {
-  return `state.fields.${field}`;
+  return `state.by_${field}`;
 }
