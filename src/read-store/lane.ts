@@ -16,7 +16,7 @@ export interface LaneOptions {
   readonly log: Log;
   readonly batchSize: number;
   /** So many batches are folded in memory before they are stored together; the end of the log is stored at once. */
-  readonly batchesTogether: number;
+  readonly batchesTogether: () => number;
   readonly signal: AbortSignal;
   /** Runs one thing after the other: of all lanes, one handles a batch at a time. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
@@ -141,7 +141,7 @@ export class Lane {
     this.#charactersFolded += characters;
     const last =
       caughtUp ||
-      this.#batchesFolded >= this.#options.batchesTogether ||
+      this.#batchesFolded >= this.#options.batchesTogether() ||
       this.#charactersFolded >= maxCharactersTogether;
     if (last) this.#batchesFolded = this.#charactersFolded = 0;
     return last;

@@ -20,9 +20,11 @@ import { Unavailable } from '#src/unavailable.ts';
 /** A projection that lies further behind than this catches up on its own, so that it holds up no other. */
 const liveWindow = 10_000;
 const liveBatchSize = 1000;
-/** Small batches and many together: what is read is soon let go, and a document that changes often is stored once. */
-const rebuildBatchSize = 2500;
-const rebuildBatchesTogether = 8;
+/** Small batches and many together: live events wait for no more than one, and a document that changes often is stored once. */
+const rebuildBatchSize = 1000;
+const rebuildBatchesTogether = 20;
+/** After live events each batch is stored by itself for so long: those that wait for the next ones wait less. */
+const liveQuietMilliseconds = 1000;
 const liveLimits: FoldLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
 const rebuildLimits: FoldLimits = { maxDocuments: 5000, maxBytes: 32 * 1024 * 1024 };
 const statusMilliseconds = 500;
@@ -76,6 +78,8 @@ class Runner implements ProjectionRunner {
   #turn: Promise<void> = Promise.resolve();
   #obeyedUpTo = 0;
   #statusAt = 0;
+  /** When live events were last folded. */
+  #liveAt = Number.NEGATIVE_INFINITY;
   finished: Promise<void> = Promise.resolve();
 
   constructor(options: ProjectionRunnerOptions) {
@@ -87,7 +91,7 @@ class Runner implements ProjectionRunner {
     this.#catchUp = new Lane(0, {
       ...this.#laneOptions(),
       batchSize: rebuildBatchSize,
-      batchesTogether: rebuildBatchesTogether,
+      batchesTogether: () => this.#rebuildBatchesTogether(),
       onBatch: (batch) => this.#afterCatchUpBatch(batch),
     });
   }
@@ -199,7 +203,7 @@ class Runner implements ProjectionRunner {
     return new Lane(after, {
       ...this.#laneOptions(),
       batchSize: liveBatchSize,
-      batchesTogether: 1,
+      batchesTogether: () => 1,
       onBatch: (batch) => this.#afterLiveBatch(batch),
     });
   }
@@ -212,7 +216,12 @@ class Runner implements ProjectionRunner {
     return { events, store, log, signal: this.#closing.signal, onFailed, onWentBack, inTurn };
   }
 
+  #rebuildBatchesTogether(): number {
+    return performance.now() - this.#liveAt < liveQuietMilliseconds ? 1 : rebuildBatchesTogether;
+  }
+
   async #afterLiveBatch(batch: EventBatch): Promise<void> {
+    if (batch.events.length > 0) this.#liveAt = performance.now();
     let settled = true;
     for (const feed of this.#live.members) {
       settled &&= feed.caughtUp;
