@@ -1,4 +1,4 @@
-import { type Collection, type Db, Long } from 'mongodb';
+import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import { allSettled } from '#read-store/mongodb/all-settled.ts';
 import { applyWrites, forgetRemoved } from '#read-store/mongodb/document-writes.ts';
 import { type KeyLastUsedRecord, keysLastUsedName, type NoteRecord, notesName } from '#read-store/mongodb/notes.ts';
@@ -37,6 +37,7 @@ const commitsTogether = 4;
 /** Ids that one call reads at most. */
 const maxIds = 1000;
 const forgetMilliseconds = 60 * 60 * 1000;
+const namespaceNotFound = 26;
 const countersName = 'counters';
 
 export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions {
@@ -281,7 +282,14 @@ class MongoDbReadStoreWriter implements ReadStoreWriter {
 
   async #drop(number: number): Promise<void> {
     this.#tracking.delete(number);
-    await this.#connection.call((database) => database.dropCollection(documentsName(number)));
+    await this.#connection.call(async (database) => {
+      try {
+        await database.dropCollection(documentsName(number));
+      } catch (error) {
+        // Servers before 7.0 say so when it is not there.
+        if (!(error instanceof MongoServerError && error.code === namespaceNotFound)) throw error;
+      }
+    });
   }
 
   async #saveNote(name: string, body: object): Promise<void> {

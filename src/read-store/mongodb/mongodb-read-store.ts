@@ -1,4 +1,4 @@
-import type { Collection, Filter } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import { type KeyLastUsedRecord, keysLastUsedName, type NoteRecord, notesName } from '#read-store/mongodb/notes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from '#read-store/mongodb/read-model-record.ts';
 import {
@@ -76,33 +76,30 @@ class MongoDbReadStore implements ReadStore {
   }
 
   /**
-   * Reads the current generation. Whether it was is looked up after the reading: what was read of one that has been
-   * replaced, and perhaps dropped half-way, is not given out.
+   * Reads the current generation, in one limit of time. Whether it was is looked up after the reading: what was read of
+   * one that has been replaced, and perhaps dropped half-way, is not given out.
    */
-  async #reading<Result>(
+  #reading<Result>(
     collection: string,
     work: (documents: Documents, generation: Generation) => Promise<Result>,
   ): Promise<Result> {
-    let generation = this.#known.get(collection) ?? (await this.#current(collection));
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const { number } = generation;
-      const used = generation;
-      const [outcome] = await Promise.allSettled([
-        this.#connection.call((database) => work(database.collection(documentsName(number)), used)),
-      ]);
-      generation = await this.#current(collection);
-      if (generation.number !== number) continue;
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    }
-    throw new Unavailable(`The read model ${collection} is being replaced over and over.`);
+    return this.#connection.call(async (database) => {
+      let generation = this.#known.get(collection) ?? (await this.#current(database, collection));
+      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+        const { number } = generation;
+        const [outcome] = await Promise.allSettled([work(database.collection(documentsName(number)), generation)]);
+        generation = await this.#current(database, collection);
+        if (generation.number !== number) continue;
+        if (outcome.status === 'rejected') throw outcome.reason;
+        return outcome.value;
+      }
+      throw new Unavailable(`The read model ${collection} is being replaced over and over.`);
+    });
   }
 
-  async #current(collection: string): Promise<Generation> {
-    const record = await this.#connection.call((database) =>
-      database.collection<ReadModelRecord<number>>(readModelsName).findOne({ _id: collection }),
-    );
-    const current = currentGeneration(record);
+  async #current(database: Db, collection: string): Promise<Generation> {
+    const records = database.collection<ReadModelRecord<number>>(readModelsName);
+    const current = currentGeneration(await records.findOne({ _id: collection }));
     if (current === null) throw new Unavailable(`The read model ${collection} is not there yet.`);
     this.#known.set(collection, current);
     return current;

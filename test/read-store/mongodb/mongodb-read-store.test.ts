@@ -80,6 +80,29 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       }
     });
 
+    it('gives readers whole generations alone, while one replaces the other', async () => {
+      await commit(1, put('a', 1, {}), put('b', 2, {}));
+      await store.writer.publish(generation);
+      let reading = true;
+      const read = async () => {
+        while (reading) {
+          assert.deepEqual(await listed(), [
+            ['a', {}],
+            ['b', {}],
+          ]);
+          assert.equal((await store.reader.get('items', 'b'))?.order, 2);
+        }
+      };
+      const readers = Promise.all([read(), read()]);
+      for (let round = 0; round < 15; round += 1) {
+        generation = await store.writer.begin(items, 0);
+        await commit(2, put('a', 1, {}), put('b', 2, {}));
+        await store.writer.publish(generation);
+      }
+      reading = false;
+      await readers;
+    });
+
     it('drops what a writer that was cut off left of a generation nobody knows', async () => {
       await commit(1, put('a', 1, {}));
       const client = new MongoClient(url);

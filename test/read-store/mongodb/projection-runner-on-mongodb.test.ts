@@ -138,7 +138,7 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
       events.append(...history(30, 30));
       const asked = performance.now();
       await assert.rejects(reader.list('flows', {}, { limit: 10, maxBytes: 1e6 }), Unavailable);
-      assert.ok(performance.now() - asked < timeoutMilliseconds * 2 + 500);
+      assert.ok(performance.now() - asked < timeoutMilliseconds + 2000);
     } finally {
       ferret.thaw();
     }
