@@ -23,6 +23,7 @@ import { projections } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
 import { filledOnly } from '#read-store/filled-read-store.ts';
 import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
+import { typesOf } from '#read-store/projection.ts';
 import { type Projector, startProjector } from '#read-store/projector-thread.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
@@ -56,9 +57,9 @@ export interface ComposeOptions {
 }
 
 const processes = [detachPhoneNumbers, assignAgentProfiles];
-const projectionNames = projections.map(({ name }) => name);
-/** How long a process waits for the read models before it tries again. */
-const upToDateMilliseconds = 10_000;
+const handledTypes = [...new Set(projections.flatMap(typesOf))];
+/** How long a process waits for a read model before it tries again; a stop waits as long at most. */
+const upToDateMilliseconds = 2_000;
 
 /**
  * Opens the stores and puts the service together on them. With `src/projector.ts`, the only place that names concrete
@@ -78,7 +79,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     const keys = new KeyResolver(documents, stores.keyUsage);
     metrics.watchProjections(() => projectionLags(events, projector));
     return {
-      operations: bindOperations({ ...stores, documents }, handler, runners, keys),
+      operations: bindOperations({ ...stores, documents }, handler, runners, keys, config.limits.maxAppendBytes),
       keys,
       events,
       documents,
@@ -146,7 +147,8 @@ function startProcesses(
   log: Logger,
   opened: AsyncDisposableStack,
 ): ReadonlyArray<ProcessRunner> {
-  const reached = (position: number) => hasReached(projector, projectionNames, position, upToDateMilliseconds);
+  const reached = (collection: string, position: number) =>
+    hasReached(projector, [collection], position, upToDateMilliseconds);
   return processes.map((process) => {
     const runner = new ProcessRunner({ process, store: events, handler, documents, checkpoints, reached, log });
     runner.start();
@@ -160,13 +162,15 @@ function bindOperations(
   handler: CommandHandler,
   runners: ReadonlyArray<ProcessRunner>,
   keys: KeyResolver,
+  maxAppendBytes: number,
 ): ReadonlyArray<Operation> {
   const projectionStatus = async () => projector.status().projections;
-  const effects = effectsShown(runners, projector, projectionNames);
+  const effects = effectsShown(runners, projector, handledTypes);
   const commandRuntime = {
     handler,
     claims: new Claims(handler),
-    lookup: lookupIn(documents, projectionStatus),
+    lookup: lookupIn(documents, keyUsage, projectionStatus),
+    maxAppendBytes,
     shown: (appended: ReadonlyArray<RecordedEvent>) => {
       for (const event of appended) keys.changed(event);
       return effects(appended);
@@ -194,10 +198,11 @@ async function hasReached(
   return (await projector.waitForProjections(names, position, milliseconds)) === 'reached';
 }
 
-function lookupIn(documents: ReadStore, projectionStatus: ReadStore['status']): Lookup {
+function lookupIn(documents: ReadStore, keyUsage: KeyUsage, projectionStatus: ReadStore['status']): Lookup {
   return {
     exists: async (collection, where) =>
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
+    keyLastUsed: async (keyId) => (await keyUsage.lastUsed([keyId])).get(keyId) ?? null,
     projection: async (name) => (await projectionStatus()).find((status) => status.name === name) ?? null,
   };
 }

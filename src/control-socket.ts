@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type Koa from 'koa';
@@ -34,9 +34,14 @@ export async function openControlSocket(app: Koa, path: string): Promise<() => P
   rmSync(path, { force: true });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen(path, resolve);
+  // The socket is made within this call: nobody else may open it from its first moment on.
+  const before = process.umask(0o177);
+  try {
+    server.listen(path, resolve);
+  } finally {
+    process.umask(before);
+  }
   await promise;
-  chmodSync(path, 0o600);
   return () =>
     new Promise((closed) => {
       server.close(() => closed());

@@ -7,12 +7,13 @@ export const showLimitMilliseconds = 1_000;
 
 /**
  * Reading one's own write: waits until the read models show what was appended, and what processes made of it; one
- * second at most, then the answer goes out all the same.
+ * second at most, then the answer goes out all the same. A read model that has stopped holds up nobody.
+ * @param allTypes the event types that any projection handles: which ones processes append is theirs to know
  */
 export function effectsShown(
   processes: ReadonlyArray<ProcessRunner>,
   projector: Projector,
-  allProjections: ReadonlyArray<string>,
+  allTypes: ReadonlyArray<string>,
 ): (appended: ReadonlyArray<RecordedEvent>) => Promise<void> {
   return async (appended) => {
     const position = appended.at(-1)?.position;
@@ -27,6 +28,6 @@ export function effectsShown(
     const effects = await Promise.all(concerned.map((process) => process.passed(position, showLimitMilliseconds)));
     const last = Math.max(position, ...effects.map((effect) => effect ?? 0));
     const left = showLimitMilliseconds - (performance.now() - started);
-    if (left > 0) await projector.waitForProjections(allProjections, last, left);
+    if (left > 0) await projector.waitFor(last, allTypes, left);
   };
 }

@@ -6,6 +6,7 @@ import { compose, type Service } from './compose.ts';
 import { type Config, readConfig } from './config.ts';
 import { controlSocketPath, localOperator, openControlSocket } from './control-socket.ts';
 import { StartFailure } from './start-failure.ts';
+import { tellKey } from './tell-key.ts';
 
 try {
   await start(readConfig(process.env));
@@ -23,6 +24,7 @@ async function start(config: Config): Promise<void> {
   const stopOnce = (exitCode: number) => {
     if (stopping) return;
     stopping = true;
+    setTimeout(() => process.exit(exitCode), config.limits.stopMilliseconds).unref();
     void closeAll().then(
       () => process.exit(exitCode),
       () => process.exit(1),
@@ -77,9 +79,4 @@ async function serve(
   return async () => {
     await Promise.all(doors.map((close) => close()));
   };
-}
-
-/** Standard output, terminal or not: a log might be kept, and this is shown once. */
-function tellKey(key: string): void {
-  process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);
 }

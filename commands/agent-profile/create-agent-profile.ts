@@ -6,10 +6,10 @@ import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
-import { flow } from '#domain/flow/flow.ts';
 import { project } from '#domain/project/project.ts';
 import { command } from '#operations/command.ts';
 import { post } from '#operations/operation.ts';
+import { askedFlows } from './asked-flows.ts';
 
 export const createAgentProfile = command({
   name: 'create_agent_profile',
@@ -26,8 +26,7 @@ export const createAgentProfile = command({
   subject: { entity: project, parameter: 'projectId' },
   newId: ({ projectId }, { suffix }) => projectId + suffix,
   isTaken: (state, { projectId }, { suffix }) => state.has(projectId + suffix),
-  also: ({ flowIds }, { load }) =>
-    Promise.all([...new Set(flowIds)].map(async (id) => ({ id, state: (await load(flow, id)).state }))),
+  also: ({ flowIds }, { load }) => askedFlows(flowIds, load),
   decide: (input, state, { also: flows, fresh: { suffix } }) => {
     const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const refusal = notTakable(flows, projectId);

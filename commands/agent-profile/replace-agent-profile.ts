@@ -8,9 +8,9 @@ import { withoutSuffix } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { failure } from '#domain/failure.ts';
-import { flow } from '#domain/flow/flow.ts';
 import { command } from '#operations/command.ts';
 import { put } from '#operations/operation.ts';
+import { askedFlows } from './asked-flows.ts';
 
 export const replaceAgentProfile = command({
   name: 'replace_agent_profile',
@@ -25,8 +25,7 @@ export const replaceAgentProfile = command({
   example: { input: examples.agentProfileContents, output: examples.agentProfile },
   entity: agentProfiles,
   subject: { entity: agentProfiles, parameter: 'agentProfileId' },
-  also: ({ flowIds }, { load }) =>
-    Promise.all([...new Set(flowIds)].map(async (id) => ({ id, state: (await load(flow, id)).state }))),
+  also: ({ flowIds }, { load }) => askedFlows(flowIds, load),
   decide: (input, state, { also: flows }) => {
     const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const projectId = withoutSuffix(id);

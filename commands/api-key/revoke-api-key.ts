@@ -25,5 +25,8 @@ export const revokeApiKey = command({
     const refusal = mayManage(caller, state);
     return refusal === null ? E.right([happened('ApiKeyRevoked', { id: keyId })]) : E.left(refusal);
   },
-  answer: ({ state }) => ({ ...apiKeyRecord(state), lastUsedAt: null }),
+  answer: async ({ input, state, lookup }) => ({
+    ...apiKeyRecord(state),
+    lastUsedAt: await lookup.keyLastUsed(input.keyId),
+  }),
 });

@@ -36,9 +36,9 @@ export const rotateApiKey = command({
     const kept = keptOfSecret(secret.key);
     return E.right([happened('ApiKeyRotated', { id: keyId, ...kept, previousSecretHash, previousValidUntil })]);
   },
-  answer: ({ state, secret }) => ({
+  answer: async ({ input, state, secret, lookup }) => ({
     ...apiKeyRecord(state),
-    lastUsedAt: null,
+    lastUsedAt: await lookup.keyLastUsed(input.keyId),
     ...(secret === null ? {} : { key: secret.key }),
   }),
 });

@@ -34,7 +34,10 @@ export const createProject = command({
   decide: ({ name, organizationId }, _, { caller, also, fresh: { id } }) => {
     if (also.state === null || also.tenant === null || !reaches(caller, also.tenant)) {
       return E.left(
-        failure('organization-not-found', `There is no organization ${organizationId} that this key reaches.`),
+        failure(
+          'organization-not-found',
+          `There is no organization ${organizationId ?? caller.organizationId} that this key reaches.`,
+        ),
       );
     }
     return E.right([happened('ProjectCreated', { id, organizationId: also.state.id, name })]);

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs.ts';
 import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { get } from '#operations/operation.ts';
 import { query } from '#operations/query.ts';
@@ -21,8 +22,13 @@ export const getFlowVersion = query<{ versionId: string }, FlowVersionDocument, 
   reads: [flowVersions.name, flows.name],
   subject: { collection: flowVersions.name, parameter: 'versionId', notFound: 'flow-version-not-found' },
   hasRevision: true,
-  answer: async ({ subject: { value }, documents }) => {
-    const flow = await documents.get<FlowDocument>(flows.name, value.flowId);
-    return E.right({ body: value.record, ...(flow === null ? {} : { revision: flow.value.revision }) });
+  answer: async ({ input, subject, documents }) => {
+    const flow = await documents.get<FlowDocument>(flows.name, subject.value.flowId);
+    // After the flow, so that the ETag is never newer than what stands beside it: an If-Match would undo unseen changes.
+    const version = await documents.get<FlowVersionDocument>(flowVersions.name, input.versionId, 'fresh');
+    if (flow === null || version === null) return E.left(deleted(input.versionId));
+    return E.right({ body: version.value.record, revision: flow.value.revision });
   },
 });
+
+const deleted = (id: string) => failure('flow-version-not-found', `There is no flow version ${id} any more.`);

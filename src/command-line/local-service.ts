@@ -7,6 +7,7 @@ import { type Config, readConfig } from '../config.ts';
 import { controlSocketPath, localOperator, openControlSocket } from '../control-socket.ts';
 import { runningOwner } from '../data-directory.ts';
 import { StartFailure } from '../start-failure.ts';
+import { tellKey } from '../tell-key.ts';
 
 /** What a tool gets back. */
 export interface LocalAnswer {
@@ -55,7 +56,7 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
   const log = createLog('error');
   const service = await compose(config, {
     log: log.logger,
-    tellKey: () => undefined,
+    tellKey,
     onFatal: (error) => log.logger.fatal({ err: error }, 'The event store takes no more changes'),
   });
   const { operations, readiness, metrics } = service;

@@ -112,7 +112,8 @@ function lineOf({ name, state, position, failure, rebuild: progress }: Projectio
 }
 
 async function statuses(service: LocalService): Promise<ReadonlyArray<ProjectionStatus>> {
-  const { body } = await service.call('GET', '/v1/projections');
+  const { status, body } = await service.call('GET', '/v1/projections');
+  if (status !== 200) throw new StartFailure(body.detail);
   return body.projections;
 }
 

@@ -37,6 +37,8 @@ export interface Entity<State, Events> {
   readonly isLive: (state: State, id: string) => boolean;
   /** The revision for a resource's ETag where it is not the stream's. */
   readonly revisionOf?: (state: State, id: string) => number;
+  /** Bytes that a state holds, roughly; for states that hold texts of a client's without a bound. */
+  readonly weigh?: (state: State) => number;
   readonly notFound: FailureCode;
 }
 

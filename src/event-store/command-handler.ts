@@ -78,9 +78,17 @@ const defaultDeadlineMilliseconds = 10_000;
 const retryJitterMilliseconds = 10;
 /** Events of a stream read at a time: at their largest they take less than 100 MiB. */
 const eventsRead = 100;
-/** A rough weight of what folding one event leaves in a state; payloads are not kept there. */
-const bytesOfState = (stream: StreamState<unknown>) =>
-  1024 + 256 * (stream.revision + 1) + 256 * stream.remembered.size;
+/** A rough weight: payloads are not kept in a state, but for those that weigh themselves. */
+const bytesOfState = ({ stream, weight }: CachedState) =>
+  1024 + 256 * (stream.revision + 1) + 256 * stream.remembered.size + weight;
+/** Streams of which it is not known what was stored last, at most, and how long that is minded. */
+const maxUnsure = 10_000;
+const unsureMilliseconds = 10 * 60 * 1000;
+
+interface CachedState {
+  readonly stream: StreamState<unknown>;
+  readonly weight: number;
+}
 
 /**
  * Loads, decides, appends: the one way by which events come to be. States are cached by stream; only newer events are
@@ -88,7 +96,9 @@ const bytesOfState = (stream: StreamState<unknown>) =>
  */
 export class CommandHandler {
   readonly #store: EventStore;
-  readonly #states: LRUCache<string, StreamState<unknown>>;
+  readonly #states: LRUCache<string, CachedState>;
+  /** An append to them was given up and may land yet: they are read anew each time. */
+  readonly #unsure = new LRUCache<string, true>({ max: maxUnsure, ttl: unsureMilliseconds });
   readonly #queue = new StreamQueue();
   readonly #deadline: number;
   readonly #now: () => Date;
@@ -106,9 +116,9 @@ export class CommandHandler {
   async load<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     const stream = streamOf(entity, id);
     const known = this.#cached(entity, stream);
-    if (this.#soleWriter && known.revision !== noStream) return known;
+    if (this.#soleWriter && known.revision !== noStream && !this.#unsure.has(stream)) return known;
     const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
-    return current === known ? known : this.#keep(stream, current);
+    return current === known ? known : this.#keep(entity, stream, current);
   }
 
   /** A stream's state as it was at a revision, from the log. @throws Unavailable */
@@ -148,11 +158,12 @@ export class CommandHandler {
       if (events.length === 0) return E.right({ stream: before, events: [] });
       const appended = await this.#append(stream, before, events, decision.right.tenant, handling);
       if (E.isRight(appended)) {
-        const after = this.#keep(stream, foldStream(handling.entity, before, appended.right));
+        const after = this.#keep(handling.entity, stream, foldStream(handling.entity, before, appended.right));
         return E.right({ stream: after, events: appended.right });
       }
-      // Somebody else wrote, or nobody knows what was stored: what is cached may be old.
+      // Somebody else wrote, or nobody knows what was stored or will be: what is cached may be old.
       this.#states.delete(stream);
+      if (appended.left.kind === 'unavailable') this.#unsure.set(stream, true);
       if (appended.left.kind !== 'conflict') return E.left(appendRefused(appended.left));
       if (performance.now() > deadline) {
         return E.left(failure('too-many-conflicts', 'Others kept changing the same resource. Try again.'));
@@ -208,13 +219,15 @@ export class CommandHandler {
 
   #cached<State, Events>(entity: Entity<State, Events>, stream: string): StreamState<State> {
     // A stream's category names its entity, so what was cached under its name is this entity's state.
-    return (this.#states.get(stream) as StreamState<State> | undefined) ?? emptyStream(entity);
+    return (this.#states.get(stream)?.stream as StreamState<State> | undefined) ?? emptyStream(entity);
   }
 
   /** Keeps the newer of two states: commands that only read may finish late. */
-  #keep<State>(stream: string, state: StreamState<State>): StreamState<State> {
-    const kept = this.#states.peek(stream);
-    if (kept === undefined || kept.revision < state.revision) this.#states.set(stream, state);
+  #keep<State, Events>(entity: Entity<State, Events>, stream: string, state: StreamState<State>): StreamState<State> {
+    const kept = this.#states.peek(stream)?.stream;
+    if (kept === undefined || kept.revision < state.revision) {
+      this.#states.set(stream, { stream: state, weight: entity.weigh?.(state.state) ?? 0 });
+    }
     return state;
   }
 }
@@ -259,15 +272,20 @@ function orRemembered<Events>(
   return [{ type: requestAnswered, data: {} } as unknown as EventOf<Events>];
 }
 
+/** A change takes more bytes than one append may. */
+export function appendTooLarge(bytes: number, maxBytes: number): Failure {
+  return failure(
+    'append-too-large',
+    `The change would store ${bytes} bytes; ${maxBytes} are allowed. Send a smaller one.`,
+  );
+}
+
 function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): Failure {
   switch (refused.kind) {
     case 'append-too-large':
-      return failure(
-        'append-too-large',
-        `The change would store ${refused.bytes} bytes; ${refused.maxBytes} are allowed. Send a smaller one.`,
-      );
+      return appendTooLarge(refused.bytes, refused.maxBytes);
     case 'unavailable':
-      return failure('unavailable', `The event store cannot take the change just now: ${refused.detail}.`, {
+      return failure('unavailable', `The event store cannot take the change just now: ${refused.detail}`, {
         retryAfterSeconds: refused.retryAfterSeconds,
       });
   }

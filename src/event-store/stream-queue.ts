@@ -60,4 +60,4 @@ export class StreamQueue {
   }
 }
 
-const tooBusy = (stream: string) => new Unavailable(`the ${stream.slice(0, stream.indexOf('-'))} is too busy`);
+const tooBusy = (stream: string) => new Unavailable(`the ${stream.slice(0, stream.indexOf('-'))} is too busy.`);

@@ -84,8 +84,11 @@ function remember(
   events: ReadonlyArray<RecordedEvent>,
   now: string,
 ): ReadonlyMap<string, RememberedRequest> {
-  if (before.size === 0 && !events.some(({ metadata }) => metadata.idempotency)) return before;
   const oldest = new Date(Date.parse(now) - rememberedForMilliseconds).toISOString();
+  // In the order of their times: the first is the oldest.
+  const [first] = before.values();
+  const nothingDue = first === undefined || first.time >= oldest;
+  if (nothingDue && !events.some(({ metadata }) => metadata.idempotency)) return before;
   const remembered = new Map([...before].filter(([, request]) => request.time >= oldest));
   for (const { revision, metadata } of events) {
     if (metadata.idempotency === undefined || metadata.time < oldest) continue;

@@ -26,6 +26,8 @@ export interface AlsoLoads {
 /** What a command may ask of the read models: never the truth, good enough for a courtesy. */
 export interface Lookup {
   readonly exists: (collection: string, where: Readonly<Record<string, string>>) => Promise<boolean>;
+  /** When an API key was last used; null when it never was. */
+  readonly keyLastUsed: (keyId: string) => Promise<string | null>;
   /** How a projection stands; null when there is none of that name. */
   readonly projection: (name: string) => Promise<ProjectionStanding | null>;
 }
@@ -62,6 +64,7 @@ export interface AnswerContext<Input, State> {
   readonly fresh: FreshIds;
   /** The new API key's text; null in a repeated answer, which must not tell it again. */
   readonly secret: FreshSecret | null;
+  readonly lookup: Lookup;
   /** The data of one event of the stream: a schema or payload that state does not hold. */
   readonly dataAt: (revision: number) => Promise<JsonObject>;
 }

@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
 import { reaches } from '#domain/tenancy.ts';
 import type { Claims } from '#event-store/claims.ts';
-import type { CommandHandler, Handled, Origin } from '#event-store/command-handler.ts';
+import { appendTooLarge, type CommandHandler, type Handled, type Origin } from '#event-store/command-handler.ts';
+import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
 import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
 import type { RememberedRequest, StreamState } from '#event-store/stream-state.ts';
 import type { Json, JsonObject } from '#src/json.ts';
@@ -18,6 +19,8 @@ export interface CommandRuntime {
   readonly handler: CommandHandler;
   readonly claims: Claims;
   readonly lookup: Lookup;
+  /** Stored bytes of one append at most. */
+  readonly maxAppendBytes?: number;
   /** Waits, one second at most, until the read models show what was appended. */
   readonly shown: (appended: Handled<unknown>['events']) => Promise<void>;
 }
@@ -132,8 +135,15 @@ class CommandExecutor {
     if (early !== null) return this.#answerEarly(sound, early);
     if (E.isLeft(handled)) return handled;
     const body = await this.#body(sound, handled.right, sound.secret, handled.right.events.length > 0);
-    await this.#runtime.shown(handled.right.events);
-    return E.right(this.#answer(sound, handled.right.stream, body, handled.right.events.at(-1)?.position));
+    const appended = await this.#lastAppended(sound, handled.right);
+    await this.#runtime.shown(appended);
+    return E.right(this.#answer(sound, handled.right.stream, body, appended.at(-1)?.position));
+  }
+
+  /** What was appended; where nothing had to be, the event that another request made it so by: it may not show yet. */
+  async #lastAppended({ id }: Sound, { stream, events }: Handled<unknown>): Promise<ReadonlyArray<RecordedEvent>> {
+    if (events.length > 0) return events;
+    return [await this.#runtime.handler.eventAt(this.#definition.entity, id, stream.revision)];
   }
 
   #early({ idempotency, request, id, input, fresh }: Sound, stream: StreamState<unknown>): Early | null {
@@ -165,7 +175,7 @@ class CommandExecutor {
     };
     const events = definition.decide(sound.input, stream.state, context);
     if (E.isLeft(events)) return events;
-    const claimed = await this.#claim(sound);
+    const claimed = await this.#claim(sound, events.right);
     if (E.isLeft(claimed)) return claimed;
     return E.right({
       events: events.right,
@@ -178,10 +188,14 @@ class CommandExecutor {
     return { state, tenant };
   };
 
-  async #claim(sound: Sound): Promise<E.Either<Failure, unknown>> {
+  async #claim(sound: Sound, events: ReadonlyArray<object>): Promise<E.Either<Failure, unknown>> {
     const claimed = this.#definition.claim?.(sound.input);
     const { tenant } = sound.subject;
     if (claimed === undefined || tenant === null) return E.right(null);
+    const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
+    const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
+    // Before the claim: what could not be created would hold it for two seconds.
+    if (bytes > maxAppendBytes) return E.left(appendTooLarge(bytes, maxAppendBytes));
     return this.#runtime.claims.take(claimed, { phoneNumberId: sound.id, tenant, origin: originOf(sound.request) });
   }
 
@@ -218,7 +232,8 @@ class CommandExecutor {
     };
     // A remembered request alone is no change.
     const changed = appended && stream.resourceRevision === stream.revision;
-    return this.#definition.answer({ input, state: stream.state, changed, fresh, secret, dataAt });
+    const { lookup } = this.#runtime;
+    return this.#definition.answer({ input, state: stream.state, changed, fresh, secret, lookup, dataAt });
   }
 
   #answer({ id }: Sound, stream: StreamState<unknown>, body: Json | undefined, position: number | undefined): Answer {
@@ -251,6 +266,9 @@ function notFound(definition: AnyCommand, id: string): Failure {
 
 const changedSince = (expected: number, actual: number): Failure =>
   failure('precondition-failed', `If-Match asks for revision ${expected}; it is at ${actual}. Read it again.`);
+
+/** An event's metadata, type and id when stored, at most. */
+const metadataBytes = 2_048;
 
 /** Only ends `handle`; the answer is taken from `early`. */
 const settledEarly = failure('internal-error', 'settled early');

@@ -63,7 +63,7 @@ function assign(flowId: string, wanted: string | null, request: Request, tools: 
 }
 
 async function takeAwayOthers(kept: ReadonlySet<string>, request: Request, tools: ProcessTools): Promise<void> {
-  const documents = await tools.documentsUpToDate();
+  const documents = await tools.documentsUpToDate('flows');
   const { agentProfileId } = request;
   for await (const page of everyDocument(documents, 'flows', { agentProfileId })) {
     for (const { id } of page) if (!kept.has(id)) await assign(id, null, request, tools);
@@ -71,7 +71,7 @@ async function takeAwayOthers(kept: ReadonlySet<string>, request: Request, tools
 }
 
 async function takeAwayAll(agentProfileId: string, revision: number, tools: ProcessTools): Promise<void> {
-  const documents = await tools.documentsUpToDate();
+  const documents = await tools.documentsUpToDate('flows');
   for await (const page of everyDocument(documents, 'flows', { agentProfileId })) {
     for (const { id } of page) await takeAway(id, agentProfileId, revision, tools);
   }

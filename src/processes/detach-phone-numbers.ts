@@ -31,7 +31,7 @@ export const detachPhoneNumbers: Process = {
 };
 
 async function detachAll(flowId: string, tools: ProcessTools): Promise<void> {
-  const documents = await tools.documentsUpToDate();
+  const documents = await tools.documentsUpToDate('phone-numbers');
   for await (const page of everyDocument(documents, 'phone-numbers', { flowId })) {
     for (const { id } of page) await detach(id, flowId, tools);
   }

@@ -11,8 +11,8 @@ export interface ProcessRunnerOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   readonly documents: ReadStore;
-  /** Waits until all read models have passed a position; false when they did not in time. */
-  readonly reached: (position: number) => Promise<boolean>;
+  /** Waits until a read model has passed a position; false when it did not in time. */
+  readonly reached: (collection: string, position: number) => Promise<boolean>;
   readonly checkpoints: CheckpointStore;
   readonly log: { error(details: object, message: string): void };
 }
@@ -125,9 +125,9 @@ export class ProcessRunner {
         if (E.isLeft(handled)) throw new Error(handled.left.detail);
         this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
       },
-      documentsUpToDate: async () => {
-        if (await reached(await store.lastPosition())) return documents;
-        throw new Error('the read models are behind');
+      documentsUpToDate: async (collection) => {
+        if (await reached(collection, await store.lastPosition())) return documents;
+        throw new Error(`the read model ${collection} is behind`);
       },
     };
   }

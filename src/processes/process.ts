@@ -7,8 +7,8 @@ export interface ProcessTools {
   readonly load: CommandHandler['load'];
   /** Decides and appends in the name of whoever caused the event. Rejects when it could not: the event is tried again. */
   readonly handle: <State, Events>(handling: Omit<Handling<State, Events>, 'origin' | 'idempotency'>) => Promise<void>;
-  /** The read models, as of everything stored when it is called. Rejects when they do not get there in time. */
-  readonly documentsUpToDate: () => Promise<ReadStore>;
+  /** The read store, one read model of it as of everything stored now. Rejects when it does not get there in time. */
+  readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
 }
 
 /**

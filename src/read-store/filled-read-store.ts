@@ -23,9 +23,13 @@ class FilledReadStore implements ReadStore {
     });
   }
 
-  async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
+  async get<Value extends DocumentValue>(
+    collection: string,
+    id: string,
+    fresh?: 'fresh',
+  ): Promise<StoredDocument<Value> | null> {
     this.#expectFilled(collection);
-    return this.#documents.get(collection, id);
+    return this.#documents.get(collection, id, fresh);
   }
 
   async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {

@@ -67,8 +67,15 @@ export interface ProjectionStatus {
  * read is the store's business.
  */
 export interface ReadStore {
-  /** @throws Unavailable */
-  get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null>;
+  /**
+   * @param fresh from the store, however much is held in memory: as new as any document read before it
+   * @throws Unavailable
+   */
+  get<Value extends DocumentValue>(
+    collection: string,
+    id: string,
+    fresh?: 'fresh',
+  ): Promise<StoredDocument<Value> | null>;
   /** Documents oldest first that fit `where` (a declared index, or `{}` for all). @throws Unavailable */
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
   /** As last told by the node that runs the projections. @throws Unavailable */

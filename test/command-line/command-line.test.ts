@@ -53,6 +53,19 @@ describe('command line', () => {
     assert.deepEqual([rebuilt.code, rebuilt.stderr, lines(rebuilt).length], [0, '', 2]);
   });
 
+  it('shows the first admin key, where a tool makes the first start', async () => {
+    const listed = await run('projections.ts', 'list');
+    const [key = ''] = /sy_live_[A-Za-z0-9]+/.exec(listed.stdout) ?? [];
+    const service = await new ServiceProcess({
+      dataDir: folder.path,
+      environment: { BOOTSTRAP_API_KEY: undefined },
+    }).listening();
+    const answer = await fetch(`${service.url}/v1/me`, { headers: { 'x-api-key': key } });
+    await service.stop();
+    assert.equal(answer.status, 200);
+    assert.doesNotMatch(service.stdout, /sy_live_/);
+  });
+
   it('says what is wrong, and ends with 1', async () => {
     const service = await new ServiceProcess({ dataDir: folder.path }).listening();
     try {

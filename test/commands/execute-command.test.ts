@@ -70,7 +70,8 @@ describe('execute command', () => {
       const profileGone = await service.ok(deleteAgentProfile, { agentProfileId: String(profile.id) });
       assert.deepEqual(profileGone.body, profile);
       const { body: key } = await service.ok(createApiKey, path, { body: { name: 'k', keyType: 'project' } });
-      const { key: _, ...record } = key;
+      const { key: _, ...made } = key;
+      const record = { ...made, lastUsedAt: service.keyLastUsed };
       assert.deepEqual((await service.ok(revokeApiKey, { keyId: String(key.id) })).body, record);
       const flowId = await makeFlow(service);
       const { body: version } = await service.ok(createFlowVersion, { flowId }, { body: { flowSchema: 1 } });
@@ -85,11 +86,22 @@ describe('execute command', () => {
       assert.deepEqual([answer.status, answer.body, answer.revision], [204, undefined, undefined]);
     });
 
-    it('without a position when nothing changed', async () => {
+    it('when nothing had to change, once the read models show what made it so', async () => {
       const service = await begun();
       const flowId = await makeFlow(service);
+      const last = service.store.log.at(-1);
+      service.shown.length = 0;
       const answer = await service.ok(updateFlow, { flowId }, { body: { name: 'Opening hours' } });
-      assert.deepEqual([answer.revision, answer.position], [2, undefined]);
+      assert.deepEqual([answer.revision, answer.position], [2, last?.position]);
+      assert.deepEqual(service.shown, [last]);
+    });
+
+    it('413 before anything is claimed, when a phone number would be too large to store', async () => {
+      const service = await begun();
+      const externalPhoneFields = { numbers: Array.from({ length: 50_000 }, () => 1e20) };
+      const body = { name: 'Reception', number: '+442071838750', externalPhoneFields };
+      assert.equal(await service.refusal(createPhoneNumber, path, { body }), 'append-too-large');
+      assert.equal(service.store.log.filter(({ type }) => type === 'PhoneNumberClaimed').length, 0);
     });
   });
 

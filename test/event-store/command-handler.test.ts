@@ -31,7 +31,7 @@ const addName = (handler: CommandHandler, name: string) =>
       }),
   });
 
-async function begun(options: { deadlineMilliseconds?: number; now?: () => Date } = {}) {
+async function begun(options: { deadlineMilliseconds?: number; now?: () => Date; soleWriter?: boolean } = {}) {
   const store = new AppendableEventStore();
   const handler = new CommandHandler({ store, ...options });
   const decide = () => E.right({ events: [flowCreated({ name: 'names:' })], tenant: tenants.project });
@@ -148,6 +148,24 @@ describe('command handler', () => {
     store.reads.length = 0;
     assert.equal(await nameIn(handler), 'names: a b');
     assert.deepEqual(store.reads, [[stream, 2]]);
+  });
+
+  it('reads nothing again where it is the sole writer', async () => {
+    const { store, handler } = await begun({ soleWriter: true });
+    store.reads.length = 0;
+    await addName(handler, 'a');
+    assert.equal(await nameIn(handler), 'names: a');
+    assert.deepEqual(store.reads, []);
+  });
+
+  it('reads anew what an append that was given up may yet change, sole writer or not', async () => {
+    const { store, handler } = await begun({ soleWriter: true });
+    store.beforeAppend = async () => ({ kind: 'unavailable', detail: 'the disk stands still.', retryAfterSeconds: 1 });
+    assert.ok(E.isLeft(await addName(handler, 'lost')));
+    assert.equal(await nameIn(handler), 'names:');
+    store.beforeAppend = async () => null;
+    await addName(new CommandHandler({ store }), 'late');
+    assert.equal(await nameIn(handler), 'names: late');
   });
 
   it('reads a long stream in parts, now and as it was', async () => {

@@ -135,7 +135,7 @@ describe('process runner', () => {
 
   it('does not react on read models that are behind', async () => {
     const runner = start(async (_, { documentsUpToDate }) => {
-      await documentsUpToDate();
+      await documentsUpToDate('flows');
     }, false);
     assert.equal(await runner.passed(await created('one'), 100), null);
     assert.ok(logged.length > 0);

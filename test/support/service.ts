@@ -31,6 +31,8 @@ export interface Answered extends Omit<Answer, 'body'> {
 /** Commands on an event store in memory, with read models that never lag. */
 export class Service {
   readonly store: AppendableEventStore;
+  /** When every key was last used. */
+  readonly keyLastUsed = '2026-01-07T08:00:00.000Z';
   readonly documents: ReadModel;
   readonly handler: CommandHandler;
   readonly claims: Claims;
@@ -88,6 +90,7 @@ export class Service {
     const known = this.#operations.get(command);
     if (known !== undefined) return known;
     const lookup = {
+      keyLastUsed: async () => this.keyLastUsed,
       exists: async (collection: string, where: Readonly<Record<string, string>>) =>
         (await this.documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
       projection: async () => null,

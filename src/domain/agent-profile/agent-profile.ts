@@ -20,6 +20,7 @@ export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   streamKey: withoutSuffix,
   knows: (state, id) => state.has(id),
   isLive: (state, id) => state.get(id)?.deleted === false,
+  weigh: (state) => 2 * JSON.stringify([...state.values()]).length,
   revisionOf: (state, id) => state.get(id)?.revision ?? -1,
   notFound: 'agent-profile-not-found',
   evolve: (state, event) => {

@@ -17,6 +17,7 @@ export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
   streamKey: (id) => id,
   knows: (state) => state !== null && state !== 'abandoned',
   isLive: (state) => state !== null && state !== 'abandoned' && !state.deleted,
+  weigh: (state) => 2 * JSON.stringify(state).length,
   notFound: 'phone-number-not-found',
   evolve: (state, event) => {
     const { time } = event.metadata;

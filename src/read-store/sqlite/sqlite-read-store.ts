@@ -73,8 +73,12 @@ class SqliteReadStore implements ReadStore {
     this.#cache = cache;
   }
 
-  async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
-    const known = this.#cache?.get(collection, id);
+  async get<Value extends DocumentValue>(
+    collection: string,
+    id: string,
+    fresh?: 'fresh',
+  ): Promise<StoredDocument<Value> | null> {
+    const known = fresh === undefined ? this.#cache?.get(collection, id) : undefined;
     if (known !== undefined && !this.#closed) return known as StoredDocument<Value>;
     return this.#reading((open) => this.#get(open, collection, id));
   }

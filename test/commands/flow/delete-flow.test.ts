@@ -31,6 +31,7 @@ describe('delete_flow', () => {
           return true;
         },
         projection: async () => null,
+        keyLastUsed: async () => null,
       },
     };
     const also = (input: object) => deleteFlow.also?.({ flowId: ids.flow, ...input }, loads, null as never, null);

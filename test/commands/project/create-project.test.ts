@@ -57,7 +57,10 @@ describe('create_project', () => {
       asked.push(id);
       return own as never;
     };
-    const loads = { load, lookup: { exists: async () => false, projection: async () => null } };
+    const loads = {
+      load,
+      lookup: { exists: async () => false, projection: async () => null, keyLastUsed: async () => null },
+    };
     await createProject.also?.(input, loads, callerOf('organization'), null);
     await createProject.also?.({ ...input, organizationId: ids.customer }, loads, callerOf('partner'), null);
     assert.deepEqual(asked, [ids.partner, ids.customer]);
