@@ -7,6 +7,7 @@ import { eventOf, positionOf } from '#event-store/eventstoredb/event-message.ts'
 import type { Reads } from '#event-store/eventstoredb/reads.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/requests.ts';
 import { BackOff, pause } from '#event-store/eventstoredb/within.ts';
+import { Unavailable } from '#src/unavailable.ts';
 
 type Outcome = E.Either<AppendFailure, Appended>;
 
@@ -115,80 +116,92 @@ export class Appends {
 
   async #settle(append: Append, bytes: number): Promise<Outcome> {
     const began = performance.now();
-    const highestBefore = this.#highestPosition;
-    const { attempt, tries } = await this.#tryUntilKnown(append);
-    switch (attempt.kind) {
-      case 'stored': {
-        const appended = await this.#confirmed(append, attempt, tries > 1, highestBefore);
+    const result = await this.#tryUntilKnown(append);
+    switch (result.kind) {
+      case 'appended':
         this.#onCommit({ appends: 1, events: append.events.length, milliseconds: performance.now() - began });
-        return E.right(appended);
-      }
+        return E.right({ revision: result.revision, position: result.position });
       case 'conflict':
-        return tries > 1 ? this.#conflictUnlessOwn(append, attempt) : E.left(attempt);
+        return E.left(result);
       case 'too-large':
-        return E.left({ kind: 'append-too-large', bytes, maxBytes: attempt.maxBytes });
+        return E.left({ kind: 'append-too-large', bytes, maxBytes: result.maxBytes });
       case 'stream-deleted':
-        throw new StreamDeleted(`The stream ${append.stream} was deleted in EventStoreDB: nothing can be appended.`);
+        throw new StreamDeleted(
+          `The stream ${append.stream} was deleted in EventStoreDB: an append cannot stand in it.`,
+        );
       case 'refused':
-        this.#log.error({ detail: attempt.detail }, 'EventStoreDB refuses an append');
+        this.#log.error({ detail: result.detail }, 'EventStoreDB refuses an append');
         return unavailable('The event store refuses writes.');
       case 'lost':
-        this.#log.error({ detail: attempt.detail, stream: append.stream }, 'an append is given up unsettled');
-        return unavailable(`The event store does not answer: ${attempt.detail}`);
+        this.#log.error({ detail: result.detail, stream: append.stream }, 'an append is given up unsettled');
+        return unavailable('The event store does not answer.');
     }
   }
 
   /** Tries until the outcome is known, or there is no more time for it. */
-  async #tryUntilKnown(append: Append): Promise<{ readonly attempt: Attempt; readonly tries: number }> {
+  async #tryUntilKnown(append: Append): Promise<Result> {
     const requests = appendRequests(append.stream, append.expectedRevision, append.events);
     const end = Date.now() + this.#limits.settleWithinMs;
+    const highestBefore = this.#highestPosition;
     const backOff = new BackOff(20, 1_000);
     for (let tries = 1; ; tries += 1) {
       const attempt = await this.#connection
         .append(requests, this.#limits.attemptMs)
         .then(attemptOf)
         .catch(failedAttemptOf);
-      if (attempt.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return { attempt, tries };
-      this.#log.debug({ detail: attempt.detail, stream: append.stream, tries }, 'the answer to an append was lost');
+      const result = await this.#resultOf(append, attempt, tries > 1, highestBefore).catch(lostWhileRead);
+      if (result.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return result;
+      this.#log.debug({ detail: result.detail, stream: append.stream, tries }, 'the answer to an append was lost');
       await pause(backOff.next(), this.#giveUp.signal);
     }
   }
 
-  /** The last event's position: a repeat's answer may be of its first. */
-  async #confirmed(
-    append: Append,
-    { revision, position }: Attempt & { readonly kind: 'stored' },
-    wasRepeated: boolean,
-    highestBefore: number,
-  ): Promise<Appended> {
-    if (revision !== append.expectedRevision + append.events.length)
-      this.#log.error(
-        { stream: append.stream, revision, expected: append.expectedRevision },
-        'an append stands at another revision than expected: its stream was deleted from outside',
-      );
-    // New events lie past all that was answered before they were sent; anything else was stored by an earlier append.
-    const mayBeRepeat = wasRepeated || position === null || position <= highestBefore;
-    const certain = mayBeRepeat && (append.events.length > 1 || position === null);
-    const last = certain ? await this.#positionOfLast(append, revision) : position;
-    if (last === null)
-      throw new StreamDeleted(`The stream ${append.stream} was deleted in EventStoreDB: what was appended is gone.`);
-    this.#highestPosition = Math.max(this.#highestPosition, last);
-    return { revision, position: last };
+  /** @throws Unavailable when what the attempt came to cannot be read just now */
+  async #resultOf(append: Append, attempt: Attempt, isRepeated: boolean, highestBefore: number): Promise<Result> {
+    if (attempt.kind === 'stored') return this.#appended(append, attempt, isRepeated, highestBefore);
+    if (attempt.kind !== 'conflict' || !isRepeated) return attempt;
+    // A try before, whose answer was lost, may be what this one conflicts with.
+    const last = append.expectedRevision + append.events.length;
+    const position = await this.#positionOfLast(append, last);
+    return position === null ? attempt : { kind: 'appended', revision: last, position };
   }
 
+  async #appended(
+    append: Append,
+    { revision, position }: Attempt & { readonly kind: 'stored' },
+    isRepeated: boolean,
+    highestBefore: number,
+  ): Promise<Result> {
+    // New events lie past all that was answered before they were sent. Any others were stored by an earlier append,
+    // whose repeat may be answered with its first position, or with none where they are hidden by now.
+    const isNew = position !== null && !isRepeated && position > highestBefore;
+    const isLast = position !== null && append.events.length === 1;
+    const last = isNew || isLast ? position : await this.#positionOfLast(append, revision);
+    if (last === null) return { kind: 'stream-deleted' };
+    if (revision !== append.expectedRevision + append.events.length)
+      this.#log.error(
+        { stream: append.stream, revision, expectedRevision: append.expectedRevision },
+        'an append stands at another revision than expected: its stream was deleted from outside before',
+      );
+    this.#highestPosition = Math.max(this.#highestPosition, last);
+    return { kind: 'appended', revision, position: last };
+  }
+
+  /** Null when the last event is not this append's. */
   async #positionOfLast(append: Append, revision: number): Promise<number | null> {
     const [answer] = await this.#reads.answers(streamRequest(append.stream, revision, 1));
     const event = answer === undefined ? undefined : eventOf(answer);
     const isOurs = event?.getId()?.getString() === append.events.at(-1)?.id.toLowerCase();
     return event !== undefined && isOurs ? positionOf(event) : null;
   }
+}
 
-  /** A try before, whose answer was lost, may be what this one conflicts with. */
-  async #conflictUnlessOwn(append: Append, conflict: Attempt & { readonly kind: 'conflict' }): Promise<Outcome> {
-    const last = append.expectedRevision + append.events.length;
-    const position = await this.#positionOfLast(append, last);
-    return position === null ? E.left(conflict) : E.right({ revision: last, position });
-  }
+/** What is known of an append after a try, and after what had to be read. */
+type Result = Exclude<Attempt, { readonly kind: 'stored' }> | ({ readonly kind: 'appended' } & Appended);
+
+function lostWhileRead(error: unknown): Result {
+  if (error instanceof Unavailable) return { kind: 'lost', detail: error.message };
+  throw error;
 }
 
 /** The outcome, or `unavailable` when it is not there in time. */

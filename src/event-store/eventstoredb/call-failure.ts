@@ -14,6 +14,7 @@ interface Trailers {
 const invalidArgument = 3;
 const deadlineExceeded = 4;
 const permissionDenied = 7;
+const internal = 13;
 const unauthenticated = 16;
 
 /** Reads a failure off whatever a call threw. */
@@ -40,6 +41,11 @@ export function isRefusal({ code, exception }: CallFailure): boolean {
 /** No answer came in time: the server, or the way to it, may be frozen. */
 export function isSilence({ code }: CallFailure): boolean {
   return code === deadlineExceeded;
+}
+
+/** The call broke off without a status: the server stops, or the connection carries no more calls. */
+export function isBroken({ code }: CallFailure): boolean {
+  return code === internal;
 }
 
 /** The stream was closed for good (tombstoned), or deleted while the call was for an existing stream. */

@@ -1,7 +1,7 @@
 import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { callFailure, isSilence } from '#event-store/eventstoredb/call-failure.ts';
+import { callFailure, isBroken, isSilence } from '#event-store/eventstoredb/call-failure.ts';
 import { connectionUrl } from '#event-store/eventstoredb/connection-url.ts';
 import { within } from '#event-store/eventstoredb/within.ts';
 import { StartFailure } from '#src/start-failure.ts';
@@ -96,14 +96,14 @@ export class Connection {
   }
 
   /**
-   * A call ran into its deadline. When nothing else was answered meanwhile the connection itself may be dead, with no
-   * open call whose pings would show it: the next call gets a new one. Calls on the old one go on.
+   * Tells that a call failed. Where the connection itself may be broken the next call gets a new one, for the client
+   * only sees that for itself when it is told "unavailable"; calls on the old one go on.
    * @param waitedMs how long the call waited
    */
-  silent(waitedMs: number): void {
-    if (this.#stubs === null || Date.now() - this.#lastAnswerAt < waitedMs) return;
-    this.#lastAnswerAt = Date.now();
-    void this.#parts.handleError(this.#stubs, new UnavailableError());
+  failed(error: unknown, waitedMs: number): void {
+    const failure = callFailure(error);
+    // No open call's pings may be there to show that the connection is dead.
+    if (isSilence(failure) ? Date.now() - this.#lastAnswerAt >= waitedMs : isBroken(failure)) this.#renew();
   }
 
   /** Ends every call and leaves nothing open. */
@@ -140,10 +140,16 @@ export class Connection {
       this.answered();
       return value;
     } catch (error) {
-      if (isSilence(callFailure(error))) this.silent(deadlineMs);
-      else this.answered();
+      this.failed(error, deadlineMs);
       throw error;
     }
+  }
+
+  #renew(): void {
+    if (this.#stubs === null) return;
+    this.#lastAnswerAt = Date.now();
+    void this.#parts.handleError(this.#stubs, new UnavailableError());
+    this.#stubs = null;
   }
 
   #rememberChannel(): void {

@@ -1,11 +1,5 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import {
-  type CallFailure,
-  callFailure,
-  isDeleted,
-  isRefusal,
-  isSilence,
-} from '#event-store/eventstoredb/call-failure.ts';
+import { type CallFailure, callFailure, isDeleted, isRefusal } from '#event-store/eventstoredb/call-failure.ts';
 import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
 import { BackOff, pause, within } from '#event-store/eventstoredb/within.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -55,7 +49,7 @@ export class Reads {
       this.#connection.answered();
       return answers;
     } catch (error) {
-      if (isSilence(callFailure(error))) this.#connection.silent(milliseconds);
+      this.#connection.failed(error, milliseconds);
       throw error;
     }
   }

@@ -45,12 +45,11 @@ export class SubscriptionFeed {
     const end = Date.now() + startMs;
     const call = await connection.read(subscriptionRequest(after), null, startMs);
     const feed = new SubscriptionFeed(call, maxWaiting);
-    const limit = setTimeout(() => {
-      feed.#end(new TimedOut(`The subscription did not start within ${startMs} ms`));
-      connection.silent(startMs);
-    }, end - Date.now());
-    await feed.#until(() => feed.#confirmed);
-    clearTimeout(limit);
+    const limit = setTimeout(
+      () => feed.#end(new TimedOut(`The subscription did not start within ${startMs} ms`)),
+      end - Date.now(),
+    );
+    await feed.#until(() => feed.#confirmed).finally(() => clearTimeout(limit));
     connection.answered();
     return feed;
   }

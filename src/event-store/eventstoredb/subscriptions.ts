@@ -82,6 +82,7 @@ export class Subscriptions {
         yield taken;
       }
     } catch (failure) {
+      this.#connection.failed(failure, this.#startMs);
       if (!signal.aborted) yield { failure };
     } finally {
       signal.removeEventListener('abort', close);

@@ -33,8 +33,17 @@ export class FaultyAppends {
       return { kind: 'failed', failure: commitTimeout() };
     }
     const fault = this.#faults.nextAppends.shift() ?? this.#faults.everyAppend;
-    if (fault === null) return this.#log.append(stream, expected, events);
+    if (fault === null) return this.#plain(stream, expected, events);
     return this.#appendWith(fault, key, () => this.#log.append(stream, expected, events));
+  }
+
+  #plain(stream: string, expected: Expectation, events: ReadonlyArray<ProposedEvent>): Written {
+    const { length } = this.#log.events;
+    const written = this.#log.append(stream, expected, events);
+    const isRepeat = this.#log.events.length === length && written.kind === 'written';
+    if (!isRepeat || !this.#faults.repeatsTellFirstPosition || written.revision === null) return written;
+    const first = this.#log.find(stream, written.revision - BigInt(events.length - 1));
+    return { ...written, position: first?.position ?? null };
   }
 
   async #appendWith(fault: AppendFault, key: string, append: () => Written): Promise<AppendResult> {

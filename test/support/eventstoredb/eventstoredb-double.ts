@@ -138,6 +138,11 @@ export class EventStoreDbDouble {
     this.#front.thaw();
   }
 
+  /** New connections are answered; those that were frozen stay so. */
+  thawNewConnections(): void {
+    this.#front.thawNew();
+  }
+
   /** Breaks every connection; new ones are taken. */
   cut(): void {
     this.#front.cut();

@@ -27,6 +27,8 @@ export interface Faults {
   silentReads: boolean;
   /** How long a server takes to give up an append whose ids are in flight already. */
   commitTimeoutMs: number;
+  /** The repeat of an append is answered with the position of its first event, not its last. */
+  repeatsTellFirstPosition: boolean;
   /** What every append and requires-leader call is answered while another node leads. */
   notLeader: CallFailure | null;
 }
@@ -39,6 +41,7 @@ export function noFaults(): Faults {
     notReady: false,
     silentReads: false,
     commitTimeoutMs: 2_000,
+    repeatsTellFirstPosition: false,
     notLeader: null,
   };
 }

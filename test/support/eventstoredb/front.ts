@@ -5,6 +5,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** Nothing passes. */
+  held: boolean;
 }
 
 /**
@@ -46,6 +48,11 @@ export class Front {
     for (const pair of this.#pairs) this.#release(pair);
   }
 
+  /** New connections pass; those that were frozen stay so, as behind a node that died without a word. */
+  thawNew(): void {
+    this.#frozen = false;
+  }
+
   /** Resets every connection. */
   cut(): void {
     for (const { client, server } of [...this.#pairs]) {
@@ -72,7 +79,7 @@ export class Front {
   #accept(client: Socket): void {
     if (this.#target === null) return void client.destroy();
     const server = connect(this.#target, '127.0.0.1');
-    const pair = { client, server };
+    const pair = { client, server, held: false };
     this.#pairs.add(pair);
     client.setNoDelay(true);
     server.setNoDelay(true);
@@ -85,14 +92,18 @@ export class Front {
     if (this.#frozen) this.#hold(pair);
   }
 
-  #hold({ client, server }: Pair): void {
-    client.unpipe(server).pause();
-    server.unpipe(client).pause();
+  #hold(pair: Pair): void {
+    if (pair.held) return;
+    pair.held = true;
+    pair.client.unpipe(pair.server).pause();
+    pair.server.unpipe(pair.client).pause();
   }
 
-  #release({ client, server }: Pair): void {
-    client.pipe(server);
-    server.pipe(client);
+  #release(pair: Pair): void {
+    if (!pair.held) return;
+    pair.held = false;
+    pair.client.pipe(pair.server);
+    pair.server.pipe(pair.client);
   }
 
   #end(pair: Pair): void {
