@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withoutSuffix } from '#domain/entity.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
@@ -118,7 +119,11 @@ function expectSound(log: ReadonlyArray<LoggedEvent>): void {
 
 function expectAcknowledged(log: ReadonlyArray<LoggedEvent>, load: CommandLoad): void {
   const requestAt = new Map(log.map((event) => [event.position, JSON.parse(event.metadata).requestId as string]));
-  const lost = load.acknowledged.filter(({ position, requestId }) => requestAt.get(position) !== requestId);
+  const lost = load.acknowledged.filter(
+    ({ position, requestId, activated }) =>
+      requestAt.get(position) !== requestId &&
+      (activated === undefined || activeAt(log, position, activated) !== activated),
+  );
   assert.deepEqual(lost, [], `${lost.length} of ${load.acknowledged.length} acknowledged commands are lost`);
   const streams = new Map<string, string[]>();
   for (const { stream, metadata } of log) {
@@ -126,6 +131,15 @@ function expectAcknowledged(log: ReadonlyArray<LoggedEvent>, load: CommandLoad):
     if (idempotency !== undefined) streams.set(idempotency.key, [...(streams.get(idempotency.key) ?? []), stream]);
   }
   for (const [key, written] of streams) assert.equal(new Set(written).size, 1, `${key} was carried out twice`);
+}
+
+/** The version of a version's flow that was active at a position. */
+function activeAt(log: ReadonlyArray<LoggedEvent>, position: number, versionId: string): string | undefined {
+  const stream = `flow-${withoutSuffix(versionId)}`;
+  const activation = log.findLast(
+    (event) => event.position <= position && event.stream === stream && event.type === 'FlowVersionActivated',
+  );
+  return activation && (JSON.parse(activation.data) as { id: string }).id;
 }
 
 function expectRules(collections: Awaited<ReturnType<typeof readDocuments>>): void {

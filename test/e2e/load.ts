@@ -7,6 +7,8 @@ import { expectStatus } from './expect.ts';
 export interface Acknowledged {
   readonly requestId: string;
   readonly position: number;
+  /** The version that it made the active one, or found to be it: then another request's event may be there. */
+  readonly activated?: string;
 }
 
 /** A request that may have been cut off: sent again with its key, it must be carried out once. */
@@ -111,7 +113,8 @@ export class CommandLoad {
         return;
       case 6:
         if (this.#versionIds.length > 0) {
-          await this.#send(client, 'POST', `/v1/flow-versions/${anyOf(this.#versionIds)}/activate`);
+          const id = anyOf(this.#versionIds);
+          await this.#send(client, 'POST', `/v1/flow-versions/${id}/activate`, undefined, id);
         }
         return;
       case 7:
@@ -166,6 +169,7 @@ export class CommandLoad {
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     body?: object,
+    activated?: string,
   ): Promise<string | null> {
     const requestId = randomUUID();
     const headers = { 'x-request-id': requestId, ...(body && { 'content-type': 'application/json' }) };
@@ -178,13 +182,14 @@ export class CommandLoad {
     // What others deleted or took is refused; a service that stops says so.
     if ([404, 409, 503].includes(reply.status)) return null;
     assert.ok(reply.status < 300, `${method} ${path} → ${reply.status} ${reply.text}`);
-    this.#keep(requestId, reply);
+    this.#keep(requestId, reply, activated);
     return reply.body?.id ?? null;
   }
 
-  #keep(requestId: string, reply: Reply<unknown>): void {
-    const position = reply.headers['switchyard-position'];
-    if (position !== undefined) this.acknowledged.push({ requestId, position: Number(position) });
+  #keep(requestId: string, reply: Reply<unknown>, activated?: string): void {
+    const position = Number(reply.headers['switchyard-position']);
+    assert.ok(position > 0, 'an acknowledged command tells its position');
+    this.acknowledged.push({ requestId, position, ...(activated === undefined ? {} : { activated }) });
   }
 }
 
