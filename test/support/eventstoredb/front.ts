@@ -7,6 +7,7 @@ interface Pair {
   readonly server: Socket;
   /** Nothing passes. */
   held: boolean;
+  wasHeld: boolean;
 }
 
 /**
@@ -55,8 +56,10 @@ export class Front {
 
   /** Resets every connection. */
   cut(): void {
-    for (const { client, server } of [...this.#pairs]) {
-      client.resetAndDestroy();
+    for (const { client, server, wasHeld } of [...this.#pairs]) {
+      // Node 24 never ends its process after the reset of a socket with writes that were held back.
+      if (wasHeld) client.destroy();
+      else client.resetAndDestroy();
       server.destroy();
     }
   }
@@ -79,7 +82,7 @@ export class Front {
   #accept(client: Socket): void {
     if (this.#target === null) return void client.destroy();
     const server = connect(this.#target, '127.0.0.1');
-    const pair = { client, server, held: false };
+    const pair = { client, server, held: false, wasHeld: false };
     this.#pairs.add(pair);
     client.setNoDelay(true);
     server.setNoDelay(true);
@@ -95,6 +98,7 @@ export class Front {
   #hold(pair: Pair): void {
     if (pair.held) return;
     pair.held = true;
+    pair.wasHeld = true;
     pair.client.unpipe(pair.server).pause();
     pair.server.unpipe(pair.client).pause();
   }
