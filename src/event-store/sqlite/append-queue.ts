@@ -26,6 +26,9 @@ interface Gathered {
   readonly texts: string[];
 }
 
+/** Sent before the turn ends, so that the writer begins while the others of a long turn are still being decided. */
+const parcelAppends = 8;
+
 /**
  * Appends on their way to the writer thread and back. Those of one turn of the event loop go in one message; answers
  * come back in the same order.
@@ -91,6 +94,7 @@ export class AppendQueue {
     gathered.eventCounts.push(events.length);
     for (const event of events) gathered.texts.push(event.id, event.type, event.data, event.metadata);
     this.#flushing ??= setImmediate(() => this.#flush());
+    if (gathered.streams.length >= parcelAppends) this.#flush();
   }
 
   #flush(): void {
