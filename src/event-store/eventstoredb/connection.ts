@@ -30,10 +30,16 @@ interface ClientParts {
     name: string,
     creator: (client: StreamsClient) => ReadCall,
   ): () => Promise<ReadCall>;
-  callArguments(options: { deadline?: number }, callOptions?: { deadline: Date | number }): CallArguments;
+  callArguments(options: { requiresLeader: boolean }, callOptions: { deadline: Date | number }): CallArguments;
   getChannel(): Promise<{ close(): void }>;
   handleError(client: StreamsClient, error: Error): Promise<void>;
 }
+
+/**
+ * A node that is no leader, or not ready yet, answers reads from what it has: a stream that is there is "not found", and
+ * a subscription is "caught up" with nothing. Asked as a leader it says so instead.
+ */
+const leaderOnly = { requiresLeader: true };
 
 /** How long `close` waits for the client's streams to end. */
 const closeLimitMs = 2_000;
@@ -75,7 +81,7 @@ export class Connection {
     const deadline = deadlineMs === null ? Number.POSITIVE_INFINITY : new Date(Date.now() + deadlineMs);
     const open = this.#parts.GRPCStreamCreator(StreamsClient, 'read', (stubs) => {
       this.#stubs = stubs;
-      return stubs.read(request, ...this.#parts.callArguments({}, { deadline }));
+      return stubs.read(request, ...this.#parts.callArguments(leaderOnly, { deadline }));
     });
     const opening = open();
     try {
@@ -121,7 +127,7 @@ export class Connection {
     this.#stubs = stubs;
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new UnavailableError());
-      const [metadata, options] = this.#parts.callArguments({}, { deadline: new Date(end) });
+      const [metadata, options] = this.#parts.callArguments(leaderOnly, { deadline: new Date(end) });
       const call: AppendCall = stubs.append(metadata, options, (error, answer) => {
         if (error !== null) reject(error);
         else resolve(answer);

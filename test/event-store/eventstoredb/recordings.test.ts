@@ -37,6 +37,7 @@ if (recordingsAreThere)
   describe(suite, () => {
     files.forEach(replayFile);
     replayClient();
+    replayNotReady();
     replaySlowConsumers();
   });
 else leaveOut(suite, `put the recordings in ${recordingsFolder}`);
@@ -55,6 +56,19 @@ function replayFile(file: string): void {
     after(() => double.kill());
 
     for (const [scenario, lines] of byScenario(linesOf(file))) it(scenario, () => replay.run(lines));
+  });
+}
+
+/** A server that has no leader. */
+function replayNotReady(): void {
+  it('outage: server-not-ready', async () => {
+    const double = await EventStoreDbDouble.start();
+    try {
+      double.faults.notReady = true;
+      await new Replay(double).run(byScenario(linesOf('outage')).get('server-not-ready') ?? []);
+    } finally {
+      await double.kill();
+    }
   });
 }
 

@@ -193,6 +193,17 @@ describe('EventStoreDB event store: subscriptions that go wrong', () => {
     assertComplete(reading);
   });
 
+  it('is not caught up with a server that is not ready', async () => {
+    fill(3);
+    double.faults.notReady = true;
+    const reading = read();
+    await sleep(200);
+    assert.equal(reading.caughtUp, false);
+    double.faults.notReady = false;
+    await eventually(() => reading.caughtUp);
+    assertComplete(reading);
+  });
+
   it('begins when the server is there', async () => {
     fill(3);
     await double.kill();

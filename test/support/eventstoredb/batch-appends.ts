@@ -75,7 +75,10 @@ export class BatchAppendCall {
   ): Status | null {
     // A real server wraps "not ready" like this; its client takes it for an unknown error.
     if (this.#faults.notReady)
-      return new status.Status().setCode(codes.Code.OK).setDetails(packed(new empty.Empty(), 'google.protobuf.Empty'));
+      return new status.Status()
+        .setCode(codes.Code.OK)
+        .setMessage('Server Is Not Ready')
+        .setDetails(packed(new empty.Empty(), 'google.protobuf.Empty'));
     if (id === null) return badRequest("Value cannot be null. (Parameter 'dto')");
     if (stream === '') return badRequest("Value cannot be null. (Parameter 'value')");
     if (expected === null)

@@ -61,9 +61,13 @@ export class EventLog {
   readonly #now: () => number;
   #position = 0;
 
-  /** @param now milliseconds since 1970, by which events age */
-  constructor(now: () => number = Date.now) {
+  /**
+   * @param now milliseconds since 1970, by which events age
+   * @param isReady false for what a node shows that has found no leader yet: nothing
+   */
+  constructor(now: () => number = Date.now, isReady = true) {
     this.#now = now;
+    if (!isReady) return;
     // What a fresh server of that release has written before the first client comes.
     const scavenges = { $maxAge: 2592000, $acl: { $r: '$ops', $w: [], $d: [], $mr: [], $mw: [] } };
     this.#write('$$$scavenges', [serverEvent('$metadata', JSON.stringify(scavenges))]);

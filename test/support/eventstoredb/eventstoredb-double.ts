@@ -204,12 +204,14 @@ export class EventStoreDbDouble {
   async #read(call: ReadCall): Promise<void> {
     this.#calls += 1;
     if (this.faults.silentReads) return;
-    if (this.faults.notReady) return void call.emit('error', notReady());
+    const needsLeader = call.metadata.get('requires-leader').includes('true');
+    if (this.faults.notReady && needsLeader) return void call.emit('error', notReady());
+    const log = this.faults.notReady ? new EventLog(this.now, false) : this.#log;
     const request = readRequest(call.request);
     if (request === null) return;
     if ('code' in request) return void call.emit('error', request);
-    if (request.count !== null) return answerRead(call, this.#log, request);
-    const subscription = new Subscription(call, this.#log, request);
+    if (request.count !== null) return answerRead(call, log, request);
+    const subscription = new Subscription(call, log, request);
     this.#subscriptions.add(subscription);
     const over = () => this.#subscriptions.delete(subscription);
     call.on('close', over).on('cancelled', over);

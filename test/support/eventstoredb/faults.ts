@@ -21,7 +21,10 @@ export interface Faults {
   readonly nextAppends: AppendFault[];
   /** What goes wrong with every append, once `nextAppends` is used up. */
   everyAppend: AppendFault | null;
-  /** Every call is answered "Server Is Not Ready", as while a server starts or has no leader. */
+  /**
+   * As while a server starts or has no leader: what needs a leader is answered "Server Is Not Ready", and reads that do
+   * not are answered as if nothing were stored.
+   */
   notReady: boolean;
   /** Reads and subscriptions that begin are left without an answer. */
   silentReads: boolean;
@@ -29,7 +32,7 @@ export interface Faults {
   commitTimeoutMs: number;
   /** The repeat of an append is answered with the position of its first event, not its last. */
   repeatsTellFirstPosition: boolean;
-  /** What every append and requires-leader call is answered while another node leads. */
+  /** What every append is answered while another node leads. */
   notLeader: CallFailure | null;
 }
 

@@ -60,11 +60,13 @@ export class Replay {
     clients: RawClients,
   ): Promise<void> {
     const { call: number, method, message } = line;
-    if (number === undefined || method === undefined || isLeftOut(method)) return;
+    if (number === undefined || method === undefined || isLeftOut(line.scenario, method)) return;
     const end = ahead.find((other) => other.call === number && other.dir === 'end');
     // Given up by its own client: whether such an append is stored differs from run to run.
     if (method.endsWith('Streams/Append') && end?.by === 'client') return;
-    const call = calls.get(number) ?? new ReplayedCall(method, clients, this.#positions.translate);
+    const call =
+      calls.get(number) ??
+      new ReplayedCall(method, clients, this.#positions.translate, line.metadata?.['requires-leader'] === 'true');
     calls.set(number, call);
     if (line.dir === 'request') call.send(line, isLate(line, ahead));
     else if (line.dir === 'response' && message !== undefined) await this.#compareAnswer(call, line, message);
@@ -99,9 +101,13 @@ export class Replay {
   }
 }
 
-/** Methods that no service has: the texts that a server of another make answers them with are its own. */
-function isLeftOut(method: string): boolean {
-  return method.endsWith('/NoSuchMethod') || method.startsWith('/no.such.Service/');
+/**
+ * Methods that no service has: the texts that a server of another make answers them with are its own. And the members
+ * of a cluster of three, of which the double is one.
+ */
+function isLeftOut(scenario: string, method: string): boolean {
+  const isOfCluster = scenario === 'server-not-ready' && method.endsWith('Gossip/Read');
+  return method.endsWith('/NoSuchMethod') || method.startsWith('/no.such.Service/') || isOfCluster;
 }
 
 /** The recorded answer to this append says that it came too late. */

@@ -54,12 +54,15 @@ export class ReplayedCall {
   isHalfClosed = false;
   readonly #clients: RawClients;
   readonly #translate: TranslatePosition;
+  readonly #metadata = new Metadata();
   #emitter: Emitter | null = null;
   #write: (json: JsonMessage, isLate: boolean) => void = () => assert.fail('Nothing may be sent.');
   #halfClose: () => void = () => {};
 
-  constructor(method: string, clients: RawClients, translate: TranslatePosition) {
+  /** @param needsLeader asks the server for answers that only a leader gives */
+  constructor(method: string, clients: RawClients, translate: TranslatePosition, needsLeader: boolean) {
     this.method = method;
+    if (needsLeader) this.#metadata.set('requires-leader', 'true');
     this.#clients = clients;
     this.#translate = translate;
     if (method.endsWith('Streams/Append')) this.#openAppend();
@@ -117,7 +120,7 @@ export class ReplayedCall {
   }
 
   #openAppend(): void {
-    const call = this.#clients.streams.append(new Metadata(), this.#answered);
+    const call = this.#clients.streams.append(this.#metadata, this.#answered);
     this.#listen(call);
     this.#write = (json) => call.write(appendRequestMessage(json));
     this.#halfClose = () => call.end();
@@ -141,7 +144,7 @@ export class ReplayedCall {
     const name = this.method.split('.').at(-1);
     switch (name) {
       case 'Streams/Read': {
-        const call = streams.read(readRequestMessage(json, this.#translate));
+        const call = streams.read(readRequestMessage(json, this.#translate), this.#metadata);
         return call.on('data', (message: object) => this.answers.push(messageJson(message)));
       }
       case 'Streams/Delete':
