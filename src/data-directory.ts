@@ -24,6 +24,9 @@ export interface DataDirectory {
 // A SQLite transaction holds the lock (a POSIX record lock), so the system releases it however the process ends. The
 // file must never be opened by other means in the owning process: closing it there would drop the lock.
 const lockFile = 'lock.sqlite';
+
+/** Nobody else may refer to a lock any more while it is held: collected as garbage, it would be let go. */
+const held = new Set<DatabaseSync>();
 const ownerFile = 'owner.json';
 
 /**
@@ -35,11 +38,13 @@ export function openDataDirectory(path: string): DataDirectory {
   makeFolder(path);
   const lock = takeLock(path);
   if (lock === null) throw new StartFailure(`${path} is in use by ${describeOwner(path)}; stop it, or set DATA_DIR.`);
+  held.add(lock);
   const owner: DataDirectoryOwner = { pid: process.pid, startedAt: new Date().toISOString() };
   try {
     writeOwner(path, owner);
   } catch (error) {
     lock.close();
+    held.delete(lock);
     throw cannotBeUsed(path, error);
   }
   return {
@@ -49,6 +54,7 @@ export function openDataDirectory(path: string): DataDirectory {
       if (!lock.isOpen) return;
       rmSync(join(path, ownerFile), { force: true });
       lock.close();
+      held.delete(lock);
     },
   };
 }

@@ -75,7 +75,9 @@ describe('SQLite event store', () => {
     await Promise.all(Array.from({ length: 200 }, () => mustAppend(store, someStream(), noStream, someEvents(2))));
     const appends = commits.reduce((sum, commit) => sum + commit.appends, 0);
     const events = commits.reduce((sum, commit) => sum + commit.events, 0);
-    assert.deepEqual({ appends, events, commits: commits.length }, { appends: 200, events: 400, commits: 1 });
+    assert.deepEqual({ appends, events }, { appends: 200, events: 400 });
+    // They go to the writer in parcels of a few: at worst each parcel is a commit of its own.
+    assert.ok(commits.length <= 25, `${commits.length} commits`);
   });
 
   it('refuses at once what exceeds the appends that may wait, and takes more afterwards', async () => {
