@@ -1,3 +1,4 @@
+import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
 import type { Logger } from 'pino';
 import {
@@ -7,7 +8,6 @@ import {
   type EventBatch,
   type EventStore,
   type EventToAppend,
-  noStream,
   type RecordedEvent,
   type SubscribeOptions,
 } from '#event-store/event-store.ts';
@@ -18,6 +18,7 @@ import { Reads } from '#event-store/eventstoredb/reads.ts';
 import { lastEventRequest, logRequest, streamRequest } from '#event-store/eventstoredb/requests.ts';
 import { Subscriptions } from '#event-store/eventstoredb/subscriptions.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { sizedAppend } from '#event-store/sized-append.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 
 export interface EventStoreDbOptions {
@@ -97,14 +98,10 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
   ): TE.TaskEither<AppendFailure, Appended> {
-    // The server takes an append of nothing for a success, even of a stream that does not exist.
-    if (events.length === 0) throw new RangeError('An append needs an event.');
-    if (!Number.isSafeInteger(expectedRevision) || expectedRevision < noStream)
-      throw new RangeError(`An expected revision is an integer from ${noStream} on, not ${expectedRevision}.`);
-    const bytes = storedBytes(events);
-    if (bytes > this.#maxAppendBytes)
-      return TE.left({ kind: 'append-too-large', bytes, maxBytes: this.#maxAppendBytes });
-    return () => this.#appends.append({ stream, expectedRevision, events }, bytes);
+    const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
+    return E.isLeft(size)
+      ? TE.left(size.left)
+      : () => this.#appends.append({ stream, expectedRevision, events }, size.right);
   }
 
   async read(
@@ -159,11 +156,4 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     const answers = await this.#reads.answers(streamRequest(stream, fromRevision, limit));
     return answers.flatMap((answer) => eventOf(answer) ?? []);
   }
-}
-
-function storedBytes(events: ReadonlyArray<EventToAppend>): number {
-  let bytes = 0;
-  for (const { id, type, data, metadata } of events)
-    bytes += Buffer.byteLength(id) + Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
-  return bytes;
 }

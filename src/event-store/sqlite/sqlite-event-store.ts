@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
 import {
   type Appended,
@@ -7,8 +8,8 @@ import {
   defaultMaxAppendBytes,
   type EventStore,
   type EventToAppend,
-  noStream,
 } from '#event-store/event-store.ts';
+import { sizedAppend } from '#event-store/sized-append.ts';
 import { AppendQueue } from '#event-store/sqlite/append-queue.ts';
 import { openEventFile } from '#event-store/sqlite/event-file.ts';
 import type { FromWriter } from '#event-store/sqlite/messages.ts';
@@ -131,13 +132,8 @@ class ThreadedEventStore implements SqliteEventStore {
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
   ): TE.TaskEither<AppendFailure, Appended> {
-    if (events.length === 0) throw new RangeError('An append needs an event.');
-    if (!Number.isSafeInteger(expectedRevision) || expectedRevision < noStream)
-      throw new RangeError(`An expected revision is an integer from ${noStream} on, not ${expectedRevision}.`);
-    const bytes = storedBytes(events);
-    if (bytes > this.#maxAppendBytes)
-      return TE.left({ kind: 'append-too-large', bytes, maxBytes: this.#maxAppendBytes });
-    return () => this.#queue.add(stream, expectedRevision, events, bytes);
+    const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
+    return E.isLeft(size) ? TE.left(size.left) : () => this.#queue.add(stream, expectedRevision, events, size.right);
   }
 
   read(stream: string, fromRevision: number, limit?: number) {
@@ -209,11 +205,4 @@ class ThreadedEventStore implements SqliteEventStore {
     this.#thread.once('exit', () => gone.abort());
     return gone.signal;
   }
-}
-
-function storedBytes(events: ReadonlyArray<EventToAppend>): number {
-  let bytes = 0;
-  for (const { id, type, data, metadata } of events)
-    bytes += Buffer.byteLength(id) + Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
-  return bytes;
 }
