@@ -1,7 +1,7 @@
 /** DESIGN.md's arrows: which side may know which. */
 const compositionRoots = '^src/(main|compose|projector)\\.ts$|^src/command-line/';
 const adapters =
-  '^src/(event-store|read-store)/(sqlite|eventstoredb|mongodb)/|^src/processes/(sqlite|mongodb)-|^src/blob-store/(folder|gridfs)|^src/data-directory\\.ts$';
+  '^src/(event-store|read-store)/(sqlite|eventstoredb|mongodb)/|^src/processes/(sqlite|mongodb)-|^src/leases/mongodb-|^src/blob-store/(folder|gridfs)|^src/data-directory\\.ts$';
 
 module.exports = {
   forbidden: [
