@@ -42,6 +42,11 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
+/** The HTTP status of a failure on the gateway, where a body that is no JSON is invalid input. */
+export function gatewayStatus(code: FailureCode): number {
+  return code === 'malformed-json' || code === 'invalid-encoding' ? 422 : failures[code].status;
+}
+
 /** One fault of an input: where (RFC 6901) and what. */
 export interface InputError {
   readonly pointer: string;

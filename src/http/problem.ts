@@ -1,6 +1,7 @@
-import { type Failure, failures } from '#domain/failure.ts';
+import { type Failure, failures, gatewayStatus } from '#domain/failure.ts';
 import type { Plane } from '#operations/operation.ts';
-import type { Json, JsonObject } from '#src/json.ts';
+import type { JsonObject } from '#src/json.ts';
+import { gatewayError } from './gateway-error.ts';
 
 /** Where the page about a failure stands: `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';
@@ -25,12 +26,13 @@ export interface Refused {
 
 /** Answers a failure in the shape of its plane: problem details (RFC 9457), or what OpenAI's clients read. */
 export function errorAnswer(failure: Failure, refused: Refused): ErrorAnswer {
-  const { status } = failures[failure.code];
+  const onGateway = refused.plane === 'gateway';
+  const status = onGateway ? gatewayStatus(failure.code) : failures[failure.code].status;
   const retriable = status === 429 || status === 503 || failure.retryAfterSeconds !== undefined;
   return {
     status,
-    contentType: refused.plane === 'control' ? 'application/problem+json' : 'application/json',
-    body: refused.plane === 'control' ? problem(failure, refused) : gatewayError(failure, status, refused.hasBody),
+    contentType: onGateway ? 'application/json' : 'application/problem+json',
+    body: onGateway ? gatewayError(failure, refused.hasBody ? 'body' : 'query') : problem(failure, refused),
     retryAfterSeconds: retriable ? Math.max(1, Math.ceil(failure.retryAfterSeconds ?? 1)) : null,
   };
 }
@@ -49,39 +51,4 @@ function problem(failure: Failure, { path, requestId }: Refused): JsonObject {
       ? {}
       : { errors: failure.errors.map(({ pointer, message }) => ({ pointer, message })) }),
   };
-}
-
-function gatewayError(failure: Failure, status: number, hasBody: boolean): JsonObject {
-  const keys = (failure.errors ?? []).map((error) => keysOf(error.pointer));
-  const first = keys[0] ?? [];
-  const error = {
-    message: failure.detail,
-    type: gatewayType(status),
-    param: first.length > 0 ? first.join('.') : null,
-    code: failure.code,
-  };
-  if (status !== 422) return { error };
-  const place = hasBody ? 'body' : 'query';
-  const detail: Json[] = (failure.errors ?? []).map(({ message }, index) => ({
-    loc: [place, ...(keys[index] ?? [])],
-    msg: message,
-    type: message === 'is required' ? 'missing' : 'value_error',
-  }));
-  return { detail: detail.length > 0 ? detail : [{ loc: [place], msg: failure.detail, type: failure.code }], error };
-}
-
-function gatewayType(status: number): string {
-  if (status === 401) return 'authentication_error';
-  if (status === 403) return 'permission_error';
-  if (status === 429) return 'rate_limit_error';
-  return status >= 500 ? 'server_error' : 'invalid_request_error';
-}
-
-/** The keys of a JSON pointer; indexes of arrays as numbers. */
-function keysOf(pointer: string): ReadonlyArray<string | number> {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((key) => (/^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : key));
 }

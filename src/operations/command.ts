@@ -6,7 +6,7 @@ import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
 import type { FreshIds } from '#event-store/fresh-ids.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import type { HttpLine } from './operation.ts';
+import type { HttpLine, Plane } from './operation.ts';
 
 /** Another stream as a decision sees it. */
 export interface Other<State> {
@@ -81,6 +81,8 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly summary: string;
   readonly description?: string;
   readonly group: string;
+  /** The shape of its errors. Default `control`. */
+  readonly plane?: Plane;
   readonly http: HttpLine;
   readonly scope: Scope;
   readonly input: t.Type<Input, unknown, unknown>;

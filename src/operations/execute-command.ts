@@ -31,7 +31,7 @@ export function commandOperation(definition: AnyCommand, runtime: CommandRuntime
   return {
     ...told(definition),
     kind: 'command',
-    plane: 'control',
+    plane: definition.plane ?? 'control',
     paged: false,
     hasRevision: definition.withoutRevision !== true,
     execute: (request) => executor.execute(request),

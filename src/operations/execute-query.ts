@@ -29,7 +29,7 @@ export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Ope
   return {
     ...told(definition),
     kind: 'query',
-    plane: 'control',
+    plane: definition.plane ?? 'control',
     paged: definition.paged === true,
     hasRevision: definition.hasRevision === true,
     execute: (request) => execute(definition, runtime, request),

@@ -1,4 +1,4 @@
-import { type FailureCode, failures } from '#domain/failure.ts';
+import { type FailureCode, failures, gatewayStatus } from '#domain/failure.ts';
 import type { JsonObject } from '#src/json.ts';
 import { type Hoist, jsonSchema, members, requiredMembers } from './json-schema.ts';
 import type { Operation } from './operation.ts';
@@ -145,7 +145,8 @@ function success(operation: Operation, hoist: Hoist): JsonObject {
 
 /** Every failure that an operation may answer, by status. */
 function refusals(operation: Operation): JsonObject {
-  const byStatus = Map.groupBy(failuresOf(operation), (code) => failures[code].status);
+  const statusOf = (code: FailureCode) => (operation.plane === 'gateway' ? gatewayStatus(code) : failures[code].status);
+  const byStatus = Map.groupBy(failuresOf(operation), statusOf);
   const sorted = [...byStatus].sort(([left], [right]) => left - right);
   return Object.fromEntries(sorted.map(([status, codes]) => [String(status), refusal(operation, status, codes)]));
 }

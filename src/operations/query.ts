@@ -6,7 +6,7 @@ import type { Caller, Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import type { HttpLine } from './operation.ts';
+import type { HttpLine, Plane } from './operation.ts';
 
 /** What an answer is made from. */
 export interface QueryContext<Input, Subject extends object> {
@@ -33,6 +33,8 @@ export interface Query<Input extends object, Subject extends Tenant, Output> {
   readonly summary: string;
   readonly description?: string;
   readonly group: string;
+  /** The shape of its errors. Default `control`. */
+  readonly plane?: Plane;
   readonly http: HttpLine;
   /** Null when any valid key may ask. */
   readonly scope: Scope | null;

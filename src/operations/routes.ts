@@ -1,3 +1,4 @@
+import { cuid, schemaOf } from '#domain/codecs.ts';
 import type { FailureCode } from '#domain/failure.ts';
 import { jsonSchema, members } from '#operations/json-schema.ts';
 import type { Operation } from '#operations/operation.ts';
@@ -19,6 +20,8 @@ export interface Route {
   readonly createdUnder: string | null;
 }
 
+const idPattern = schemaOf(cuid)?.pattern;
+
 /**
  * The HTTP routes of operations.
  * @throws Error when two operations share a method and path, or a path parameter is no member of the input
@@ -35,7 +38,8 @@ export function routesOf(operations: ReadonlyArray<Operation>): ReadonlyArray<Ro
 
 function routeOf(operation: Operation, operations: ReadonlyArray<Operation>): Route {
   const { method, path } = operation.http;
-  const names = new Set(Object.keys(members(jsonSchema(operation.input))));
+  const inputs = members(jsonSchema(operation.input));
+  const names = new Set(Object.keys(inputs));
   const parameters = pathParameters(path);
   for (const name of parameters) {
     if (!names.has(name)) throw new Error(`${operation.name}: the path parameter "${name}" is no member of its input`);
@@ -43,7 +47,7 @@ function routeOf(operation: Operation, operations: ReadonlyArray<Operation>): Ro
   return {
     operation,
     method: method.toUpperCase(),
-    idParameters: parameters.filter((name) => name === 'id' || name.endsWith('Id')),
+    idParameters: parameters.filter((name) => inputs[name]?.pattern === idPattern),
     notFound: operation.failures.find((code) => code.endsWith('-not-found')) ?? 'path-not-found',
     members: names,
     hasBody: method === 'post' || method === 'put' || method === 'patch',

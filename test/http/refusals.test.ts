@@ -378,7 +378,7 @@ describe('HTTP refusals', () => {
           message: '2 members are not valid: /model is required',
           type: 'invalid_request_error',
           param: 'model',
-          code: 'invalid-input',
+          code: 'invalid_input',
         },
       });
     });
@@ -387,7 +387,9 @@ describe('HTTP refusals', () => {
       for (const [answer, status, type] of [
         [await complete({}, '{}'), 401, 'authentication_error'],
         [await complete(withKey, '', 'GET'), 405, 'invalid_request_error'],
-        [await complete({ ...withKey, ...json }, '{'), 400, 'invalid_request_error'],
+        [await complete(withKey, '{}'), 415, 'invalid_request_error'],
+        [await complete({ ...withKey, ...json }, '{'), 422, 'invalid_request_error'],
+        [await complete({ ...withKey, ...json }, `{"a":"${'a'.repeat(maxBodyBytes)}"}`), 413, 'invalid_request_error'],
       ] as const) {
         assert.equal(answer.status, status);
         const { error } = (await answer.json()) as { error: Record<string, unknown> };

@@ -1,0 +1,54 @@
+import { type Failure, type FailureCode, gatewayStatus, type InputError } from '#domain/failure.ts';
+import type { Json, JsonObject } from '#src/json.ts';
+
+/**
+ * A failure as clients of OpenAI read it: `error` always, and beside it, for invalid input (422), the contract's
+ * `detail`, which those clients do not look at.
+ * @param place where the input came from
+ */
+export function gatewayError(failure: Failure, place: 'body' | 'query'): JsonObject {
+  const status = gatewayStatus(failure.code);
+  const faults = (failure.errors ?? []).map((error) => ({ ...error, keys: keysOf(error.pointer) }));
+  const param = faults[0] === undefined ? '' : parameterOf(faults[0].keys);
+  const error = {
+    message: failure.detail,
+    type: errorType(status),
+    param: param === '' ? null : param,
+    code: errorCode(failure.code),
+  };
+  if (status !== 422) return { error };
+  const whole = { loc: [place], msg: failure.detail, type: error.code };
+  return { detail: faults.length > 0 ? faults.map((fault) => detailOf(fault, place)) : [whole], error };
+}
+
+function detailOf({ keys, message }: InputError & { readonly keys: Keys }, place: string): Json {
+  return { loc: [place, ...keys], msg: message, type: message === 'is required' ? 'missing' : 'value_error' };
+}
+
+/** OpenAI's way to write it: `model_not_found`. */
+function errorCode(code: FailureCode): string {
+  return code === 'malformed-json' || code === 'invalid-encoding' ? 'json_invalid' : code.replaceAll('-', '_');
+}
+
+function errorType(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+type Keys = ReadonlyArray<string | number>;
+
+/** The keys of a JSON pointer; indexes of arrays as numbers. */
+function keysOf(pointer: string): Keys {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((key) => (/^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : key));
+}
+
+/** `messages[0].role` for its keys. */
+function parameterOf(keys: Keys): string {
+  return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
+}
