@@ -18,6 +18,14 @@ export function schemaOf(codec: t.Mixed): JsonObject | undefined {
   return schemas.get(codec);
 }
 
+/** What codecs check besides what io-ts knows of their structure, in JSON Schema's words. */
+const furtherWords = new WeakMap<t.Mixed, JsonObject>();
+
+/** The JSON Schema words that stand beside a codec's structure: `minItems`, say. */
+export function furtherWordsOf(codec: t.Mixed): JsonObject | undefined {
+  return furtherWords.get(codec);
+}
+
 /** The length of a text in Unicode code points, which is what "characters" means in every bound. */
 export function codePoints(text: string): number {
   let count = text.length;
@@ -61,6 +69,12 @@ export function text(bounds: { min?: number; max?: number } = {}): t.Type<string
     ...(min > 0 ? { minLength: min } : {}),
     ...(max < Number.POSITIVE_INFINITY ? { maxLength: max } : {}),
   });
+}
+
+/** A string of a form. */
+export function textLike(pattern: RegExp): t.Type<string> {
+  const check = (value: string) => (pattern.test(value) ? null : `must match ${pattern.source}`);
+  return stringThat(`text like ${pattern.source}`, check, { pattern: pattern.source });
 }
 
 const cuidPattern = /^[cC][0-9a-z]{6,}$/;
@@ -150,6 +164,114 @@ export const jsonObject = describedAs(
   ),
   { type: 'object' },
 );
+
+/**
+ * An object of these members and no others: unknown ones are left out, so that what is stored is what was checked. A
+ * member's name is never assigned onto another object, `__proto__` neither.
+ */
+export function object<Required extends t.Props, Optional extends t.Props>(required: Required, optional: Optional) {
+  return t.intersection([t.strict(required), t.exact(t.partial(optional))]);
+}
+
+/** Faults told of one list at most: what is beyond them is not looked at, so that many bad items cost little. */
+const maxListFaults = 200;
+
+/**
+ * A list of items.
+ * @param min items at least
+ * @param uniqueBy a member of the items that no two of them may share
+ */
+export function list<A, O>(
+  item: t.Type<A, O, unknown>,
+  { min = 0, uniqueBy }: { readonly min?: number; readonly uniqueBy?: keyof A & string } = {},
+): t.Type<ReadonlyArray<A>, ReadonlyArray<O>, unknown> {
+  const structure = t.readonlyArray(item);
+  const codec = Object.assign(
+    new t.Type<ReadonlyArray<A>, ReadonlyArray<O>, unknown>(
+      structure.name,
+      structure.is,
+      (value, context) => {
+        if (!Array.isArray(value)) return t.failure(value, context, 'must be an array');
+        if (value.length < min)
+          return t.failure(value, context, `must have at least ${min} item${min === 1 ? '' : 's'}`);
+        return validateItems(item, uniqueBy, value, context);
+      },
+      structure.encode,
+    ),
+    // Told as io-ts tells its own lists: JSON Schema and pointers follow from it.
+    { _tag: structure._tag, type: item },
+  );
+  if (min > 0) furtherWords.set(codec, { minItems: min });
+  return codec;
+}
+
+function validateItems<A>(
+  item: t.Type<A, unknown, unknown>,
+  uniqueBy: (keyof A & string) | undefined,
+  values: ReadonlyArray<unknown>,
+  context: t.Context,
+): t.Validation<ReadonlyArray<A>> {
+  const items: A[] = [];
+  const errors: t.Errors = [];
+  const firsts = new Map<unknown, number>();
+  for (let index = 0; index < values.length && errors.length < maxListFaults; index += 1) {
+    const at = t.appendContext(context, String(index), item, values[index]);
+    const result = item.validate(values[index], at);
+    if (result._tag === 'Left') {
+      errors.push(...result.left);
+      continue;
+    }
+    items.push(result.right);
+    if (uniqueBy === undefined) continue;
+    const shared = result.right[uniqueBy];
+    const first = firsts.get(shared);
+    if (first === undefined) firsts.set(shared, index);
+    else errors.push(faultAt(at, [uniqueBy], shared, `must be unique: item ${first} has it too`));
+  }
+  return errors.length > 0 ? t.failures(errors) : t.success(items);
+}
+
+/** A fault of a sound value: the members that lead to it from there, what stands there, and what is wrong. */
+export interface FaultInside {
+  readonly path: ReadonlyArray<string>;
+  readonly value: unknown;
+  readonly message: string;
+}
+
+/** A codec of values that must, besides, be sound as a whole. @param check gives their faults, none when sound */
+export function checked<A, O>(
+  codec: t.Type<A, O, unknown>,
+  check: (value: A) => ReadonlyArray<FaultInside>,
+): t.Type<A, O, unknown> {
+  const checking = new t.Type<A, O, unknown>(
+    codec.name,
+    codec.is,
+    (input, context) => {
+      const result = codec.validate(input, context);
+      if (result._tag === 'Left') return result;
+      const faults = check(result.right);
+      if (faults.length === 0) return result;
+      return t.failures(faults.map(({ path, value, message }) => faultAt(context, path, value, message)));
+    },
+    codec.encode,
+  );
+  structures.set(checking, codec);
+  return checking;
+}
+
+const structures = new WeakMap<t.Mixed, t.Mixed>();
+
+/** The codec behind a `checked`: it has the structure. */
+export function structureOf(codec: t.Mixed): t.Mixed | undefined {
+  return structures.get(codec);
+}
+
+/** A fault below the place that a context tells. Its entries have no structure, so that each key counts. */
+function faultAt(context: t.Context, path: ReadonlyArray<string>, value: unknown, message: string): t.ValidationError {
+  const here = context.at(-1);
+  const above = here === undefined ? [] : [...context.slice(0, -1), { ...here, type: t.unknown }];
+  return { value, message, context: [...above, ...path.map((key) => ({ key, type: t.unknown }))] };
+}
 
 /** A version number, counting from 1. */
 export const versionNumber = describedAs(

@@ -5,6 +5,8 @@ const id = {
   project: 'cw2k8d0xq5m9t1v4z7b3n6p8',
   flow: 'cz7t3m1kx0q4v8d2w6b9n5p0',
   phoneNumber: 'cb5n9p3w7q1x0m4t8k2d6v1z',
+  integrationTemplate: 'ci1p5d9w3b7q0x4m8t2k6v1z',
+  template: 'ct6w0b4n8p2z7x1m5q9v3d2k',
   apiKey: 'ck8d2v6z0x4q9m3t7w1b5n2p',
 } as const;
 
@@ -19,6 +21,39 @@ const agentProfileContents = {
   reasoningMode: 'balanced',
   outputVoiceId: 'narrator',
   flowIds: [id.flow],
+} as const;
+
+const templateContents = {
+  payload: {
+    flows: [
+      {
+        key: 'welcome',
+        name: 'Welcome',
+        flowType: 'simple',
+        flowSchema: { start: 'greet', nodes: { greet: { say: 'Welcome to {{fields.practice_name}}.', next: null } } },
+      },
+    ],
+    agentProfile: {
+      name: 'Receptionist',
+      reasoningMode: 'balanced',
+      supportedInputLanguages: ['en', 'de'],
+      outputVoiceId: 'narrator',
+    },
+    knowledgeBases: [{ key: 'faq', name: 'Questions and answers', description: 'What patients ask most' }],
+    integrations: [{ integrationTemplateId: id.integrationTemplate }],
+    phoneNumberRequirements: [{ key: 'main', label: 'Main line', description: 'Where patients call' }],
+  },
+  fieldsSchema: [
+    { key: 'practice_name', label: 'Name of the practice', type: 'string', required: true },
+    {
+      key: 'max_minutes',
+      label: 'Longest call in minutes',
+      type: 'number',
+      required: false,
+      defaultValue: '10',
+      helpText: 'Longer calls are handed over',
+    },
+  ],
 } as const;
 
 export const examples = {
@@ -57,6 +92,24 @@ export const examples = {
   },
   agentProfileContents,
   agentProfile: { id: `${id.project}7w1b5n2p`, projectId: id.project, ...agentProfileContents, ...times },
+  template: {
+    id: id.template,
+    headlessIntegratorId: id.organization,
+    name: 'Dental practice',
+    description: 'Front desk of a practice',
+    status: 'draft',
+    ...times,
+  },
+  templateContents,
+  templateVersion: {
+    id: `${id.template}5q9v3d2k`,
+    templateId: id.template,
+    version: 1,
+    tag: 'spring',
+    ...templateContents,
+    publishedAt: null,
+    ...times,
+  },
   apiKey: {
     id: id.apiKey,
     projectId: id.project,

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { defaultOf } from '#domain/codecs.ts';
+import { defaultOf, structureOf } from '#domain/codecs.ts';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
 
 /** Faults reported of one input at most. */
@@ -97,8 +97,8 @@ function tagAt(context: t.Context, index: number): string | undefined {
 
 /** The tag of the codec that did the checking, below the wrappers that add nothing to a context. */
 function tagOf(codec: t.Mixed): string | undefined {
-  const defaulted = defaultOf(codec);
-  if (defaulted !== undefined) return tagOf(defaulted.codec);
+  const wrapped = defaultOf(codec)?.codec ?? structureOf(codec);
+  if (wrapped !== undefined) return tagOf(wrapped);
   const tagged = codec as { readonly _tag?: string; readonly type?: t.Mixed };
   const wraps = tagged._tag === 'ExactType' || tagged._tag === 'ReadonlyType' || tagged._tag === 'RefinementType';
   return wraps && tagged.type !== undefined ? tagOf(tagged.type) : tagged._tag;

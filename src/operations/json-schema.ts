@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { defaultOf, schemaOf } from '#domain/codecs.ts';
+import { defaultOf, furtherWordsOf, schemaOf, structureOf } from '#domain/codecs.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 
 /** Lets a caller put a schema elsewhere: takes a codec's PascalCase name and schema, gives what stands in its place. */
@@ -36,7 +36,9 @@ const hoistable = /^[A-Z][A-Za-z0-9]+$/;
 export function jsonSchema(codec: t.Mixed, hoist?: Hoist): JsonObject {
   const defaulted = defaultOf(codec);
   if (defaulted !== undefined) return { ...jsonSchema(defaulted.codec, hoist), default: defaulted.value };
-  const schema = schemaOf(codec) ?? structural(codec as Tagged, hoist);
+  const structure = structureOf(codec);
+  if (structure !== undefined) return jsonSchema(structure, hoist);
+  const schema = schemaOf(codec) ?? { ...structural(codec as Tagged, hoist), ...furtherWordsOf(codec) };
   return hoist !== undefined && hoistable.test(codec.name) ? hoist(codec.name, schema) : schema;
 }
 

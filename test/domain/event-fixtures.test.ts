@@ -16,6 +16,8 @@ import { projectEvents } from '#domain/project/events.ts';
 import { project } from '#domain/project/project.ts';
 import { projectionEvents } from '#domain/projection/events.ts';
 import { projectionControl } from '#domain/projection/projection-control.ts';
+import { templateEvents } from '#domain/template/events.ts';
+import { template } from '#domain/template/template.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
@@ -34,6 +36,7 @@ const entities: ReadonlyArray<{
   { entity: organization, events: organizationEvents, begun: [] },
   { entity: project, events: projectEvents, begun: ['ProjectCreated'] },
   { entity: apiKey, events: apiKeyEvents, begun: ['ApiKeyCreated'] },
+  { entity: template, events: templateEvents, begun: ['TemplateCreated', 'TemplateVersionCreated'] },
   { entity: projectionControl, events: projectionEvents, begun: [] },
 ];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as t from 'io-ts';
 import { describe, it } from 'mocha';
-import { nullable, oneOf, text, withDefault } from '#domain/codecs.ts';
+import { checked, list, nullable, object, oneOf, text, withDefault } from '#domain/codecs.ts';
 import { inputErrors, maxInputErrors } from '#operations/input-errors.ts';
 
 /** Each fault as `pointer message`. */
@@ -71,6 +71,22 @@ describe('input errors', () => {
       ),
     });
     assert.deepEqual(faults(codec, { a: { kind: 'y', s: 1 } }), ['/a/s must be a string']);
+  });
+
+  it('point at items of a list that share what must be unique, and at too short a list', () => {
+    const codec = t.type({ a: list(object({ key: t.string }, {}), { min: 1, uniqueBy: 'key' }) });
+    assert.deepEqual(faults(codec, { a: [{ key: 'x' }, { key: 'y' }, { key: 'x' }, 1] }), [
+      '/a/2/key must be unique: item 0 has it too',
+      '/a/3 must be an object',
+    ]);
+    assert.deepEqual(faults(codec, { a: [] }), ['/a must have at least 1 item']);
+  });
+
+  it('point below an intersection that is checked as a whole', () => {
+    const same = object({ a: t.string }, { b: object({}, { c: t.string }) });
+    const codec = checked(same, () => [{ path: ['b', 'c'], value: 'x', message: 'must be another' }]);
+    assert.deepEqual(faults(codec, { a: 'x' }), ['/b/c must be another']);
+    assert.deepEqual(faults(t.type({ d: t.array(codec) }), { d: [{ a: 'x' }] }), ['/d/0/b/c must be another']);
   });
 
   it('are 100 at most, none twice', () => {

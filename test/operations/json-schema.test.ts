@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as t from 'io-ts';
 import { describe, it } from 'mocha';
-import { cuid, flag, json, nullable, oneOf, text, withDefault } from '#domain/codecs.ts';
+import { checked, cuid, flag, json, list, nullable, object, oneOf, text, withDefault } from '#domain/codecs.ts';
 import { jsonSchema } from '#operations/json-schema.ts';
 
 describe('JSON Schema of a codec', () => {
@@ -42,6 +42,17 @@ describe('JSON Schema of a codec', () => {
     assert.deepEqual(jsonSchema(t.union([t.literal('a'), t.literal('b')])), { enum: ['a', 'b'] });
     assert.deepEqual(jsonSchema(t.keyof({ a: null, b: null })), { type: 'string', enum: ['a', 'b'] });
     assert.equal(jsonSchema(cuid).pattern, '^[cC][0-9a-z]{6,}$');
+  });
+
+  it('tells the bounds of a list, and looks behind what is checked besides', () => {
+    const item = object({ key: t.string }, { note: t.string });
+    const items = {
+      type: 'object',
+      properties: { key: { type: 'string' }, note: { type: 'string' } },
+      required: ['key'],
+    };
+    assert.deepEqual(jsonSchema(list(item, { min: 1, uniqueBy: 'key' })), { type: 'array', items, minItems: 1 });
+    assert.deepEqual(jsonSchema(list(checked(item, () => []))), { type: 'array', items });
   });
 
   it('refuses what hides what it checks', () => {

@@ -15,6 +15,7 @@ export const ids = {
   otherFlow: 'cflowtwo00000001',
   number: 'cnumberone000001',
   otherNumber: 'cnumbertwo000001',
+  template: 'ctemplateone0001',
   key: 'ckeyone000000001',
   profile: 'cprojectone00001profile1',
   otherProfile: 'cprojectone00001profile2',

@@ -1,0 +1,45 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { checked, cuid, nullable, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { templateVersionRecord } from '#domain/template/answer.ts';
+import { FieldsSchema, TemplatePayload, undeclaredPlaceholders } from '#domain/template/payload.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { archived } from '#domain/template/refusals.ts';
+import { template, templateVersionId } from '#domain/template/template.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+const Members = t.intersection([
+  t.type({ templateId: cuid, payload: TemplatePayload }),
+  t.partial({ tag: nullable(text({ max: 100 })), fieldsSchema: FieldsSchema }),
+]);
+
+export const createTemplateVersion = command({
+  name: 'create_template_version',
+  summary: 'Add a version to a template',
+  description:
+    'It has the next number and is not published yet; its contents never change. In the strings of a flow schema ' +
+    '`{{fields.key}}` stands for the value of a field that fieldsSchema declares; `\\{{fields.key}}` is plain text.',
+  group: 'Template versions',
+  http: post('/v1/templates/:templateId/versions', 201),
+  scope: 'templates:write',
+  input: checked(Members, ({ payload, fieldsSchema = [] }) =>
+    undeclaredPlaceholders(payload, fieldsSchema).map((fault) => ({ ...fault, path: ['payload', ...fault.path] })),
+  ),
+  output: TemplateVersionRecord,
+  failures: ['template-not-found', 'template-archived'],
+  example: { input: { ...examples.templateContents, tag: 'spring' }, output: examples.templateVersion },
+  entity: template,
+  subject: { entity: template, parameter: 'templateId' },
+  isTaken: (state, { templateId }, { suffix }) => state?.versions.has(templateVersionId(templateId, suffix)) === true,
+  decide: ({ templateId, payload, fieldsSchema = [], tag = null }, state, { fresh: { suffix } }) => {
+    if (state?.record.status === 'archived') return E.left(archived);
+    const id = templateVersionId(templateId, suffix);
+    const version = (state?.versions.size ?? 0) + 1;
+    return E.right([happened('TemplateVersionCreated', { id, templateId, version, tag, payload, fieldsSchema })]);
+  },
+  answer: ({ input, state, fresh, dataAt }) =>
+    templateVersionRecord(state, templateVersionId(input.templateId, fresh.suffix), dataAt),
+});

@@ -1,0 +1,19 @@
+/** What a field of a template may hold. Its values are texts whatever the type. */
+export const fieldTypes = ['string', 'number', 'boolean'] as const;
+
+export type FieldType = (typeof fieldTypes)[number];
+
+/** RFC 8259, section 6. */
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** What keeps a text from being a value of a type; null when nothing does. */
+export function fieldValueFault(type: FieldType, value: string): string | null {
+  switch (type) {
+    case 'string':
+      return null;
+    case 'number':
+      return jsonNumber.test(value) && Number.isFinite(Number(value)) ? null : 'must be a number as JSON writes it';
+    case 'boolean':
+      return value === 'true' || value === 'false' ? null : 'must be "true" or "false"';
+  }
+}

@@ -1,0 +1,76 @@
+import * as t from 'io-ts';
+import { checked, cuid, type FaultInside, json, list, object, oneOf, text, textLike } from '#domain/codecs.ts';
+import { FlowType } from '#domain/flow/events.ts';
+import { fieldTypes, fieldValueFault } from './field-value.ts';
+import { placeholdersIn } from './placeholders.ts';
+
+const key = text({ min: 1, max: 100 });
+const title = text({ min: 1, max: 200 });
+const longText = text({ max: 2000 });
+
+const Flow = t.strict({ key, name: title, flowType: FlowType, flowSchema: json });
+
+const AgentProfile = object(
+  {
+    name: title,
+    reasoningMode: oneOf('fast', 'balanced', 'smart', 'turbo'),
+    supportedInputLanguages: list(t.string, { min: 1 }),
+  },
+  { outputVoiceId: t.string },
+);
+
+const KnowledgeBase = object({ key, name: title }, { description: longText });
+const Integration = t.strict({ integrationTemplateId: cuid });
+const PhoneNumberRequirement = object({ key, label: title }, { description: longText });
+
+/** What a template version makes (contract, "Body of POST /v1/templates/{templateId}/versions"). */
+export const TemplatePayload = object(
+  { flows: list(Flow, { min: 1, uniqueBy: 'key' }) },
+  {
+    agentProfile: AgentProfile,
+    knowledgeBases: list(KnowledgeBase, { uniqueBy: 'key' }),
+    integrations: list(Integration),
+    phoneNumberRequirements: list(PhoneNumberRequirement, { uniqueBy: 'key' }),
+  },
+);
+
+export type TemplatePayload = t.TypeOf<typeof TemplatePayload>;
+
+const Field = checked(
+  object(
+    {
+      key: textLike(/^[a-zA-Z_][a-zA-Z0-9_]*$/),
+      label: title,
+      type: oneOf(...fieldTypes),
+      required: t.boolean,
+    },
+    { defaultValue: longText, helpText: longText },
+  ),
+  ({ type, defaultValue: value }) => {
+    const message = value === undefined ? null : fieldValueFault(type, value);
+    return message === null ? [] : [{ path: ['defaultValue'], value, message }];
+  },
+);
+
+/** The fields that an instance fills in. */
+export const FieldsSchema = list(Field, { uniqueBy: 'key' });
+
+export type FieldsSchema = t.TypeOf<typeof FieldsSchema>;
+
+/** Placeholders in a payload's flow schemas that name a field which is not there; their paths begin at the payload. */
+export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema: FieldsSchema): FaultInside[] {
+  const declared = new Set(fieldsSchema.map((field) => field.key));
+  const faults: FaultInside[] = [];
+  for (const [index, { flowSchema }] of flows.entries()) {
+    for (const { field, path } of placeholdersIn(flowSchema)) {
+      if (declared.has(field)) continue;
+      const message = `names the field "${field.slice(0, 100)}", which fieldsSchema does not have`;
+      faults.push({ path: ['flows', String(index), 'flowSchema', ...path()], value: field, message });
+      if (faults.length >= maxFaults) return faults;
+    }
+  }
+  return faults;
+}
+
+/** As many as an answer tells. */
+const maxFaults = 100;

@@ -1,0 +1,95 @@
+import type { Json } from '#src/json.ts';
+
+/**
+ * Placeholders in a flow schema: `{{fields.key}}` anywhere in a string stands for the value of the template's field
+ * `key`, whose name matches `^[a-zA-Z_][a-zA-Z0-9_]*$`. Every other `{{…}}` is plain text, and so are members' names.
+ *
+ * A backslash right before a placeholder takes its meaning away: `\{{fields.key}}` becomes the text `{{fields.key}}`.
+ * Two backslashes there become one, before a placeholder that keeps its meaning; so `\\\{{fields.key}}` becomes
+ * `\{{fields.key}}`. Backslashes anywhere else are plain text. (In a JSON document each one is written twice.)
+ */
+const placeholder = /\{\{fields\.([a-zA-Z_][a-zA-Z0-9_]*)\}\}/g;
+
+/** Strings without it hold no placeholder: most need no closer look. */
+const opening = '{{fields.';
+
+const backslash = 0x5c;
+
+/** A piece of a string: plain text, or the field whose value stands there. */
+export type TextPart = string | { readonly field: string };
+
+/** A string in its pieces, in order; the backslashes that escape are gone. No text is empty. */
+export function textParts(text: string): ReadonlyArray<TextPart> {
+  if (!text.includes(opening)) return text === '' ? [] : [text];
+  const parts: TextPart[] = [];
+  let plain = '';
+  let end = 0;
+  for (const { 0: whole, 1: field = '', index } of text.matchAll(placeholder)) {
+    const slashes = backslashesBefore(text, index, end);
+    plain += text.slice(end, index - Math.ceil(slashes / 2));
+    end = index + whole.length;
+    if (slashes % 2 === 1) {
+      plain += whole;
+      continue;
+    }
+    if (plain !== '') parts.push(plain);
+    plain = '';
+    parts.push({ field });
+  }
+  plain += text.slice(end);
+  return plain === '' ? parts : [...parts, plain];
+}
+
+/** Counted backwards, so that a long run of backslashes is looked at once. */
+function backslashesBefore(text: string, index: number, from: number): number {
+  let count = 0;
+  while (index - count > from && text.charCodeAt(index - count - 1) === backslash) count += 1;
+  return count;
+}
+
+/** A placeholder in a schema: the field it names, and where the string stands. */
+export interface Placeholder {
+  readonly field: string;
+  /** The members and indexes that lead to the string. */
+  readonly path: () => ReadonlyArray<string>;
+}
+
+/** A value in a schema, with the way back to the top. */
+interface Place {
+  readonly value: Json;
+  readonly key: string;
+  readonly above: Place | null;
+}
+
+/** The placeholders in all strings of a schema, in the order of the text. However deep it nests, nothing recurses. */
+export function* placeholdersIn(schema: Json): Generator<Placeholder> {
+  const ahead: Place[] = [{ value: schema, key: '', above: null }];
+  for (let place = ahead.pop(); place !== undefined; place = ahead.pop()) {
+    if (typeof place.value === 'string') yield* placeholdersOf(place);
+    // One by one: as many arguments as a list has items would overflow the stack.
+    else for (const each of inside(place).reverse()) ahead.push(each);
+  }
+}
+
+function* placeholdersOf(place: Place): Generator<Placeholder> {
+  const path = () => pathOf(place);
+  for (const part of textParts(String(place.value))) if (typeof part !== 'string') yield { field: part.field, path };
+}
+
+/** What may hold placeholders in an array or object. */
+function inside(above: Place): Place[] {
+  if (typeof above.value !== 'object' || above.value === null) return [];
+  const places: Place[] = [];
+  for (const key of Object.keys(above.value)) {
+    const value = (above.value as Readonly<Record<string, Json>>)[key] ?? null;
+    const mayHold = typeof value === 'string' ? value.includes(opening) : typeof value === 'object' && value !== null;
+    if (mayHold) places.push({ value, key, above });
+  }
+  return places;
+}
+
+function pathOf(place: Place): ReadonlyArray<string> {
+  const keys: string[] = [];
+  for (let at = place; at.above !== null; at = at.above) keys.push(at.key);
+  return keys.reverse();
+}

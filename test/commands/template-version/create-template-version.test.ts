@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { createTemplateVersion } from '#commands/template-version/create-template-version.ts';
+import { happened } from '#domain/event.ts';
+import { decodeInput } from '#operations/decode-input.ts';
+import type { JsonObject } from '#src/json.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { bodyFaults, soundBodies } from '#test/support/payload-faults.ts';
+import { fresh, ids } from '#test/support/story.ts';
+import {
+  templateArchived,
+  templateCreated,
+  templateVersionCreated,
+  templateVersionPublished,
+} from '#test/support/template-events.ts';
+import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
+
+const templateId = ids.template;
+const input = { templateId, payload: payload(), fieldsSchema: [field()], tag: 'spring' };
+const numbered = (version: number, change: JsonObject = {}) =>
+  happened('TemplateVersionCreated', {
+    ...{ id: templateId + fresh.suffix, templateId, version },
+    ...{ tag: 'spring', payload: payload(), fieldsSchema: [field()], ...change },
+  } as never);
+
+const decode = (body: JsonObject) => decodeInput(createTemplateVersion.input, { ...body, templateId });
+
+describe('create_template_version', () => {
+  it('adds the next number', () => {
+    given(templateCreated()).when(createTemplateVersion, input).then(numbered(1));
+    given(templateCreated(), templateVersionCreated(1), templateVersionPublished(1), templateVersionCreated(2))
+      .when(createTemplateVersion, input)
+      .then(numbered(3));
+  });
+
+  it('has no tag and no fields when none are given, or no tag by null', () => {
+    const bare = { templateId, payload: payload() };
+    const created = numbered(1, { tag: null, fieldsSchema: [] });
+    given(templateCreated()).when(createTemplateVersion, bare).then(created);
+    given(templateCreated())
+      .when(createTemplateVersion, { ...bare, tag: null })
+      .then(created);
+  });
+
+  it('is refused under an archived template', () => {
+    given(templateCreated(), templateArchived()).when(createTemplateVersion, input).then('template-archived');
+  });
+
+  it('keeps of typed objects what the contract names, and of flow schemas everything', () => {
+    const more = JSON.parse('{"surprise":1,"__proto__":{"description":"x"},"hasOwnProperty":1,"constructor":{"a":1}}');
+    const flowSchema = JSON.parse('{"__proto__":{"a":1},"constructor":[1e21,-0.5],"hasOwnProperty":null}');
+    const surprising = payload({
+      flows: [payloadFlow({ flowSchema, ...more })],
+      agentProfile: { ...(payload().agentProfile as JsonObject), ...more },
+      knowledgeBases: [{ key: 'faq', name: 'Questions', ...more }],
+      integrations: [{ integrationTemplateId: 'cintegration0001', ...more }],
+      phoneNumberRequirements: [{ key: 'main', label: 'Main line', ...more }],
+      ...more,
+    });
+    const sent = JSON.parse(JSON.stringify({ payload: surprising, fieldsSchema: [{ ...field(), ...more }] }));
+    const decoded = decode(sent);
+    assert.ok(E.isRight(decoded), JSON.stringify(decoded));
+    const plain = payload({
+      flows: [payloadFlow({ flowSchema })],
+      knowledgeBases: [{ key: 'faq', name: 'Questions' }],
+      phoneNumberRequirements: [{ key: 'main', label: 'Main line' }],
+    });
+    assert.deepEqual(decoded.right, { templateId, payload: plain, fieldsSchema: [field()] });
+    assert.equal(JSON.stringify(decoded.right.payload.flows[0]?.flowSchema), JSON.stringify(flowSchema));
+    for (const each of [decoded.right.payload, ...Object.values(decoded.right.payload).flat()]) {
+      assert.equal(Object.getPrototypeOf(each), Object.prototype);
+    }
+  });
+
+  describe('input', () => {
+    const of = inputOf(createTemplateVersion, input);
+    of.id('templateId');
+    of.required('payload');
+    of.optional('tag', undefined);
+    of.text('tag', { min: 0, max: 100, orNull: true });
+    of.optional('fieldsSchema', undefined);
+    of.ignoresUnknown();
+
+    for (const { what, body, pointers } of bodyFaults) {
+      it(`refuses ${what}`, () => {
+        const decoded = decode(JSON.parse(JSON.stringify(body)));
+        assert.ok(E.isLeft(decoded), 'it was accepted');
+        assert.equal(decoded.left.code, 'invalid-input');
+        assert.deepEqual(decoded.left.errors?.map(({ pointer }) => pointer).sort(), [...pointers].sort());
+      });
+    }
+
+    for (const { what, body } of soundBodies) {
+      it(`accepts ${what}`, () => {
+        const sent = JSON.parse(JSON.stringify(body));
+        const decoded = decode(sent);
+        assert.ok(E.isRight(decoded), JSON.stringify(decoded));
+        assert.deepEqual(decoded.right, { ...sent, templateId });
+      });
+    }
+
+    it('with a hundred thousand bad items is refused as fast as it was read, with 100 faults', () => {
+      for (const name of ['flows', 'knowledgeBases', 'integrations', 'phoneNumberRequirements']) {
+        const decoded = decode({ payload: payload({ [name]: Array.from({ length: 100_000 }, (_, index) => index) }) });
+        assert.ok(E.isLeft(decoded));
+        assert.equal(decoded.left.errors?.length, 100);
+      }
+      const flowSchema = Array.from({ length: 100_000 }, () => '{{fields.nobody}}');
+      const decoded = decode({ payload: payload({ flows: [payloadFlow({ flowSchema })] }) });
+      assert.ok(E.isLeft(decoded));
+      assert.equal(decoded.left.errors?.length, 100);
+    });
+  });
+});
