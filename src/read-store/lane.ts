@@ -3,7 +3,8 @@ import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { GenerationFeed } from '#read-store/generation-feed.ts';
 import type { Log } from '#read-store/log.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
-import { pause, retrying } from '#read-store/retrying.ts';
+import { retrying } from '#read-store/retrying.ts';
+import { pause } from '#src/pause.ts';
 
 const longestResubscribeMilliseconds = 5000;
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '#read-store/log.ts';
+import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 const firstDelayMilliseconds = 20;
@@ -27,9 +27,4 @@ export async function retrying<Result>(what: string, call: () => Promise<Result>
       await pause(delay, by.signal);
     }
   }
-}
-
-/** Waits, less long if the signal aborts. */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }

@@ -6,7 +6,8 @@ import type { Connection } from '#event-store/eventstoredb/connection.ts';
 import { eventOf, positionOf } from '#event-store/eventstoredb/event-message.ts';
 import type { Reads } from '#event-store/eventstoredb/reads.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/requests.ts';
-import { BackOff, pause } from '#event-store/eventstoredb/within.ts';
+import { BackOff } from '#event-store/eventstoredb/within.ts';
+import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 type Outcome = E.Either<AppendFailure, Appended>;

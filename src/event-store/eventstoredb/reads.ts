@@ -1,7 +1,8 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type CallFailure, callFailure, isDeleted, isRefusal } from '#event-store/eventstoredb/call-failure.ts';
 import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
-import { BackOff, pause, within } from '#event-store/eventstoredb/within.ts';
+import { BackOff, within } from '#event-store/eventstoredb/within.ts';
+import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /** Reads that end: each tried again until its deadline, since reading twice does no harm. */

@@ -4,8 +4,9 @@ import { callFailure } from '#event-store/eventstoredb/call-failure.ts';
 import type { Connection } from '#event-store/eventstoredb/connection.ts';
 import { bytesOf, positionOf, recordedEvent, typeOf } from '#event-store/eventstoredb/event-message.ts';
 import { SubscriptionFeed, type Taken } from '#event-store/eventstoredb/subscription-feed.ts';
-import { BackOff, pause } from '#event-store/eventstoredb/within.ts';
+import { BackOff } from '#event-store/eventstoredb/within.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
+import { pause } from '#src/pause.ts';
 
 /** Events in a batch when the subscriber does not say. */
 const defaultBatchSize = 1_000;

@@ -16,20 +16,6 @@ export function within<Value>(milliseconds: number, promise: Promise<Value>): Pr
   });
 }
 
-/** Waits, for less when the signal aborts; never throws. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end, { once: true });
-  });
-}
-
 /** The waits between tries, in milliseconds: twice as long each time, up to a limit, spread so that many do not come at once. */
 export class BackOff {
   readonly #firstMs: number;

@@ -1,0 +1,213 @@
+import type { Log } from '#read-store/log.ts';
+import { OutageLog } from '#src/outage-log.ts';
+import { Superseded } from '#src/superseded.ts';
+import { Unavailable } from '#src/unavailable.ts';
+import { type Clock, monotonicClock } from './clock.ts';
+import type { LeaseStore, LeaseTerm } from './lease-store.ts';
+
+export interface LeaseLimits {
+  /** How often the holder says that it lives. */
+  readonly renewMilliseconds: number;
+  /** A term that was not renewed for so long is over. */
+  readonly expireMilliseconds: number;
+  /** How often others look. */
+  readonly lookMilliseconds: number;
+}
+
+export interface UnderLeaseOptions {
+  /** Which lease. */
+  readonly name: string;
+  /** This node, as the term and the logs show it. */
+  readonly holder: string;
+  readonly leases: LeaseStore;
+  readonly log: Log;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /**
+   * What one node alone does at a time. It goes on until its signal aborts, and everything it writes is refused by the
+   * token once a newer one was seen: a node that sleeps cannot know that its lease has passed to another.
+   */
+  readonly work: (token: number, signal: AbortSignal) => Promise<void>;
+  /** Default: renewed every 400 ms, over after 1500 ms, looked at every 250 ms. */
+  readonly limits?: Partial<LeaseLimits>;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+}
+
+const defaultLimits: LeaseLimits = { renewMilliseconds: 400, expireMilliseconds: 1500, lookMilliseconds: 250 };
+/** The holder gives up after so much of the time: its work must have ended when others see the term as over. */
+const holderShare = 0.8;
+const longestPauseMilliseconds = 1000;
+
+/**
+ * Does a work whenever this node holds a lease, until a signal aborts: then it waits for the work to end and releases
+ * the lease, so that another node goes on at once. A store that cannot be reached is waited for.
+ * @throws what the work throws, once the lease is released: but not `Superseded`, nor what it throws after its signal
+ *   has aborted; Error when the work ends although nothing has ended it
+ */
+export async function underLease(options: UnderLeaseOptions): Promise<void> {
+  const node = new Candidate(options);
+  while (!options.signal.aborted) {
+    const term = await node.obtain();
+    if (term !== null) await node.hold(term);
+  }
+}
+
+/** A term that this node has begun. */
+interface OwnTerm {
+  readonly token: number;
+  readonly begunAt: number;
+}
+
+/** What was seen of somebody's term, and when first. */
+interface Sighting {
+  readonly token: number;
+  readonly renewals: number;
+  readonly since: number;
+}
+
+class Candidate {
+  readonly #options: UnderLeaseOptions;
+  readonly #limits: LeaseLimits;
+  readonly #clock: Clock;
+  readonly #outage: OutageLog;
+
+  constructor(options: UnderLeaseOptions) {
+    const { log, name, limits, clock = monotonicClock } = options;
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...limits };
+    this.#clock = clock;
+    this.#outage = new OutageLog(log, 'The store of leases', { lease: name });
+  }
+
+  /** Waits until it has begun a term. @returns null when the signal has aborted first */
+  async obtain(): Promise<OwnTerm | null> {
+    const { signal } = this.#options;
+    const { lookMilliseconds } = this.#limits;
+    let sighting: Sighting | null = null;
+    let delay = lookMilliseconds;
+    while (!signal.aborted) {
+      try {
+        const askedAt = this.#clock.now();
+        const newest = await this.#options.leases.newest(this.#options.name);
+        if (this.#isOver(newest, sighting, askedAt)) {
+          const own = await this.#begin((newest?.token ?? 0) + 1);
+          if (own !== null) return own;
+        }
+        sighting = this.#seen(newest, sighting);
+        this.#outage.succeeded();
+        delay = lookMilliseconds;
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error;
+        this.#outage.failed(error);
+        delay = Math.min(delay * 2, longestPauseMilliseconds);
+      }
+      await this.#clock.pauseUpTo(delay, signal);
+    }
+    return null;
+  }
+
+  /** Does the work for as long as the term lasts. */
+  async hold({ token, begunAt }: OwnTerm): Promise<void> {
+    const { name, holder, log, signal, work } = this.#options;
+    const ended = new AbortController();
+    const lost = new AbortController();
+    const keeping = this.#keep({ token, begunAt }, lost, ended.signal);
+    const workSignal = AbortSignal.any([signal, lost.signal]);
+    log.info({ lease: name, holder, token }, 'This node holds the lease');
+    try {
+      if (!workSignal.aborted) await work(token, workSignal);
+      if (!workSignal.aborted) throw new Error(`What is done under the lease ${name} has ended by itself.`);
+    } catch (error) {
+      if (!(error instanceof Superseded || workSignal.aborted)) throw error;
+      log.warn({ lease: name, token, error: String(error) }, 'What was done under the lease was cut off');
+    } finally {
+      ended.abort();
+      await this.#release(token, keeping);
+    }
+    // Whoever was superseded leaves the next look to the others.
+    await this.#clock.pauseUpTo(this.#limits.lookMilliseconds, signal);
+  }
+
+  /** Whether a term may be followed by another, as far as this node has seen. @param askedAt before it was read */
+  #isOver(term: LeaseTerm | null, sighting: Sighting | null, askedAt: number): boolean {
+    if (term === null || term.released) return true;
+    return sees(sighting, term) && askedAt - sighting.since >= this.#limits.expireMilliseconds;
+  }
+
+  #seen(term: LeaseTerm | null, before: Sighting | null): Sighting | null {
+    if (term === null || sees(before, term)) return before;
+    return { token: term.token, renewals: term.renewals, since: this.#clock.now() };
+  }
+
+  async #begin(token: number): Promise<OwnTerm | null> {
+    const begunAt = this.#clock.now();
+    const first = await this.#options.leases.begin(this.#options.name, token, this.#options.holder);
+    return first ? { token, begunAt } : null;
+  }
+
+  /** Renews a term until the work has ended or it is lost. */
+  async #keep({ token, begunAt }: OwnTerm, lost: AbortController, ended: AbortSignal): Promise<void> {
+    let renewedAt = begunAt;
+    const over = AbortSignal.any([lost.signal, ended]);
+    const lose = (message: string) => {
+      this.#options.log.warn({ lease: this.#options.name, token }, message);
+      lost.abort();
+    };
+    const renew = async () => {
+      const askedAt = this.#clock.now();
+      const answer = await this.#renewed(token);
+      if (over.aborted) return;
+      if (answer === 'over') lose('The lease was taken by another node');
+      else if (answer === 'renewed') renewedAt = Math.max(renewedAt, askedAt);
+    };
+    const renewOften = async () => {
+      // An answer that does not come holds up no later try.
+      const tries = new Set<Promise<void>>();
+      for (;;) {
+        await this.#clock.pause(this.#limits.renewMilliseconds, over);
+        if (over.aborted) break;
+        const next: Promise<void> = renew().finally(() => tries.delete(next));
+        tries.add(next);
+      }
+      await Promise.all(tries);
+    };
+    const watch = async () => {
+      for (;;) {
+        const left = renewedAt + this.#limits.expireMilliseconds * holderShare - this.#clock.now();
+        if (left <= 0) return lose('The lease could not be renewed in time');
+        await this.#clock.pause(left, over);
+        if (over.aborted) return;
+      }
+    };
+    await Promise.all([renewOften(), watch()]);
+  }
+
+  async #renewed(token: number): Promise<'renewed' | 'over' | 'unknown'> {
+    try {
+      const newest = await this.#options.leases.renew(this.#options.name, token);
+      this.#outage.succeeded();
+      return newest ? 'renewed' : 'over';
+    } catch (error) {
+      // Whatever it is, the term ends by itself unless a later try succeeds.
+      this.#outage.failed(error);
+      return 'unknown';
+    }
+  }
+
+  /** Waits for a release no longer than the term would last without it. */
+  async #release(token: number, keeping: Promise<void>): Promise<void> {
+    const { leases, name } = this.#options;
+    const waited = new AbortController();
+    // After the last renewal: two writes at once may undo each other.
+    const released = keeping
+      .then(() => leases.release(name, token))
+      .catch((error: unknown) => this.#outage.failed(error));
+    await Promise.race([released, this.#clock.pause(this.#limits.expireMilliseconds, waited.signal)]);
+    waited.abort();
+  }
+}
+
+function sees(sighting: Sighting | null, term: LeaseTerm): sighting is Sighting {
+  return sighting?.token === term.token && sighting.renewals === term.renewals;
+}

@@ -1,0 +1,128 @@
+import { setImmediate as settled } from 'node:timers/promises';
+import type { Clock } from '#src/leases/clock.ts';
+import type { LeaseStore } from '#src/leases/lease-store.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+interface Due {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** Time that passes as fast as everything due in it has been done, the same way every time. */
+export class VirtualTime {
+  now = 0;
+  #due: Due[] = [];
+
+  /** Lets something happen later; what is due at the same time happens in the order it was told. */
+  in(milliseconds: number, run: () => void): void {
+    const at = this.now + milliseconds;
+    const place = this.#due.findIndex((other) => other.at > at);
+    this.#due.splice(place === -1 ? this.#due.length : place, 0, { at, run });
+  }
+
+  async pass(milliseconds: number): Promise<void> {
+    const until = this.now + milliseconds;
+    await settled();
+    for (let next = this.#due[0]; next !== undefined && next.at <= until; next = this.#due[0]) {
+      this.#due.shift();
+      this.now = next.at;
+      next.run();
+      await settled();
+    }
+    this.now = until;
+  }
+}
+
+/** What becomes of one call of a store. */
+export interface CallFate {
+  readonly thereMilliseconds: number;
+  readonly backMilliseconds: number;
+  readonly lost: 'request' | 'answer' | null;
+}
+
+export interface VirtualNodeOptions {
+  readonly time: VirtualTime;
+  readonly leases: LeaseStore;
+  /** How fast its clock goes. */
+  readonly rate: number;
+  /** The fate of its next call. */
+  readonly fate: () => CallFate;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+const callLimitMilliseconds = 1000;
+
+/** A machine with a clock and a network of its own, which can be frozen: then nothing happens on it until it is thawed. */
+export class VirtualNode implements Clock {
+  readonly #options: VirtualNodeOptions;
+  #late: (() => void)[] = [];
+  #frozen = false;
+  /** It was not frozen, or has seen since what had come meanwhile. */
+  awake = true;
+
+  constructor(options: VirtualNodeOptions) {
+    this.#options = options;
+  }
+
+  now(): number {
+    return this.#options.time.now * this.#options.rate;
+  }
+
+  pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      this.#in(milliseconds / this.#options.rate, resolve);
+    });
+  }
+
+  pauseUpTo(milliseconds: number, signal: AbortSignal): Promise<void> {
+    return this.pause(milliseconds * (0.5 + this.#options.random() / 2), signal);
+  }
+
+  freeze(): void {
+    this.#frozen = true;
+    this.awake = false;
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    for (const run of this.#late.splice(0)) this.#in(0, run);
+    this.#in(0, () => {
+      this.awake = true;
+    });
+  }
+
+  /** Its hold on the store, over its network. */
+  get leases(): LeaseStore {
+    const { leases } = this.#options;
+    return {
+      newest: (name) => this.#call(() => leases.newest(name)),
+      begin: (name, token, holder) => this.#call(() => leases.begin(name, token, holder)),
+      renew: (name, token) => this.#call(() => leases.renew(name, token)),
+      release: (name, token) => this.#call(() => leases.release(name, token)),
+      close: () => leases.close(),
+    };
+  }
+
+  #call<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { time, fate } = this.#options;
+    const { thereMilliseconds, backMilliseconds, lost } = fate();
+    return new Promise((resolve, reject) => {
+      this.#in(callLimitMilliseconds, () => reject(new Unavailable('It does not answer in time.')));
+      if (lost === 'request') return;
+      time.in(thereMilliseconds, async () => {
+        const result = await work();
+        if (lost === null) this.#in(backMilliseconds, () => resolve(result));
+      });
+    });
+  }
+
+  #in(milliseconds: number, run: () => void): void {
+    this.#options.time.in(milliseconds, () => {
+      if (this.#frozen) this.#late.push(run);
+      else run();
+    });
+  }
+}
