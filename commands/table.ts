@@ -23,6 +23,8 @@ import { updateProject } from './project/update-project.ts';
 import { rebuildProjection } from './projection/rebuild-projection.ts';
 import { retryProjection } from './projection/retry-projection.ts';
 import { skipProjectionEvent } from './projection/skip-projection-event.ts';
+import { createStore } from './store/create-store.ts';
+import { deleteStore } from './store/delete-store.ts';
 
 /** Every command there is, in the order in which documentation lists them. */
 export const commands: ReadonlyArray<AnyCommand> = [
@@ -47,6 +49,8 @@ export const commands: ReadonlyArray<AnyCommand> = [
   createApiKey,
   rotateApiKey,
   revokeApiKey,
+  createStore,
+  deleteStore,
   rebuildProjection,
   retryProjection,
   skipProjectionEvent,

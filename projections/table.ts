@@ -7,6 +7,7 @@ import { flows } from './flows.ts';
 import { organizations } from './organizations.ts';
 import { phoneNumbers } from './phone-numbers.ts';
 import { projects } from './projects.ts';
+import { stores } from './stores.ts';
 
 /** Every read model there is. */
 export const projections: ReadonlyArray<AnyProjection> = [
@@ -18,4 +19,5 @@ export const projections: ReadonlyArray<AnyProjection> = [
   flowVersions,
   phoneNumbers,
   agentProfiles,
+  stores,
 ];

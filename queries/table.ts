@@ -13,6 +13,8 @@ import { listPhoneNumbers } from './phone-number/list-phone-numbers.ts';
 import { getProject } from './project/get-project.ts';
 import { listProjects } from './project/list-projects.ts';
 import { listProjections } from './projection/list-projections.ts';
+import { getStore } from './store/get-store.ts';
+import { listStores } from './store/list-stores.ts';
 
 /** Every query there is, in the order in which documentation lists them. */
 export const queries: ReadonlyArray<AnyQuery> = [
@@ -29,5 +31,7 @@ export const queries: ReadonlyArray<AnyQuery> = [
   listOrganizations,
   listApiKeys,
   introspectKey,
+  listStores,
+  getStore,
   listProjections,
 ];

@@ -8,6 +8,7 @@ const id = {
   integrationTemplate: 'ci1p5d9w3b7q0x4m8t2k6v1z',
   template: 'ct6w0b4n8p2z7x1m5q9v3d2k',
   apiKey: 'ck8d2v6z0x4q9m3t7w1b5n2p',
+  store: 'cs3w7b1n5p9z0x4q8m2t6d1v',
 } as const;
 
 const times = { createdAt: '2026-01-05T09:30:00.000Z', updatedAt: '2026-01-05T09:30:00.000Z' } as const;
@@ -108,6 +109,13 @@ export const examples = {
     tag: 'spring',
     ...templateContents,
     publishedAt: null,
+    ...times,
+  },
+  store: {
+    id: id.store,
+    name: 'House rules',
+    description: 'What guests ask most',
+    status: 'ready',
     ...times,
   },
   apiKey: {

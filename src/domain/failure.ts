@@ -17,6 +17,7 @@ export const failures = {
   'agent-profile-not-found': { status: 404, title: 'No such agent profile' },
   'template-not-found': { status: 404, title: 'No such template' },
   'template-version-not-found': { status: 404, title: 'No such template version' },
+  'store-not-found': { status: 404, title: 'No such store' },
   'projection-not-found': { status: 404, title: 'No such projection' },
   'method-not-allowed': { status: 405, title: 'The path does not take this method' },
   'flow-version-active': { status: 409, title: 'The flow version is the active one' },

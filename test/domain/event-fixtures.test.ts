@@ -16,6 +16,8 @@ import { projectEvents } from '#domain/project/events.ts';
 import { project } from '#domain/project/project.ts';
 import { projectionEvents } from '#domain/projection/events.ts';
 import { projectionControl } from '#domain/projection/projection-control.ts';
+import { storeEvents } from '#domain/store/events.ts';
+import { store } from '#domain/store/store.ts';
 import { templateEvents } from '#domain/template/events.ts';
 import { template } from '#domain/template/template.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
@@ -37,6 +39,7 @@ const entities: ReadonlyArray<{
   { entity: project, events: projectEvents, begun: ['ProjectCreated'] },
   { entity: apiKey, events: apiKeyEvents, begun: ['ApiKeyCreated'] },
   { entity: template, events: templateEvents, begun: ['TemplateCreated', 'TemplateVersionCreated'] },
+  { entity: store, events: storeEvents, begun: ['StoreCreated'] },
   { entity: projectionControl, events: projectionEvents, begun: [] },
 ];
 

@@ -17,6 +17,7 @@ export const ids = {
   otherNumber: 'cnumbertwo000001',
   template: 'ctemplateone0001',
   key: 'ckeyone000000001',
+  store: 'cstoreone0000001',
   profile: 'cprojectone00001profile1',
   otherProfile: 'cprojectone00001profile2',
   siblingProfile: 'cprojecttwo00001profile1',

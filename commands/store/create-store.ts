@@ -1,0 +1,30 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { nullable, text } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import { StoreRecord } from '#domain/store/record.ts';
+import { store, storeMade, storeRecord } from '#domain/store/store.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const createStore = command({
+  name: 'create_store',
+  summary: 'Create a knowledge store',
+  description: "It belongs to the key's project.",
+  group: 'Stores',
+  plane: 'gateway',
+  http: post('/v1/stores'),
+  scope: 'stores:write',
+  input: t.intersection([t.type({ name: text({ min: 1 }) }), t.partial({ description: nullable(text()) })]),
+  output: StoreRecord,
+  failures: [],
+  example: { input: { name: 'House rules', description: 'What guests ask most' }, output: examples.store },
+  entity: store,
+  subject: null,
+  newId: (_, fresh) => fresh.id,
+  isTaken: (state) => state !== null,
+  tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
+  decide: ({ name, description = null }, state, { caller: { projectId }, fresh: { id } }) =>
+    E.right(storeMade({ id, projectId, name, description }, state)),
+  answer: ({ state }) => storeRecord(state),
+});

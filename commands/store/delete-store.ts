@@ -1,0 +1,25 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import { store, storeRemoved } from '#domain/store/store.ts';
+import { command } from '#operations/command.ts';
+import { deletedObject, deletionOf } from '#operations/object-list.ts';
+import { remove } from '#operations/operation.ts';
+
+export const deleteStore = command({
+  name: 'delete_store',
+  summary: 'Delete a knowledge store',
+  group: 'Stores',
+  plane: 'gateway',
+  http: remove('/v1/stores/:store_id'),
+  scope: 'stores:write',
+  input: t.type({ store_id: cuid }),
+  output: deletedObject('store'),
+  failures: ['store-not-found'],
+  example: { output: deletionOf('store', examples.store.id) },
+  entity: store,
+  subject: { entity: store, parameter: 'store_id' },
+  decide: ({ store_id }, state) => E.right(storeRemoved(store_id, state)),
+  answer: ({ input }) => deletionOf('store', input.store_id),
+});

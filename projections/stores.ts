@@ -1,0 +1,29 @@
+import type { StoreEvents } from '#domain/store/events.ts';
+import type { StoreRecord } from '#domain/store/record.ts';
+import { newStoreRecord } from '#domain/store/store.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import type { ListedDocument } from '#operations/object-list.ts';
+import { projection } from '#read-store/projection.ts';
+import { tenantOf } from './document.ts';
+
+export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
+  readonly projectId: string | null;
+  readonly revision: number;
+}
+
+/** Every store that is there, and the places of those that were. */
+export const stores = projection<StoreDocument, StoreEvents>({
+  name: 'stores',
+  version: 1,
+  keys: ({ data }) => [data.id],
+  on: {
+    StoreCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      listedIn: data.projectId,
+      record: newStoreRecord(data, metadata.time),
+    }),
+    StoreDeleted: (document, { revision }) => document && { ...document, revision, listedIn: null, record: null },
+  },
+  indexes: [['listedIn']],
+});

@@ -1,0 +1,29 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { StoreRecord } from '#domain/store/record.ts';
+import { get } from '#operations/operation.ts';
+import { query } from '#operations/query.ts';
+import { type StoreDocument, stores } from '#projections/stores.ts';
+
+export const getStore = query<{ readonly store_id: string }, StoreDocument, StoreRecord>({
+  name: 'get_store',
+  summary: 'Read a knowledge store',
+  group: 'Stores',
+  plane: 'gateway',
+  http: get('/v1/stores/:store_id'),
+  scope: 'stores:read',
+  input: t.type({ store_id: cuid }),
+  output: StoreRecord,
+  failures: ['store-not-found'],
+  example: { output: examples.store },
+  reads: [stores.name],
+  subject: { collection: stores.name, parameter: 'store_id', notFound: 'store-not-found' },
+  hasRevision: true,
+  answer: ({ input: { store_id }, subject: { value } }) =>
+    value.record === null
+      ? E.left(failure('store-not-found', `There is no store ${store_id} that this key reaches.`))
+      : E.right({ body: value.record, revision: value.revision }),
+});

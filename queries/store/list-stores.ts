@@ -1,0 +1,31 @@
+import { examples } from '#domain/examples.ts';
+import { StoreRecord } from '#domain/store/record.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import { listObjects, type ObjectList, ObjectListInput, objectList } from '#operations/object-list.ts';
+import { get } from '#operations/operation.ts';
+import { query } from '#operations/query.ts';
+import { stores } from '#projections/stores.ts';
+
+export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>>({
+  name: 'list_stores',
+  summary: "List the knowledge stores of the key's project",
+  group: 'Stores',
+  plane: 'gateway',
+  http: get('/v1/stores'),
+  scope: 'stores:read',
+  input: ObjectListInput,
+  output: objectList(StoreRecord),
+  failures: [],
+  example: {
+    output: {
+      object: 'list',
+      data: [examples.store],
+      first_id: examples.store.id,
+      last_id: examples.store.id,
+      has_more: false,
+    },
+  },
+  reads: [stores.name],
+  subject: null,
+  answer: ({ input, caller, documents }) => listObjects(documents, stores.name, caller.projectId, input),
+});

@@ -1,0 +1,49 @@
+import type { Entity, EventOf } from '#domain/entity.ts';
+import { happened } from '#domain/event.ts';
+import type { StoreEvents } from './events.ts';
+import type { StoreRecord } from './record.ts';
+
+/** A knowledge store, or null before it was created. */
+export type StoreState = { readonly record: StoreRecord; readonly deleted: boolean } | null;
+
+type Decided = ReadonlyArray<EventOf<StoreEvents>>;
+
+/** A knowledge store: a stream of its own, in a project. */
+export const store: Entity<StoreState, StoreEvents> = {
+  category: 'store',
+  initial: null,
+  streamKey: (id) => id,
+  knows: (state) => state !== null,
+  isLive: (state) => state !== null && !state.deleted,
+  notFound: 'store-not-found',
+  weigh: (state) => 2 * ((state?.record.name.length ?? 0) + (state?.record.description?.length ?? 0)),
+  evolve: (state, event) => {
+    switch (event.type) {
+      case 'StoreCreated':
+        return { record: newStoreRecord(event.data, event.metadata.time), deleted: false };
+      case 'StoreDeleted':
+        return state && { ...state, deleted: true };
+    }
+  },
+};
+
+/** The record of a store that was just created. */
+export function newStoreRecord({ id, name, description }: StoreEvents['StoreCreated'], time: string): StoreRecord {
+  return { id, name, description, status: 'ready', createdAt: time, updatedAt: time };
+}
+
+/** Makes a store with this id; nothing where it was made before, deleted since or not. */
+export function storeMade(contents: StoreEvents['StoreCreated'], state: StoreState): Decided {
+  return state === null ? [happened('StoreCreated', contents)] : [];
+}
+
+/** Deletes a store; nothing where there is none. */
+export function storeRemoved(id: string, state: StoreState): Decided {
+  return store.isLive(state, id) ? [happened('StoreDeleted', { id })] : [];
+}
+
+/** The record of a store from its state. */
+export function storeRecord(state: StoreState): StoreRecord {
+  if (state === null) throw new Error('an answer about a store needs one');
+  return state.record;
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { createStore } from '#commands/store/create-store.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { storeCreated } from '#test/support/store-events.ts';
+import { callerOf, fresh, tenants } from '#test/support/story.ts';
+
+describe('create_store', () => {
+  it("creates one in the project of the caller's key", () => {
+    given()
+      .when(createStore, { name: 'House rules' })
+      .then(storeCreated({ id: fresh.id }));
+    const description = 'What guests ask most';
+    given()
+      .when(createStore, { name: 'House rules', description }, { caller: callerOf('organization', tenants.customer) })
+      .then(storeCreated({ id: fresh.id, projectId: tenants.customer.projectId, description }));
+  });
+
+  it('belongs to whom the key belongs', () => {
+    const caller = callerOf('project', tenants.customer);
+    assert.deepEqual(createStore.tenant?.({ name: 'a' }, { caller } as never), tenants.customer);
+  });
+
+  describe('input', () => {
+    const of = inputOf(createStore, { name: 'House rules' });
+    of.required('name');
+    of.refuses('name', '');
+    of.refuses('name', null);
+    of.refuses('name', 7);
+    of.accepts('name', 'a'.repeat(100_000), '100000 × a');
+    of.optional('description', undefined);
+    for (const description of [null, '', 'a'.repeat(100_000)]) of.accepts('description', description);
+    for (const description of [7, true, ['a']]) of.refuses('description', description);
+    of.ignoresUnknown();
+  });
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { deleteStore } from '#commands/store/delete-store.ts';
+import { store, storeMade, storeRemoved } from '#domain/store/store.ts';
+import { given } from '#test/support/given.ts';
+import { stateOf } from '#test/support/recorded.ts';
+import { storeCreated, storeDeleted } from '#test/support/store-events.ts';
+import { ids } from '#test/support/story.ts';
+
+describe('delete_store', () => {
+  it('deletes it', () => {
+    given(storeCreated()).when(deleteStore, { store_id: ids.store }).then(storeDeleted());
+  });
+});
+
+describe('decisions on a store that a process may repeat', () => {
+  const { data } = storeCreated();
+  const none = null;
+  const live = stateOf(store, storeCreated());
+  const gone = stateOf(store, storeCreated(), storeDeleted());
+
+  it('make it once, and never again after it was deleted', () => {
+    assert.deepEqual(storeMade(data, none), [storeCreated()]);
+    for (const state of [live, gone]) assert.deepEqual(storeMade(data, state), []);
+  });
+
+  it('remove it once', () => {
+    assert.deepEqual(storeRemoved(ids.store, live), [storeDeleted()]);
+    for (const state of [none, gone]) assert.deepEqual(storeRemoved(ids.store, state), []);
+  });
+});

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { stores } from '#projections/stores.ts';
+import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
+import { shown } from '#test/support/shown.ts';
+import { storeCreated, storeDeleted } from '#test/support/store-events.ts';
+import { ids, tenants } from '#test/support/story.ts';
+
+const of = (...events: ReadonlyArray<ToldEvent>) => shown(stores, { [`store-${ids.store}`]: events });
+
+describe('stores projection', () => {
+  it('shows a store in the list of its project', () => {
+    const times = { createdAt: timeOf(0), updatedAt: timeOf(0) };
+    const record = { id: ids.store, name: 'House rules', description: null, status: 'ready', ...times };
+    const document = { ...tenants.project, revision: 0, listedIn: ids.project, record };
+    assert.deepEqual(of(storeCreated()), { [ids.store]: document });
+  });
+
+  it('keeps nothing of a deleted one but its place', () => {
+    const place = { ...tenants.project, revision: 1, listedIn: null, record: null };
+    assert.deepEqual(of(storeCreated(), storeDeleted()), { [ids.store]: place });
+  });
+});

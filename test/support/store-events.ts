@@ -1,0 +1,14 @@
+import { happened } from '#domain/event.ts';
+import type { StoreEvents } from '#domain/store/events.ts';
+import { ids } from '#test/support/story.ts';
+
+export const storeCreated = (change: Partial<StoreEvents['StoreCreated']> = {}) =>
+  happened('StoreCreated', {
+    id: ids.store,
+    projectId: ids.project,
+    name: 'House rules',
+    description: null,
+    ...change,
+  } satisfies StoreEvents['StoreCreated']);
+
+export const storeDeleted = (id: string = ids.store) => happened('StoreDeleted', { id });
