@@ -25,6 +25,11 @@ import { retryProjection } from './projection/retry-projection.ts';
 import { skipProjectionEvent } from './projection/skip-projection-event.ts';
 import { createStore } from './store/create-store.ts';
 import { deleteStore } from './store/delete-store.ts';
+import { archiveTemplate } from './template/archive-template.ts';
+import { createTemplate } from './template/create-template.ts';
+import { updateTemplate } from './template/update-template.ts';
+import { createTemplateVersion } from './template-version/create-template-version.ts';
+import { publishTemplateVersion } from './template-version/publish-template-version.ts';
 
 /** Every command there is, in the order in which documentation lists them. */
 export const commands: ReadonlyArray<AnyCommand> = [
@@ -43,6 +48,11 @@ export const commands: ReadonlyArray<AnyCommand> = [
   createAgentProfile,
   replaceAgentProfile,
   deleteAgentProfile,
+  createTemplate,
+  updateTemplate,
+  archiveTemplate,
+  createTemplateVersion,
+  publishTemplateVersion,
   createProject,
   updateProject,
   createOrganization,

@@ -26,3 +26,11 @@ export function changed<Document extends TenantDocument<object>>(
 ): Document | null {
   return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
 }
+
+/** A document after an event of its stream that changed nothing of its record; null stays null. */
+export function moved<Document extends { readonly revision: number }>(
+  document: Document | null,
+  { revision }: Pick<RecordedEvent, 'revision'>,
+): Document | null {
+  return document && { ...document, revision };
+}

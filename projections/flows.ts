@@ -1,7 +1,7 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
 import { projection } from '#read-store/projection.ts';
-import { changed, streamKey, type TenantDocument, tenantOf } from './document.ts';
+import { changed, moved, streamKey, type TenantDocument, tenantOf } from './document.ts';
 
 export interface FlowDocument extends TenantDocument<FlowRecord> {
   /** For the lookup of an agent profile's flows. */
@@ -36,7 +36,3 @@ export const flows = projection<FlowDocument, FlowEvents>({
   },
   indexes: [['projectId'], ['agentProfileId']],
 });
-
-function moved(document: FlowDocument | null, { revision }: { readonly revision: number }): FlowDocument | null {
-  return document && { ...document, revision };
-}

@@ -8,6 +8,8 @@ import { organizations } from './organizations.ts';
 import { phoneNumbers } from './phone-numbers.ts';
 import { projects } from './projects.ts';
 import { stores } from './stores.ts';
+import { templateVersions } from './template-versions.ts';
+import { templates } from './templates.ts';
 
 /** Every read model there is. */
 export const projections: ReadonlyArray<AnyProjection> = [
@@ -20,4 +22,6 @@ export const projections: ReadonlyArray<AnyProjection> = [
   phoneNumbers,
   agentProfiles,
   stores,
+  templates,
+  templateVersions,
 ];

@@ -15,6 +15,10 @@ import { listProjects } from './project/list-projects.ts';
 import { listProjections } from './projection/list-projections.ts';
 import { getStore } from './store/get-store.ts';
 import { listStores } from './store/list-stores.ts';
+import { getTemplate } from './template/get-template.ts';
+import { listTemplates } from './template/list-templates.ts';
+import { getTemplateVersion } from './template-version/get-template-version.ts';
+import { listTemplateVersions } from './template-version/list-template-versions.ts';
 
 /** Every query there is, in the order in which documentation lists them. */
 export const queries: ReadonlyArray<AnyQuery> = [
@@ -26,6 +30,10 @@ export const queries: ReadonlyArray<AnyQuery> = [
   getPhoneNumber,
   listAgentProfiles,
   getAgentProfile,
+  listTemplates,
+  getTemplate,
+  listTemplateVersions,
+  getTemplateVersion,
   listProjects,
   getProject,
   listOrganizations,

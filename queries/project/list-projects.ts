@@ -2,12 +2,12 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { examples } from '#domain/examples.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import type { Caller, Tenant } from '#domain/tenancy.ts';
+import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
 import { listPage, nextCursorOutput, pageInput } from '#operations/paging.ts';
 import { query } from '#operations/query.ts';
 import { type ProjectDocument, projects } from '#projections/projects.ts';
-import type { Where } from '#read-store/read-store.ts';
+import { withinReach } from '../within-reach.ts';
 
 const Input = t.partial(pageInput);
 const Output = t.intersection([t.type({ projects: t.readonlyArray(ProjectRecord) }), nextCursorOutput]);
@@ -36,16 +36,3 @@ export const listProjects = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeo
       }),
     ),
 });
-
-function withinReach({ keyType, organizationId, projectId }: Caller): Where {
-  switch (keyType) {
-    case 'admin':
-      return {};
-    case 'partner':
-      return { partnerId: organizationId };
-    case 'organization':
-      return { organizationId };
-    case 'project':
-      return { projectId };
-  }
-}

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
+import { isHiddenFrom } from '#domain/scope.ts';
 import { reaches } from '#domain/tenancy.ts';
 import type { Claims } from '#event-store/claims.ts';
 import { appendTooLarge, type CommandHandler, type Handled, type Origin } from '#event-store/command-handler.ts';
@@ -100,7 +101,8 @@ class CommandExecutor {
     if (subject === null) return E.right({ state: null, tenant: null });
     const id = parameters[subject.parameter] ?? '';
     const { state, tenant } = await this.#runtime.handler.load(subject.entity, id);
-    const found = tenant !== null && subject.entity.knows(state, id) && reaches(caller, tenant);
+    const hidden = isHiddenFrom(caller.keyType, this.#definition.scope);
+    const found = tenant !== null && !hidden && subject.entity.knows(state, id) && reaches(caller, tenant);
     return found ? E.right({ state, tenant }) : E.left(notFound(this.#definition, id));
   }
 

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
+import { isHiddenFrom } from '#domain/scope.ts';
 import { reaches, type Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
@@ -72,14 +73,15 @@ async function execute(
 }
 
 async function subjectOf(
-  { subject }: AnyQuery,
+  { subject, scope }: AnyQuery,
   { documents }: QueryRuntime,
   { caller, parameters }: OperationRequest,
 ): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
   if (subject === null) return E.right(noSubject);
   const id = parameters[subject.parameter] ?? '';
   const document = await documents.get<Tenant>(subject.collection, id);
-  if (document !== null && reaches(caller, document.value)) return E.right(document);
+  const hidden = isHiddenFrom(caller.keyType, scope);
+  if (document !== null && !hidden && reaches(caller, document.value)) return E.right(document);
   const kind = subject.notFound.replace('-not-found', '').replaceAll('-', ' ');
   return E.left(failure(subject.notFound, `There is no ${kind} ${id} that this key reaches.`));
 }

@@ -1,0 +1,35 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { withoutSuffix } from '#domain/entity.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { templateVersionRecord } from '#domain/template/answer.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { archived } from '#domain/template/refusals.ts';
+import { templateVersion } from '#domain/template/template.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const publishTemplateVersion = command({
+  name: 'publish_template_version',
+  summary: 'Publish a version of a template',
+  description:
+    'Instances can be made of it from then on. The first one publishes the template too. Publishing a published one ' +
+    'changes nothing.',
+  group: 'Template versions',
+  http: post('/v1/template-versions/:versionId/publish'),
+  scope: 'templates:write',
+  input: t.type({ versionId: cuid }),
+  output: TemplateVersionRecord,
+  failures: ['template-version-not-found', 'template-archived'],
+  example: { output: { ...examples.templateVersion, publishedAt: examples.templateVersion.updatedAt } },
+  entity: templateVersion,
+  subject: { entity: templateVersion, parameter: 'versionId' },
+  decide: ({ versionId: id }, state) => {
+    if (state?.record.status === 'archived') return E.left(archived);
+    if (state?.versions.get(id)?.publishedAt) return E.right([]);
+    return E.right([happened('TemplateVersionPublished', { id, templateId: withoutSuffix(id) })]);
+  },
+  answer: ({ input, state, dataAt }) => templateVersionRecord(state, input.versionId, dataAt),
+});

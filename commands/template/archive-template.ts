@@ -1,0 +1,30 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { templateRecord } from '#domain/template/answer.ts';
+import { TemplateRecord } from '#domain/template/record.ts';
+import { template } from '#domain/template/template.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const archiveTemplate = command({
+  name: 'archive_template',
+  summary: 'Archive a template',
+  description:
+    'It takes no new version, publication or instance any more; instances that it has go on. This cannot be undone. ' +
+    'Archiving an archived one changes nothing.',
+  group: 'Templates',
+  http: post('/v1/templates/:templateId/archive'),
+  scope: 'templates:write',
+  input: t.type({ templateId: cuid }),
+  output: TemplateRecord,
+  failures: ['template-not-found'],
+  example: { output: { ...examples.template, status: 'archived' } },
+  entity: template,
+  subject: { entity: template, parameter: 'templateId' },
+  decide: ({ templateId: id }, state) =>
+    E.right(templateRecord(state).status === 'archived' ? [] : [happened('TemplateArchived', { id })]),
+  answer: ({ state }) => templateRecord(state),
+});

@@ -1,0 +1,38 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, nullable, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { templateRecord } from '#domain/template/answer.ts';
+import { TemplateRecord } from '#domain/template/record.ts';
+import { template } from '#domain/template/template.ts';
+import { command } from '#operations/command.ts';
+import { patch } from '#operations/operation.ts';
+
+export const updateTemplate = command({
+  name: 'update_template',
+  summary: 'Change a template',
+  description: 'Members that are absent stay as they are; null clears a description.',
+  group: 'Templates',
+  http: patch('/v1/templates/:templateId'),
+  scope: 'templates:write',
+  input: t.intersection([
+    t.type({ templateId: cuid }),
+    t.partial({ name: text({ min: 1, max: 200 }), description: nullable(text({ max: 2000 })) }),
+  ]),
+  output: TemplateRecord,
+  failures: ['template-not-found'],
+  example: { input: { name: 'Dental practice' }, output: examples.template },
+  entity: template,
+  subject: { entity: template, parameter: 'templateId' },
+  decide: ({ templateId: id, name, description }, state) => {
+    const before = templateRecord(state);
+    return E.right([
+      ...(name === undefined || name === before.name ? [] : [happened('TemplateRenamed', { id, name })]),
+      ...(description === undefined || description === before.description
+        ? []
+        : [happened('TemplateDescribed', { id, description })]),
+    ]);
+  },
+  answer: ({ state }) => templateRecord(state),
+});

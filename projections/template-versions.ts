@@ -1,0 +1,27 @@
+import type { TemplateEvents } from '#domain/template/events.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { projection } from '#read-store/projection.ts';
+import { type TenantDocument, tenantOf } from './document.ts';
+
+export interface TemplateVersionDocument extends Omit<TenantDocument<TemplateVersionRecord>, 'revision'> {
+  readonly templateId: string;
+}
+
+type VersionEvents = Pick<TemplateEvents, 'TemplateVersionCreated' | 'TemplateVersionPublished'>;
+
+/** Every version of every template. Their ETag is the template's. */
+export const templateVersions = projection<TemplateVersionDocument, VersionEvents>({
+  name: 'template-versions',
+  version: 1,
+  keys: ({ data }) => [data.id],
+  on: {
+    TemplateVersionCreated: (_, { data, metadata }) => ({
+      ...tenantOf(metadata),
+      templateId: data.templateId,
+      record: { ...data, publishedAt: null, createdAt: metadata.time, updatedAt: metadata.time },
+    }),
+    TemplateVersionPublished: (document, { metadata: { time } }) =>
+      document && { ...document, record: { ...document.record, publishedAt: time, updatedAt: time } },
+  },
+  indexes: [['templateId']],
+});

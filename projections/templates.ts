@@ -1,0 +1,27 @@
+import type { TemplateEvents } from '#domain/template/events.ts';
+import type { TemplateRecord } from '#domain/template/record.ts';
+import { projection } from '#read-store/projection.ts';
+import { changed, moved, streamKey, type TenantDocument, tenantOf } from './document.ts';
+
+export type TemplateDocument = TenantDocument<TemplateRecord>;
+
+/** Every template. Its revision moves with its versions too: one stream, one ETag. */
+export const templates = projection<TemplateDocument, TemplateEvents>({
+  name: 'templates',
+  version: 1,
+  keys: ({ stream }) => [streamKey(stream)],
+  on: {
+    TemplateCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      record: { ...data, status: 'draft', createdAt: metadata.time, updatedAt: metadata.time },
+    }),
+    TemplateRenamed: (document, event) => changed(document, event, { name: event.data.name }),
+    TemplateDescribed: (document, event) => changed(document, event, { description: event.data.description }),
+    TemplateArchived: (document, event) => changed(document, event, { status: 'archived' }),
+    TemplateVersionCreated: moved,
+    TemplateVersionPublished: (document, event) =>
+      document?.record.status === 'draft' ? changed(document, event, { status: 'published' }) : moved(document, event),
+  },
+  indexes: [['partnerId']],
+});

@@ -1,0 +1,18 @@
+import { examples } from '#domain/examples.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
+import { templates } from '#projections/templates.ts';
+import { oneVersion } from '../one-version.ts';
+
+export const getTemplateVersion = oneVersion<TemplateVersionDocument, TemplateVersionRecord>({
+  name: 'get_template_version',
+  summary: 'Read a template version',
+  group: 'Template versions',
+  path: '/v1/template-versions/:versionId',
+  scope: 'templates:read',
+  record: TemplateVersionRecord,
+  notFound: 'template-version-not-found',
+  example: examples.templateVersion,
+  collection: templateVersions,
+  of: { collection: templates, id: ({ templateId }) => templateId },
+});

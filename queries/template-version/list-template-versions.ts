@@ -1,0 +1,18 @@
+import { examples } from '#domain/examples.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateVersions } from '#projections/template-versions.ts';
+import { templates } from '#projections/templates.ts';
+import { resourcesOf } from '../resources-of.ts';
+
+export const listTemplateVersions = resourcesOf({
+  name: 'list_template_versions',
+  summary: "List a template's versions",
+  group: 'Template versions',
+  path: '/v1/templates/:templateId/versions',
+  scope: 'templates:read',
+  owner: { collection: templates, parameter: 'templateId', notFound: 'template-not-found' },
+  member: 'versions',
+  record: TemplateVersionRecord,
+  example: examples.templateVersion,
+  collection: templateVersions,
+});

@@ -1,0 +1,17 @@
+import { examples } from '#domain/examples.ts';
+import { TemplateRecord } from '#domain/template/record.ts';
+import { templates } from '#projections/templates.ts';
+import { oneResource } from '../one-resource.ts';
+
+export const getTemplate = oneResource({
+  name: 'get_template',
+  summary: 'Read a template',
+  group: 'Templates',
+  path: '/v1/templates/:templateId',
+  scope: 'templates:read',
+  parameter: 'templateId',
+  record: TemplateRecord,
+  notFound: 'template-not-found',
+  example: examples.template,
+  collection: templates,
+});

@@ -1,0 +1,46 @@
+import { publishTemplateVersion } from '#commands/template-version/publish-template-version.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { ids } from '#test/support/story.ts';
+import {
+  templateArchived,
+  templateCreated,
+  templateVersionCreated,
+  templateVersionOf,
+  templateVersionPublished,
+} from '#test/support/template-events.ts';
+
+const input = { versionId: templateVersionOf(ids.template, 1) };
+const begun = [templateCreated(), templateVersionCreated(1), templateVersionCreated(2)];
+
+describe('publish_template_version', () => {
+  it('publishes one, whatever others are', () => {
+    given(...begun)
+      .when(publishTemplateVersion, input)
+      .then(templateVersionPublished(1));
+    given(...begun, templateVersionPublished(2))
+      .when(publishTemplateVersion, input)
+      .then(templateVersionPublished(1));
+  });
+
+  it('changes nothing of a published one', () => {
+    given(...begun, templateVersionPublished(1))
+      .when(publishTemplateVersion, input)
+      .then();
+  });
+
+  it('is refused under an archived template, of a published one too', () => {
+    given(...begun, templateArchived())
+      .when(publishTemplateVersion, input)
+      .then('template-archived');
+    given(...begun, templateVersionPublished(1), templateArchived())
+      .when(publishTemplateVersion, input)
+      .then('template-archived');
+  });
+
+  describe('input', () => {
+    const of = inputOf(publishTemplateVersion, input);
+    of.id('versionId');
+    of.ignoresUnknown();
+  });
+});

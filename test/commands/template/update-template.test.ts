@@ -1,0 +1,53 @@
+import { updateTemplate } from '#commands/template/update-template.ts';
+import { happened } from '#domain/event.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { ids } from '#test/support/story.ts';
+import { templateArchived, templateCreated } from '#test/support/template-events.ts';
+
+const id = ids.template;
+const renamed = happened('TemplateRenamed', { id, name: 'Clinic' });
+const described = (description: string | null) => happened('TemplateDescribed', { id, description });
+
+describe('update_template', () => {
+  it('renames', () => {
+    given(templateCreated()).when(updateTemplate, { templateId: id, name: 'Clinic' }).then(renamed);
+  });
+
+  it('describes, and clears a description with null or an empty text', () => {
+    for (const description of ['Of a clinic', null, '']) {
+      given(templateCreated()).when(updateTemplate, { templateId: id, description }).then(described(description));
+    }
+  });
+
+  it('changes both by one command', () => {
+    given(templateCreated())
+      .when(updateTemplate, { templateId: id, name: 'Clinic', description: null })
+      .then(renamed, described(null));
+  });
+
+  it('changes nothing for an empty body, or what is so already', () => {
+    given(templateCreated()).when(updateTemplate, { templateId: id }).then();
+    const same = { templateId: id, name: 'Dental practice', description: 'Front desk of a practice' };
+    given(templateCreated()).when(updateTemplate, same).then();
+  });
+
+  it('sees the changes before it', () => {
+    given(templateCreated(), renamed).when(updateTemplate, { templateId: id, name: 'Clinic' }).then();
+    given(templateCreated(), described(null)).when(updateTemplate, { templateId: id, description: null }).then();
+  });
+
+  it('changes an archived one too', () => {
+    given(templateCreated(), templateArchived()).when(updateTemplate, { templateId: id, name: 'Clinic' }).then(renamed);
+  });
+
+  describe('input', () => {
+    const of = inputOf(updateTemplate, { templateId: id });
+    of.id('templateId');
+    of.optional('name', undefined);
+    of.text('name', { min: 1, max: 200 });
+    of.optional('description', undefined);
+    of.text('description', { min: 0, max: 2000, orNull: true });
+    of.ignoresUnknown();
+  });
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { happened } from '#domain/event.ts';
+import { templateVersions } from '#projections/template-versions.ts';
+import { templates } from '#projections/templates.ts';
+import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
+import { shown } from '#test/support/shown.ts';
+import { ids, tenants } from '#test/support/story.ts';
+import {
+  templateArchived,
+  templateCreated,
+  templateVersionCreated,
+  templateVersionOf,
+  templateVersionPublished,
+} from '#test/support/template-events.ts';
+
+const id = ids.template;
+const stream = `template-${id}`;
+const template = (change: object, revision: number, updated = revision) => ({
+  [id]: {
+    ...tenants.project,
+    revision,
+    record: { ...templateCreated().data, status: 'draft', createdAt: timeOf(0), updatedAt: timeOf(updated), ...change },
+  },
+});
+const of = (...events: ReadonlyArray<ToldEvent>) => shown(templates, { [stream]: [templateCreated(), ...events] });
+
+describe('templates projection', () => {
+  it('shows a draft, renamed and described', () => {
+    assert.deepEqual(of(), template({}, 0));
+    assert.deepEqual(of(happened('TemplateRenamed', { id, name: 'Clinic' })), template({ name: 'Clinic' }, 1));
+    assert.deepEqual(of(happened('TemplateDescribed', { id, description: null })), template({ description: null }, 1));
+  });
+
+  it('is published by its first published version, and moves with every other', () => {
+    const [first, second] = [templateVersionCreated(1), templateVersionCreated(2)];
+    assert.deepEqual(of(first, second), template({}, 2, 0));
+    const published = [first, second, templateVersionPublished(2)];
+    assert.deepEqual(of(...published), template({ status: 'published' }, 3));
+    assert.deepEqual(of(...published, templateVersionPublished(1)), template({ status: 'published' }, 4, 3));
+  });
+
+  it('shows an archived one', () => {
+    assert.deepEqual(of(templateArchived()), template({ status: 'archived' }, 1));
+  });
+});
+
+describe('template versions projection', () => {
+  const version = (number: number, publishedAt: string | null, created: number, updated = created) => ({
+    [templateVersionOf(id, number)]: {
+      ...tenants.project,
+      templateId: id,
+      record: {
+        ...templateVersionCreated(number).data,
+        publishedAt,
+        createdAt: timeOf(created),
+        updatedAt: timeOf(updated),
+      },
+    },
+  });
+
+  it('shows each version, published or not', () => {
+    const events = [templateCreated(), templateVersionCreated(1), templateVersionCreated(2)];
+    assert.deepEqual(shown(templateVersions, { [stream]: events }), { ...version(1, null, 1), ...version(2, null, 2) });
+    assert.deepEqual(shown(templateVersions, { [stream]: [...events, templateVersionPublished(1)] }), {
+      ...version(1, timeOf(3), 1, 3),
+      ...version(2, null, 2),
+    });
+  });
+
+  it('shows the versions of an archived template', () => {
+    const events = [templateCreated(), templateVersionCreated(1), templateArchived()];
+    assert.deepEqual(shown(templateVersions, { [stream]: events }), version(1, null, 1));
+  });
+});
