@@ -16,6 +16,7 @@ import type {
 import { RebuildReport } from '#read-store/rebuild-report.ts';
 import { type Retrying, retrying } from '#read-store/retrying.ts';
 import { Unavailable } from '#src/unavailable.ts';
+import { unlessAborted } from '#src/unless-aborted.ts';
 
 /** A projection that lies further behind than this catches up on its own, so that it holds up no other. */
 const liveWindow = 10_000;
@@ -35,6 +36,8 @@ export interface ProjectionRunnerOptions {
   /** The runner is its only writer. */
   readonly store: ReadStoreWriter;
   readonly log: Log;
+  /** Ends it, as `close` does: also while it is starting, whatever it waits for then. */
+  readonly signal?: AbortSignal;
   /** Called when `positions` may have moved. */
   readonly onPositions?: () => void;
   /** Called when `status` has changed in more than positions, and twice a second while something is rebuilt. */
@@ -49,7 +52,7 @@ export interface ProjectionRunner {
   positions(): ReadonlyArray<ServedPosition>;
   /** Every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean;
-  /** Settles when it has closed; rejects when it cannot go on. */
+  /** Settles when it has ended; rejects when it cannot go on. */
   readonly finished: Promise<void>;
   /** Finishes the batch at hand, stores the checkpoints, and ends. The store stays open. */
   close(): Promise<void>;
@@ -58,6 +61,7 @@ export interface ProjectionRunner {
 /**
  * Starts feeding the log to projections: those that stand go on from their checkpoints, those that are new, changed
  * or asked to be rebuilt are filled beside what queries read and swapped in when they have caught up.
+ * @returns once it knows where they stand; with its end behind it already when the signal has aborted before
  * @throws what the stores throw other than Unavailable, which is waited out
  */
 export async function startProjectionRunner(options: ProjectionRunnerOptions): Promise<ProjectionRunner> {
@@ -69,12 +73,15 @@ export async function startProjectionRunner(options: ProjectionRunnerOptions): P
 class Runner implements ProjectionRunner {
   readonly #options: ProjectionRunnerOptions;
   readonly #closing = new AbortController();
+  /** Aborts when it is to end. */
+  readonly #signal: AbortSignal;
   readonly #retry: Retrying;
   readonly #standings: ReadonlyArray<ProjectionStanding>;
   readonly #pace = new PaceMeter();
   readonly #report: RebuildReport;
   #live: Lane;
   readonly #catchUp: Lane;
+  #starting = true;
   #turn: Promise<void> = Promise.resolve();
   #obeyedUpTo = 0;
   #statusAt = 0;
@@ -85,7 +92,9 @@ class Runner implements ProjectionRunner {
   constructor(options: ProjectionRunnerOptions) {
     this.#options = options;
     this.#report = new RebuildReport(options.log);
-    this.#retry = { log: options.log, signal: this.#closing.signal };
+    const { signal = this.#closing.signal } = options;
+    this.#signal = AbortSignal.any([signal, this.#closing.signal]);
+    this.#retry = { log: options.log, signal: this.#signal };
     this.#standings = options.projections.map((projection) => new ProjectionStanding(projection, []));
     this.#live = this.#liveLane(0);
     this.#catchUp = new Lane(0, {
@@ -110,16 +119,13 @@ class Runner implements ProjectionRunner {
   }
 
   async start(): Promise<void> {
-    const { events, store } = this.#options;
-    const end = await this.#persist('Reading the log', () => events.lastPosition());
-    await this.#persist('Dropping old read models', () =>
-      store.dropOthers(this.#standings.map(({ projection }) => projection.name)),
-    );
-    const operator = await this.#operatorState(end);
-    for (const standing of this.#standings) await this.#takeUp(standing, operator, end);
-    await this.#obeyPast(end);
-    this.#assignLanes(end);
-    await this.#tellStatus();
+    try {
+      await this.#takeUpAll();
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      throw error;
+    }
+    this.#starting = false;
     this.finished = this.#run();
     // Whoever started the runner looks at `finished` in its own time.
     this.finished.catch(() => undefined);
@@ -130,12 +136,25 @@ class Runner implements ProjectionRunner {
     await this.finished;
   }
 
+  async #takeUpAll(): Promise<void> {
+    const { events, store } = this.#options;
+    const end = await this.#persist('Reading the log', () => events.lastPosition());
+    await this.#persist('Dropping old read models', () =>
+      store.dropOthers(this.#standings.map(({ projection }) => projection.name)),
+    );
+    const operator = await this.#operatorState(end);
+    for (const standing of this.#standings) await this.#takeUp(standing, operator, end);
+    await this.#obeyPast(end);
+    this.#assignLanes(end);
+    await this.#tellStatus();
+  }
+
   async #run(): Promise<void> {
     try {
       await Promise.all([this.#live.run(() => []), this.#catchUp.run(() => this.#catchUpTypes())]);
       await this.#saveCheckpoints();
     } catch (error) {
-      const closing = this.#closing.signal.aborted;
+      const closing = this.#signal.aborted;
       this.#closing.abort();
       // What could not be stored is folded again from the checkpoints.
       if (!closing || !(error instanceof Unavailable)) throw error;
@@ -182,7 +201,7 @@ class Runner implements ProjectionRunner {
   async #obeyPast(end: number): Promise<void> {
     const after = this.#obeyedUpTo;
     if (after >= end) return;
-    const { signal } = this.#closing;
+    const signal = this.#signal;
     for await (const batch of this.#options.events.subscribe({ after, types: operatorEventTypes, signal })) {
       await this.#obeyBatch(batch);
       if (batch.caughtUp) return;
@@ -213,7 +232,7 @@ class Runner implements ProjectionRunner {
     const onFailed = (feed: GenerationFeed) => this.#stopped(feed);
     const onWentBack = (feed: GenerationFeed) => this.#feedAgain([feed]);
     const inTurn = (work: () => Promise<void>) => this.#inTurn(work);
-    return { events, store, log, signal: this.#closing.signal, onFailed, onWentBack, inTurn };
+    return { events, store, log, signal: this.#signal, onFailed, onWentBack, inTurn };
   }
 
   #rebuildBatchesTogether(): number {
@@ -405,7 +424,9 @@ class Runner implements ProjectionRunner {
   }
 
   #persist<Result>(what: string, call: () => Promise<Result>): Promise<Result> {
-    return retrying(what, call, this.#retry);
+    if (!this.#starting) return retrying(what, call, this.#retry);
+    // Nothing is at hand yet that would have to be finished.
+    return unlessAborted(this.#signal, () => retrying(what, call, this.#retry));
   }
 }
 

@@ -1,7 +1,14 @@
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import { allSettled } from '#read-store/mongodb/all-settled.ts';
 import { applyWrites, forgetRemoved } from '#read-store/mongodb/document-writes.ts';
-import { type KeyLastUsedRecord, keysLastUsedName, type NoteRecord, notesName } from '#read-store/mongodb/notes.ts';
+import {
+  type KeyLastUsedRecord,
+  keysLastUsedName,
+  type NoteName,
+  type NoteRecord,
+  notesName,
+  readNote,
+} from '#read-store/mongodb/notes.ts';
 import {
   collectionGenerations,
   generationPath,
@@ -26,6 +33,7 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
+import type { PositionsWriter, ServedPositions } from '#read-store/told-positions.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Superseded } from '#src/superseded.ts';
 
@@ -49,7 +57,7 @@ export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions 
 }
 
 /** Opens the writing side of a read store on MongoDB. It connects at the first call. */
-export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter {
+export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {
   const { url, fence = 0, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
   return new MongoDbReadStoreWriter(new MongoDbConnection({ url, timeoutMilliseconds }), fence);
 }
@@ -62,10 +70,11 @@ interface Tracking {
   forgetAt: number;
 }
 
-class MongoDbReadStoreWriter implements ReadStoreWriter {
+class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   readonly #connection: MongoDbConnection;
   readonly #fence: number;
   readonly #tracking = new Map<number, Tracking>();
+  #beat = 0;
 
   constructor(connection: MongoDbConnection, fence: number) {
     this.#connection = connection;
@@ -166,14 +175,17 @@ class MongoDbReadStoreWriter implements ReadStoreWriter {
   }
 
   async operatorState(): Promise<OperatorState> {
-    const note = await this.#connection.call((database) =>
-      database.collection<NoteRecord>(notesName).findOne({ _id: 'operator-state' }),
-    );
+    const note = await this.#connection.call((database) => readNote(database, 'operator-state'));
     return note === null ? { position: 0, skipped: {} } : JSON.parse(note.body);
   }
 
   async saveOperatorState(state: OperatorState): Promise<void> {
     await this.#saveNote('operator-state', state);
+  }
+
+  async savePositions(positions: ServedPositions): Promise<void> {
+    this.#beat += 1;
+    await this.#saveNote('positions', { ...positions, beat: this.#beat });
   }
 
   async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
@@ -292,7 +304,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter {
     });
   }
 
-  async #saveNote(name: string, body: object): Promise<void> {
+  async #saveNote(name: NoteName, body: object): Promise<void> {
     const fence = Long.fromNumber(this.#fence);
     const text = JSON.stringify(body);
     const notes = (database: Db) => database.collection<NoteRecord>(notesName);

@@ -1,5 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { type KeyLastUsedRecord, keysLastUsedName, type NoteRecord, notesName } from '#read-store/mongodb/notes.ts';
+import { type KeyLastUsedRecord, keysLastUsedName, readNote } from '#read-store/mongodb/notes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from '#read-store/mongodb/read-model-record.ts';
 import {
   type DocumentRecord,
@@ -17,6 +17,7 @@ import type {
   StoredDocument,
   Where,
 } from '#read-store/read-store.ts';
+import type { PositionsReader, ToldPositions } from '#read-store/told-positions.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -26,13 +27,13 @@ const maxAttempts = 5;
 const batchSize = 500;
 
 /** Opens the reading side of a read store on MongoDB. It connects at the first question. */
-export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadStore {
+export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadStore & PositionsReader {
   return new MongoDbReadStore(new MongoDbConnection(options));
 }
 
 type Documents = Collection<DocumentRecord<number>>;
 
-class MongoDbReadStore implements ReadStore {
+class MongoDbReadStore implements ReadStore, PositionsReader {
   readonly #connection: MongoDbConnection;
   /** The generations that were current last, by collection. */
   readonly #known = new Map<string, Generation>();
@@ -55,10 +56,13 @@ class MongoDbReadStore implements ReadStore {
   }
 
   async status(): Promise<ReadonlyArray<ProjectionStatus>> {
-    const note = await this.#connection.call((database) =>
-      database.collection<NoteRecord>(notesName).findOne({ _id: 'status' }),
-    );
+    const note = await this.#connection.call((database) => readNote(database, 'status'));
     return note === null ? [] : JSON.parse(note.body);
+  }
+
+  async positions(): Promise<ToldPositions | null> {
+    const note = await this.#connection.call((database) => readNote(database, 'positions'));
+    return note === null ? null : { ...JSON.parse(note.body), token: note.fence };
   }
 
   async keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {

@@ -1,14 +1,21 @@
-import type { Long } from 'mongodb';
+import type { Db, Long } from 'mongodb';
 
-/** The collection of what is kept whole: the status of the projections, and what operators asked for. */
+/** The collection of what is kept whole: the projections' positions, their status, and what operators asked for. */
 export const notesName = 'notes';
 
-export interface NoteRecord {
-  readonly _id: string;
+export type NoteName = 'positions' | 'status' | 'operator-state';
+
+export interface NoteRecord<Token = Long> {
+  readonly _id: NoteName;
   /** JSON text. */
   readonly body: string;
   /** The token of the lease that wrote it. */
-  readonly fence: Long;
+  readonly fence: Token;
+}
+
+/** Reads a note; null when it was never written. */
+export function readNote(database: Db, name: NoteName): Promise<NoteRecord<number> | null> {
+  return database.collection<NoteRecord<number>>(notesName).findOne({ _id: name });
 }
 
 /** The collection of when each API key was last used. */

@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { PositionsWriter } from '#read-store/told-positions.ts';
 import { Superseded } from '#src/superseded.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
@@ -120,8 +121,8 @@ describeOnMongoDb('read store on MongoDB', (server) => {
 
   describe('fencing', () => {
     let url: string;
-    let older: ReadStoreWriter;
-    let newer: ReadStoreWriter;
+    let older: ReadStoreWriter & PositionsWriter;
+    let newer: ReadStoreWriter & PositionsWriter;
     let generation: Generation;
     beforeEach(async () => {
       url = server.newUrl();
@@ -139,6 +140,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await newer.generations('items');
       await newer.saveStatus([]);
       await newer.saveOperatorState({ position: 1, skipped: {} });
+      await newer.savePositions({ ready: true, projections: [] });
       const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
       await assert.rejects(older.commit([commit]), Superseded);
       await assert.rejects(older.commit([{ ...commit, writes: [] }]), Superseded);
@@ -147,6 +149,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await assert.rejects(older.generations('items'), Superseded);
       await assert.rejects(older.saveStatus([]), Superseded);
       await assert.rejects(older.saveOperatorState({ position: 2, skipped: {} }), Superseded);
+      await assert.rejects(older.savePositions({ ready: true, projections: [] }), Superseded);
       await older.dropOthers([]);
       const { current, filling } = await newer.generations('items');
       assert.deepEqual([current, filling], [generation, null]);
@@ -157,6 +160,23 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await older.begin({ ...items, version: 2 }, 0);
       const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
       await assert.rejects(older.commit([commit]), Superseded);
+    });
+
+    it('tells readers where the projections stand, by whose token, and that its writer lives', async () => {
+      const reader = openMongoDbReadStore({ url });
+      try {
+        assert.equal(await reader.positions(), null);
+        const behind = { ready: false, projections: [{ name: 'items', position: 3, live: false }] };
+        await older.savePositions(behind);
+        assert.deepEqual(await reader.positions(), { ...behind, token: 1, beat: 1 });
+        await older.savePositions(behind);
+        assert.deepEqual(await reader.positions(), { ...behind, token: 1, beat: 2 });
+        const live = { ready: true, projections: [{ name: 'items', position: 2 ** 40, live: true }] };
+        await newer.savePositions(live);
+        assert.deepEqual(await reader.positions(), { ...live, token: 2, beat: 1 });
+      } finally {
+        await reader.close();
+      }
     });
 
     it('lets the newer one go on from what the older one stored', async () => {
