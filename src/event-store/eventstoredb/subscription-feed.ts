@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
 import { bytesOf, type EventMessage, eventOf } from '#event-store/eventstoredb/event-message.ts';
@@ -6,6 +7,9 @@ import { TimedOut } from '#event-store/eventstoredb/within.ts';
 
 /** Bytes of events that wait to be taken, beyond which the server is made to wait. */
 const maxWaitingBytes = 16 * 1024 * 1024;
+
+/** How long events are gathered before they are taken, while the rest of the log is still to come. */
+const gatherMilliseconds = 20;
 
 /** What was taken from a feed. */
 export interface Taken {
@@ -64,7 +68,8 @@ export class SubscriptionFeed {
   }
 
   /**
-   * Waits for events, or for the mark that there are none left.
+   * Waits for events, or for the mark that there are none left. The server sends them one by one: they are gathered,
+   * since a batch has its costs, but live ones no longer than those take that came with the first.
    * @param count of events at most
    * @param isCaughtUp the taker knows already that it is caught up: then only events are worth taking
    * @returns null when the feed was closed
@@ -72,6 +77,7 @@ export class SubscriptionFeed {
    */
   async take(count: number, isCaughtUp: boolean): Promise<Taken | null> {
     await this.#until(() => this.#waitingCount > 0 || (this.#live && !isCaughtUp));
+    await this.#gather(count);
     if (this.#ended === closed) return null;
     if (this.#waitingCount === 0 && !(this.#live && !isCaughtUp)) throw this.#ended;
     const messages = this.#waiting.slice(this.#taken, this.#taken + count);
@@ -92,6 +98,19 @@ export class SubscriptionFeed {
 
   get #waitingCount(): number {
     return this.#waiting.length - this.#taken;
+  }
+
+  async #gather(count: number): Promise<void> {
+    if (this.#live) {
+      await nextTurn();
+      return;
+    }
+    let late = false;
+    const limit = setTimeout(() => {
+      late = true;
+      this.#wake();
+    }, gatherMilliseconds);
+    await this.#until(() => late || this.#live || this.#waitingCount >= count).finally(() => clearTimeout(limit));
   }
 
   #receive(answer: ReadResp): void {

@@ -2,7 +2,7 @@ import { type Collection, Long, MongoClient } from 'mongodb';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { DocumentWrite, ReadStoreWriter } from '#read-store/read-store.ts';
 import { FerretDb } from '#test/support/ferretdb.ts';
-import { format, interleaved, print, printResults, type Result } from './measure.ts';
+import { format, interleaved, type Result } from '../measure.ts';
 
 const rounds = 5;
 const made = 5000;
@@ -23,17 +23,8 @@ interface BareDocument {
 /**
  * Documents of 500 bytes stored through the read-store port on FerretDB, with their checkpoint, against the driver's
  * bare `bulkWrite` of the same documents into a collection with the same indexes.
+ * @throws Error if FerretDB does not start
  */
-export default async function enginesProjections(): Promise<void> {
-  const results = await projectionWrites();
-  print(
-    `Medians of ${rounds} rounds: ${format(made)} documents made, ${madeTogether} a commit; ${putAgain} put again.`,
-  );
-  print();
-  printResults(results);
-}
-
-/** Measures it. @throws Error if FerretDB does not start */
 export async function projectionWrites(): Promise<ReadonlyArray<Result>> {
   const ferret = new FerretDb();
   await ferret.start();

@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
 import { noStream } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import { callsPerSecond, format, interleaved, printResults, printTable } from './measure.ts';
+import { callsPerSecond, format, interleaved, type Result } from '../measure.ts';
 
 const inFlight = 64;
 const rounds = 5;
@@ -21,11 +18,10 @@ const metadataText = JSON.stringify(metadata);
 
 /**
  * Appends of one 500-byte event to a new stream, 64 in flight: through the port, and by the bare client (in batches, as
- * it does by default, and one call each), on one server: the double in a process of its own, or EVENTSTOREDB_TEST_URL.
+ * it does by default, and one call each).
+ * @param url of the server
  */
-export default async function enginesAppend(): Promise<void> {
-  const server = process.env.EVENTSTOREDB_TEST_URL === undefined ? startDouble() : null;
-  const url = process.env.EVENTSTOREDB_TEST_URL ?? (await urlOf(server));
+export async function appends(url: string): Promise<ReadonlyArray<Result>> {
   const store = openEventStoreDbEventStore({ url, log: pino({ level: 'warn' }) });
   const client = EventStoreDBClient.connectionString(url);
   const bare = (options: object) => async () => {
@@ -50,30 +46,15 @@ export default async function enginesAppend(): Promise<void> {
       ],
       rounds,
     );
-    printTable(
-      ['appends, 64 in flight', 'a second'],
-      [...figures].map(([name, figure]) => [name, format(figure)]),
-    );
     const against = (yardstick: string) => (figures.get('switchyard') ?? 0) / (figures.get(yardstick) ?? 0);
-    const bounds = { unit: ' ×', required: 0.7, aim: 0.9 };
-    printResults([
-      { what: 'appends / bare client, single calls', figure: against('client, single calls'), ...bounds },
-      { what: 'appends / bare client, its batches', figure: against('client, batches'), ...bounds },
-    ]);
+    const bounds = { required: 0.7, aim: 0.9 };
+    const what = `appends, ${inFlight} in flight (${format(figures.get('switchyard') ?? 0)}/s)`;
+    return [
+      { what, figure: against('client, single calls'), unit: " × bare client's single calls", ...bounds },
+      { what, figure: against('client, batches'), unit: " × bare client's batches", ...bounds },
+    ];
   } finally {
     await store.close();
     await client.dispose();
-    server?.stdin?.end();
   }
-}
-
-function startDouble(): ChildProcess {
-  const script = fileURLToPath(new URL('../test/support/eventstoredb/serve.ts', import.meta.url));
-  return spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
-}
-
-async function urlOf(server: ChildProcess | null): Promise<string> {
-  if (server === null || server.stdout === null) throw new Error('The double was not started.');
-  const [line] = await once(server.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
-  return String(line).trim();
 }

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreDBClient, excludeSystemEvents, START } from '@eventstore/db-client';
+import { pino } from 'pino';
+import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { projections } from '#projections/table.ts';
+import { startProjectionRunner } from '#read-store/projection-runner.ts';
+import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { writeBelievableLog } from '../logs/believable-log.ts';
+import { format, interleaved, type Result } from '../measure.ts';
+
+const events = 60_000;
+const rounds = 3;
+const limitMilliseconds = 120_000;
+const log = pino({ level: 'warn' });
+
+/**
+ * A log of EventStoreDB read into all read models, which are kept on SQLite, so that it is the event store that is
+ * measured; against the bare client's `$all` subscription, which does nothing with what it gets.
+ * @param url of a server with an empty log
+ */
+export async function catchUp(url: string): Promise<ReadonlyArray<Result>> {
+  const store = openEventStoreDbEventStore({ url, log });
+  try {
+    await writeBelievableLog(store, events);
+  } finally {
+    await store.close();
+  }
+  const figures = await interleaved(
+    [
+      { name: 'switchyard', round: () => readModelsPerSecond(url) },
+      { name: 'client', round: () => subscriptionPerSecond(url) },
+    ],
+    rounds,
+  );
+  const made = figures.get('switchyard') ?? Number.NaN;
+  return [
+    {
+      what: `catch-up into read models (${format(made)} events/s)`,
+      figure: made / (figures.get('client') ?? Number.NaN),
+      unit: " × bare client's $all",
+      required: 0.4,
+      aim: 0.7,
+    },
+  ];
+}
+
+async function readModelsPerSecond(url: string): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const source = openEventStoreDbEventStore({ url, log });
+  const store = openSqliteReadStoreWriter(join(folder, 'read.db'), (message) => log.warn(message));
+  const started = performance.now();
+  const runner = await startProjectionRunner({ projections, events: source, store, log });
+  try {
+    while (!runner.ready()) {
+      if (performance.now() - started > limitMilliseconds) throw new Error('The read models did not catch up.');
+      await sleep(2);
+    }
+    return perSecond(started);
+  } finally {
+    await runner.close();
+    await store.close();
+    await source.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function subscriptionPerSecond(url: string): Promise<number> {
+  const client = EventStoreDBClient.connectionString(url);
+  const started = performance.now();
+  const subscription = client.subscribeToAll({ fromPosition: START, filter: excludeSystemEvents() });
+  const timer = setTimeout(() => subscription.destroy(new Error('The log did not come.')), limitMilliseconds);
+  try {
+    let left = events;
+    for await (const { event } of subscription) {
+      if (event !== undefined) left -= 1;
+      if (left <= 0) break;
+    }
+    return perSecond(started);
+  } finally {
+    clearTimeout(timer);
+    await client.dispose();
+  }
+}
+
+function perSecond(started: number): number {
+  return (events / (performance.now() - started)) * 1_000;
+}
