@@ -1,5 +1,5 @@
 /** DESIGN.md's arrows: which side may know which. */
-const compositionRoots = '^src/(main|compose|projector)\\.ts$|^src/command-line/';
+const compositionRoots = '^src/(main|compose|projector|open-event-store|open-read-store)\\.ts$|^src/command-line/';
 const adapters =
   '^src/(event-store|read-store)/(sqlite|eventstoredb|mongodb)/|^src/processes/(sqlite|mongodb)-|^src/leases/mongodb-|^src/blob-store/(folder|gridfs)|^src/data-directory\\.ts$';
 

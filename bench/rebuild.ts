@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { startProjector } from '#read-store/projector-thread.ts';
+import { startEmbeddedProjections } from '#read-store/embedded-projections.ts';
 import { writeBelievableLog } from './logs/believable-log.ts';
 import { format, median, print, printResults } from './measure.ts';
 
@@ -106,18 +106,17 @@ async function measure(folder: string): Promise<void> {
   const store = await openSqliteEventStore({ file: join(folder, 'events.db') });
   const quiet = () => undefined;
   const started = performance.now();
-  const projector = await startProjector({
-    eventStoreFile: join(folder, 'events.db'),
-    wakePort: () => store.wakePort(),
-    readStoreFile: join(readFolder, 'read.db'),
+  const projections = await startEmbeddedProjections({
+    events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
+    readStore: { kind: 'sqlite', file: join(readFolder, 'read.db') },
     log: { info: quiet, warn: (_, message) => print(message), error: (_, message) => print(message) },
   });
   try {
-    while (!projector.ready()) await sleep(5);
+    while (!projections.following().live) await sleep(5);
     const seconds = (performance.now() - started) / 1000;
     print(JSON.stringify({ seconds, peakMegabytes: process.resourceUsage().maxRSS / 1024 } satisfies Rebuild));
   } finally {
-    await projector.close();
+    await projections.close();
     await store.close();
     await rm(readFolder, { recursive: true });
   }

@@ -1,5 +1,6 @@
 import type { EventStore } from '#event-store/event-store.ts';
-import type { Projector, ProjectorStatus } from '#read-store/projector-thread.ts';
+import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
+import type { ProjectionStatus } from '#read-store/read-store.ts';
 
 /**
  * Waits until every read model holds the log as far as it goes now, so that what was acknowledged before a crash is
@@ -7,29 +8,29 @@ import type { Projector, ProjectorStatus } from '#read-store/projector-thread.ts
  * @param limitMilliseconds how long at most: a long log is followed while the service runs, as `/readyz` tells
  */
 export async function caughtUp(
-  projector: Projector,
+  projections: ProjectionsProgress,
   events: Pick<EventStore, 'lastPosition'>,
   limitMilliseconds: number,
 ): Promise<void> {
   const deadline = performance.now() + limitMilliseconds;
   const end = await events.lastPosition();
-  await statusThat(projector, ({ projections }) => projections.length > 0 && projections.every(isFilled), deadline);
-  const names = projector.status().projections.map(({ name }) => name);
-  await projector.waitForProjections(names, end, deadline - performance.now());
+  await statusThat(projections, (statuses) => statuses.length > 0 && statuses.every(isFilled), deadline);
+  const names = projections.status().map(({ name }) => name);
+  await projections.waitForProjections(names, end, deadline - performance.now());
 }
 
-const isFilled = ({ ready }: ProjectorStatus['projections'][number]) => ready;
+const isFilled = ({ ready }: ProjectionStatus) => ready;
 
 async function statusThat(
-  projector: Projector,
-  fits: (status: ProjectorStatus) => boolean,
+  projections: ProjectionsProgress,
+  fits: (statuses: ReadonlyArray<ProjectionStatus>) => boolean,
   deadline: number,
 ): Promise<void> {
-  if (fits(projector.status())) return;
+  if (fits(projections.status())) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, Math.max(0, deadline - performance.now()));
-  const unsubscribe = projector.onStatus((status) => {
-    if (fits(status)) resolve();
+  const unsubscribe = projections.onStatus((statuses) => {
+    if (fits(statuses)) resolve();
   });
   await promise;
   clearTimeout(timer);

@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { commands } from '#commands/table.ts';
-import { upcasters } from '#domain/upcasters.ts';
 import { Claims } from '#event-store/claims.ts';
 import { CommandHandler } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { upcastWith } from '#event-store/upcasting.ts';
 import type { Readiness } from '#http/health.ts';
 import { KeyResolver } from '#http/key-resolver.ts';
 import { createMetrics, type Metrics, type ProjectionLag } from '#http/metrics.ts';
@@ -19,19 +16,22 @@ import type { CheckpointStore } from '#processes/checkpoint-store.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
-import { projections } from '#projections/table.ts';
+import { projections as projectionTable } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
 import { filledOnly } from '#read-store/filled-read-store.ts';
 import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
 import { typesOf } from '#read-store/projection.ts';
-import { type Projector, startProjector } from '#read-store/projector-thread.ts';
+import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { bootstrap } from './bootstrap.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { effectsShown, showLimitMilliseconds } from './effects-shown.ts';
+import { openEventStore } from './open-event-store.ts';
+import { openReadStore } from './open-read-store.ts';
+import { reachedAtStart } from './reached-at-start.ts';
+import { readinessOf } from './readiness.ts';
 
 /** Everything behind the faces, running. */
 export interface Service {
@@ -39,7 +39,6 @@ export interface Service {
   readonly keys: KeyResolver;
   readonly events: EventStore;
   readonly documents: ReadStore;
-  readonly projector: Projector;
   readonly directory: DataDirectory;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -57,7 +56,7 @@ export interface ComposeOptions {
 }
 
 const processes = [detachPhoneNumbers, assignAgentProfiles];
-const handledTypes = [...new Set(projections.flatMap(typesOf))];
+const handledTypes = [...new Set(projectionTable.flatMap(typesOf))];
 /** How long a process waits for a read model before it tries again; a stop waits as long at most. */
 const upToDateMilliseconds = 2_000;
 
@@ -70,22 +69,21 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   const opened = new AsyncDisposableStack();
   try {
     const stores = await openStores(config, options, opened);
-    const handler = new CommandHandler({ store: stores.events, soleWriter: true });
+    const handler = new CommandHandler({ store: stores.events, soleWriter: stores.soleWriter });
     await bootstrap(handler, config.bootstrapApiKey, options.tellKey);
     const runners = startProcesses(stores, handler, options.log, opened);
-    const { directory, events, projector, metrics } = stores;
-    await caughtUp(projector, events, showLimitMilliseconds);
-    const documents = filledOnly(stores.documents, projector);
+    const { directory, events, projections, metrics } = stores;
+    await caughtUp(projections, events, showLimitMilliseconds);
+    const documents = filledOnly(stores.documents, projections);
     const keys = new KeyResolver(documents, stores.keyUsage);
-    metrics.watchProjections(() => projectionLags(events, projector));
+    metrics.watchProjections(() => projectionLags(events, projections));
     return {
       operations: bindOperations({ ...stores, documents }, handler, runners, keys, config.limits.maxAppendBytes),
       keys,
       events,
       documents,
-      projector,
       directory,
-      readiness: readinessOf(events, projector),
+      readiness: readinessOf(stores),
       metrics,
       close: () => opened.disposeAsync(),
     };
@@ -99,7 +97,8 @@ interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
   readonly events: EventStore;
-  readonly projector: Projector;
+  readonly soleWriter: boolean;
+  readonly projections: ProjectionsProgress;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
   readonly checkpoints: CheckpointStore;
@@ -115,40 +114,25 @@ async function openStores(
   opened.defer(() => directory.release());
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
-  const events = await openSqliteEventStore({
-    file: config.eventStore.path,
-    upcast: upcastWith(upcasters),
-    maxAppendBytes: config.limits.maxAppendBytes,
-    onCommit: ({ appends }) => metrics.appendBatch(appends),
-    onWriterFailure: onFatal,
-  });
+  const { events, forProjector, soleWriter } = await openEventStore(config, { log, metrics, onFatal });
   opened.defer(() => events.close());
-  const projector = await startProjector({
-    eventStoreFile: config.eventStore.path,
-    wakePort: () => events.wakePort(),
-    readStoreFile: config.readStore.path,
-    log,
-  });
-  opened.defer(() => projector.close());
-  const documents = openSqliteReadStore(config.readStore.path, {
-    onCommit: (listener) => projector.onCommit(listener),
-  });
-  opened.defer(() => documents.close());
-  const keyUsage = openKeyUsage({ readStore: documents, save: (times) => projector.saveKeysLastUsed(times), log });
+  await reachedAtStart('EVENT_STORE_URL', log, () => events.lastPosition());
+  const { documents, projections, saveKeysLastUsed } = await openReadStore(config, { forProjector, log, opened });
+  const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
   const checkpoints = openSqliteCheckpointStore(join(config.dataDir, 'processes.db'));
   opened.defer(() => checkpoints.close());
-  return { directory, metrics, events, projector, documents, keyUsage, checkpoints };
+  return { directory, metrics, events, soleWriter, projections, documents, keyUsage, checkpoints };
 }
 
 function startProcesses(
-  { events, documents, checkpoints, projector }: Stores,
+  { events, documents, checkpoints, projections }: Stores,
   handler: CommandHandler,
   log: Logger,
   opened: AsyncDisposableStack,
 ): ReadonlyArray<ProcessRunner> {
   const reached = (collection: string, position: number) =>
-    hasReached(projector, [collection], position, upToDateMilliseconds);
+    hasReached(projections, [collection], position, upToDateMilliseconds);
   return processes.map((process) => {
     const runner = new ProcessRunner({ process, store: events, handler, documents, checkpoints, reached, log });
     runner.start();
@@ -158,14 +142,14 @@ function startProcesses(
 }
 
 function bindOperations(
-  { documents, projector, keyUsage }: Stores,
+  { documents, projections, keyUsage }: Stores,
   handler: CommandHandler,
   runners: ReadonlyArray<ProcessRunner>,
   keys: KeyResolver,
   maxAppendBytes: number,
 ): ReadonlyArray<Operation> {
-  const projectionStatus = async () => projector.status().projections;
-  const effects = effectsShown(runners, projector, handledTypes);
+  const projectionStatus = async () => projections.status();
+  const effects = effectsShown(runners, projections, handledTypes);
   const commandRuntime = {
     handler,
     claims: new Claims(handler),
@@ -181,7 +165,7 @@ function bindOperations(
     keyUsage,
     projectionStatus,
     reached: (names: ReadonlyArray<string>, position: number) =>
-      hasReached(projector, names, position, showLimitMilliseconds),
+      hasReached(projections, names, position, showLimitMilliseconds),
   };
   return [
     ...commands.map((command) => commandOperation(command, commandRuntime)),
@@ -190,12 +174,12 @@ function bindOperations(
 }
 
 async function hasReached(
-  projector: Projector,
+  projections: ProjectionsProgress,
   names: ReadonlyArray<string>,
   position: number,
   milliseconds: number,
 ): Promise<boolean> {
-  return (await projector.waitForProjections(names, position, milliseconds)) === 'reached';
+  return (await projections.waitForProjections(names, position, milliseconds)) === 'reached';
 }
 
 function lookupIn(documents: ReadStore, keyUsage: KeyUsage, projectionStatus: ReadStore['status']): Lookup {
@@ -207,23 +191,10 @@ function lookupIn(documents: ReadStore, keyUsage: KeyUsage, projectionStatus: Re
   };
 }
 
-async function projectionLags(events: EventStore, projector: Projector): Promise<ReadonlyArray<ProjectionLag>> {
+async function projectionLags(
+  events: EventStore,
+  progress: ProjectionsProgress,
+): Promise<ReadonlyArray<ProjectionLag>> {
   const end = await events.lastPosition();
-  return projector.status().projections.map(({ name, position }) => ({ name, positions: end - position }));
-}
-
-function readinessOf(events: EventStore, projector: Projector): Readiness {
-  return async () => {
-    const { thread, projections: statuses } = projector.status();
-    const stopped = statuses.filter(({ state }) => state === 'stopped').map(({ name }) => name);
-    const position = await events.lastPosition();
-    return [
-      { name: 'event-store', ready: true, detail: `at position ${position}` },
-      {
-        name: 'projections',
-        ready: projector.ready() && stopped.length === 0,
-        detail: stopped.length > 0 ? `stopped: ${stopped.join(', ')}` : `thread ${thread}`,
-      },
-    ];
-  };
+  return progress.status().map(({ name, position }) => ({ name, positions: end - position }));
 }

@@ -12,6 +12,25 @@ export interface SqliteStore {
   readonly path: string;
 }
 
+/** Where the log is kept. */
+export type EventStoreConfig =
+  | SqliteStore
+  /** The address may hold a password: it is never shown. */
+  | { readonly kind: 'eventstoredb'; readonly url: string };
+
+/** Where the read models are kept. */
+export type ReadStoreConfig =
+  | SqliteStore
+  /** The address may hold a password: it is never shown. */
+  | { readonly kind: 'mongodb'; readonly url: string };
+
+/** Where uploaded files are kept. */
+export type BlobStoreConfig =
+  /** The path is absolute. */
+  | { readonly kind: 'folder'; readonly path: string }
+  /** In MongoDB. The address may hold a password: it is never shown. */
+  | { readonly kind: 'gridfs'; readonly url: string };
+
 /** What the service was told by its environment. */
 export interface Config {
   readonly host: string;
@@ -19,10 +38,11 @@ export interface Config {
   /** The port of `/metrics`; null where it is on the common one. */
   readonly metricsPort: number | null;
   readonly roles: ReadonlySet<Role>;
-  /** The folder of the embedded stores; absolute. */
+  /** This process's own folder, with the embedded stores; absolute. */
   readonly dataDir: string;
-  readonly eventStore: SqliteStore;
-  readonly readStore: SqliteStore;
+  readonly eventStore: EventStoreConfig;
+  readonly readStore: ReadStoreConfig;
+  readonly blobStore: BlobStoreConfig;
   /** The first admin key on an empty store; null to make one. Never logged. */
   readonly bootstrapApiKey: string | null;
   readonly gatewayConfig: string | null;
@@ -55,17 +75,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function readConfig(environment: Environment): Config {
   const dataDir = resolve(given(environment, 'DATA_DIR') ?? './data');
-  rejectLater(environment, 'BLOB_STORE_URL', 'uploaded files are kept in DATA_DIR');
+  const eventStore = eventStoreOf(environment, dataDir);
+  const readStore = readStoreOf(environment, dataDir);
   const port = wholeNumber(environment, 'PORT', 8080, 0, 65_535);
   const metricsPort = given(environment, 'METRICS_PORT') && wholeNumber(environment, 'METRICS_PORT', 0, 0, 65_535);
   return {
     host: given(environment, 'HOST') ?? '127.0.0.1',
     port,
     metricsPort: typeof metricsPort === 'number' && (metricsPort !== port || port === 0) ? metricsPort : null,
-    roles: rolesOf(environment),
+    roles: rolesOf(environment, eventStore.kind !== 'sqlite' && readStore.kind !== 'sqlite'),
     dataDir,
-    eventStore: storeOf(environment, 'EVENT_STORE_URL', resolve(dataDir, 'events.db')),
-    readStore: storeOf(environment, 'READ_STORE_URL', resolve(dataDir, 'read.db')),
+    eventStore,
+    readStore,
+    blobStore: blobStoreOf(environment, dataDir, readStore),
     bootstrapApiKey: bootstrapApiKeyOf(environment),
     gatewayConfig: given(environment, 'GATEWAY_CONFIG') ?? null,
     logLevel: logLevelOf(environment),
@@ -102,7 +124,8 @@ function wholeNumber(environment: Environment, name: string, byDefault: number, 
   );
 }
 
-function rolesOf(environment: Environment): ReadonlySet<Role> {
+/** @param shared whether several processes can work on the same stores */
+function rolesOf(environment: Environment, shared: boolean): ReadonlySet<Role> {
   const value = given(environment, 'ROLES') ?? roles.join(',');
   const named = value.split(',').map((role) => role.trim());
   const unknown = named.find((role) => !roles.includes(role as Role));
@@ -111,29 +134,66 @@ function rolesOf(environment: Environment): ReadonlySet<Role> {
       `ROLES must name some of ${roles.join(', ')}, not ${quoted(unknown)}. Example: ROLES=${roles.join(',')}`,
     );
   }
-  if (!roles.every((role) => named.includes(role))) {
+  if (!shared && !roles.every((role) => named.includes(role))) {
     throw new StartFailure(
-      `ROLES cannot be split on the embedded stores, which one process owns: name all of them or leave it unset. Example: ROLES=${roles.join(',')}`,
+      `ROLES cannot be split while a store is embedded, which one process owns: name all of them, leave it unset, or set both EVENT_STORE_URL=${eventStoreExample} and READ_STORE_URL=${readStoreExample}. Example: ROLES=${roles.join(',')}`,
     );
   }
-  return new Set(roles);
+  return new Set(named as Role[]);
 }
 
-function storeOf(environment: Environment, name: string, byDefault: string): SqliteStore {
-  const value = given(environment, name);
-  if (value === undefined) return { kind: 'sqlite', path: byDefault };
-  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(value)?.[1];
-  if (path !== undefined) return { kind: 'sqlite', path: resolve(path) };
-  const scheme = /^([a-z][a-z0-9+]*):/i.exec(value)?.[1];
-  // The whole value is not shown: such an address often holds a password.
+const eventStoreExample = 'esdb://events.example:2113?tls=true';
+const readStoreExample = 'mongodb://documents.example:27017/switchyard';
+
+// The value of an address is never shown: it often holds a password.
+
+function eventStoreOf(environment: Environment, dataDir: string): EventStoreConfig {
+  const value = given(environment, 'EVENT_STORE_URL');
+  const store = sqliteOf(value, resolve(dataDir, 'events.db'));
+  if (store !== null) return store;
+  if (value !== undefined && /^(?:esdb|kurrentdb)(?:\+discover)?:\/\/./.test(value)) {
+    return { kind: 'eventstoredb', url: value };
+  }
   throw new StartFailure(
-    `${name} must begin with sqlite: (${scheme === undefined ? 'it names no kind of store' : `${scheme}: is not supported yet`}). Example: ${name}=sqlite:./data/${name === 'EVENT_STORE_URL' ? 'events' : 'read'}.db`,
+    `EVENT_STORE_URL must begin with sqlite:, esdb:// or esdb+discover://. Example: EVENT_STORE_URL=${eventStoreExample}`,
   );
 }
 
-function rejectLater(environment: Environment, name: string, instead: string): void {
-  if (given(environment, name) === undefined) return;
-  throw new StartFailure(`${name} is not supported yet: leave it unset (${instead}).`);
+function readStoreOf(environment: Environment, dataDir: string): ReadStoreConfig {
+  const value = given(environment, 'READ_STORE_URL');
+  const store = sqliteOf(value, resolve(dataDir, 'read.db'));
+  if (store !== null) return store;
+  if (value !== undefined && isMongoDb(value)) return { kind: 'mongodb', url: value };
+  throw new StartFailure(
+    `READ_STORE_URL must begin with sqlite:, mongodb:// or mongodb+srv://. Example: READ_STORE_URL=${readStoreExample}`,
+  );
+}
+
+function blobStoreOf(environment: Environment, dataDir: string, readStore: ReadStoreConfig): BlobStoreConfig {
+  // What one node keeps in its folder the others do not see.
+  const byDefault = readStore.kind === 'mongodb' ? 'gridfs' : `folder:${resolve(dataDir, 'blobs')}`;
+  const value = given(environment, 'BLOB_STORE_URL') ?? byDefault;
+  const folder = /^folder:(?:\/\/)?(.+)$/.exec(value)?.[1];
+  if (folder !== undefined) return { kind: 'folder', path: resolve(folder) };
+  const url = /^gridfs\+(.+)$/.exec(value)?.[1];
+  if (url !== undefined && isMongoDb(url)) return { kind: 'gridfs', url };
+  if (value === 'gridfs' && readStore.kind === 'mongodb') return { kind: 'gridfs', url: readStore.url };
+  throw new StartFailure(
+    value === 'gridfs'
+      ? `BLOB_STORE_URL=gridfs keeps files in READ_STORE_URL's database, which is not MongoDB: set that, or name one. Example: BLOB_STORE_URL=gridfs+${readStoreExample}`
+      : 'BLOB_STORE_URL must be gridfs, or begin with folder: or gridfs+mongodb://. Example: BLOB_STORE_URL=folder:./data/blobs',
+  );
+}
+
+/** Null for what is no embedded store. */
+function sqliteOf(value: string | undefined, byDefault: string): SqliteStore | null {
+  if (value === undefined) return { kind: 'sqlite', path: byDefault };
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(value)?.[1];
+  return path === undefined ? null : { kind: 'sqlite', path: resolve(path) };
+}
+
+function isMongoDb(value: string): boolean {
+  return /^mongodb(?:\+srv)?:\/\/./.test(value);
 }
 
 function bootstrapApiKeyOf(environment: Environment): string | null {

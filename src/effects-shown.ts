@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ProcessRunner } from '#processes/process-runner.ts';
-import type { Projector } from '#read-store/projector-thread.ts';
+import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 
 /** How long a command's answer waits for the read models at most. */
 export const showLimitMilliseconds = 1_000;
@@ -12,7 +12,7 @@ export const showLimitMilliseconds = 1_000;
  */
 export function effectsShown(
   processes: ReadonlyArray<ProcessRunner>,
-  projector: Projector,
+  projections: ProjectionsProgress,
   allTypes: ReadonlyArray<string>,
 ): (appended: ReadonlyArray<RecordedEvent>) => Promise<void> {
   return async (appended) => {
@@ -21,13 +21,13 @@ export function effectsShown(
     const concerned = processes.filter((process) => process.concerns(appended));
     if (concerned.length === 0) {
       const types = appended.map(({ type }) => type);
-      await projector.waitFor(position, types, showLimitMilliseconds);
+      await projections.waitFor(position, types, showLimitMilliseconds);
       return;
     }
     const started = performance.now();
     const effects = await Promise.all(concerned.map((process) => process.passed(position, showLimitMilliseconds)));
     const last = Math.max(position, ...effects.map((effect) => effect ?? 0));
     const left = showLimitMilliseconds - (performance.now() - started);
-    if (left > 0) await projector.waitFor(last, allTypes, left);
+    if (left > 0) await projections.waitFor(last, allTypes, left);
   };
 }

@@ -1,63 +1,86 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { upcasters } from '#domain/upcasters.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import type { Log } from '#read-store/log.ts';
 import { type AnyProjection, typesOf } from '#read-store/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
-import type { FromProjector, ProjectorThreadData, ToProjector } from '#read-store/projector-messages.ts';
+import type {
+  FromProjector,
+  ProjectorEvents,
+  ProjectorThreadData,
+  ToProjector,
+} from '#read-store/projector-messages.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 
-/** The projector thread: follows the event store's file and fills the read store's. `projector-thread.ts` starts it. */
+/** The projector thread: follows the event store and fills the read store. `projector-thread.ts` starts it. */
 interface ProjectionsModule {
   readonly projections: ReadonlyArray<AnyProjection>;
   readonly upcast?: Upcast;
 }
 
-const { eventStoreFile, readStoreFile, wake, projectionsModule } = workerData as ProjectorThreadData;
+type Events = Pick<EventStore, 'subscribe' | 'lastPosition' | 'close'>;
+
+const data = workerData as ProjectorThreadData;
 const log: Log = { info: logged('info'), warn: logged('warn'), error: logged('error') };
+const closing = new AbortController();
 
-const { projections, upcast = upcastWith(upcasters) } = (await import(projectionsModule)) as ProjectionsModule;
-const events = openSqliteEventReader({ file: eventStoreFile, upcast, wake });
-const store = openSqliteReadStoreWriter(readStoreFile, (message) => log.warn({ file: readStoreFile }, message));
-tell({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: typesOf(one) })) });
-
-let closing = false;
-let runner: ProjectionRunner | null = null;
-let told = '';
-parentPort?.on('message', (message: ToProjector) => {
-  if (message.kind === 'save-keys-last-used') void saveKeysLastUsed(store, message);
-  else void close();
-});
-
+const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
+const events = openEvents(data.events);
 try {
-  const onPositions = () => tellPositions();
-  const onStatus = () => tellStatus();
-  runner = await startProjectionRunner({ projections, events, store, log, onPositions, onStatus });
-  tellPositions();
-  tellStatus();
-  if (closing) await runner.close();
-  await runner.finished;
-} catch (error) {
-  await store.close();
-  if (error instanceof ReadStoreDamaged) {
-    log.error({ error: error.message, aside: setAside(readStoreFile) }, 'The read store is damaged: it is set aside');
-  }
-  throw error;
-}
-await closeAll();
-
-async function close(): Promise<void> {
-  closing = true;
-  await runner?.close().catch(() => undefined);
-}
-
-async function closeAll(): Promise<void> {
-  await store.close();
+  if (data.readStore.kind === 'mongodb') throw new Error('MongoDB is not filled yet.');
+  await fillEmbedded(data.readStore.file);
+} finally {
   await events.close();
   parentPort?.close();
+}
+
+function openEvents(from: ProjectorEvents): Events {
+  if (from.kind === 'sqlite') return openSqliteEventReader({ file: from.file, upcast, wake: from.wake });
+  // What is told at the lowest level is of single calls: not worth a message between threads.
+  return openEventStoreDbEventStore({ url: from.url, upcast, log: { ...log, debug: () => undefined } });
+}
+
+/** Fills an embedded read store until the thread is closed, and tells the main thread how far it is. */
+async function fillEmbedded(file: string): Promise<void> {
+  const store = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
+  let runner: ProjectionRunner | null = null;
+  let told = '';
+  parentPort?.on('message', (message: ToProjector) => {
+    if (message.kind === 'save-keys-last-used') return void saveKeysLastUsed(store, message);
+    closing.abort();
+  });
+  tellOpened();
+
+  const onPositions = () => {
+    if (runner === null) return;
+    const served = runner.positions();
+    const text = JSON.stringify(served);
+    if (text === told) return;
+    told = text;
+    tell({ kind: 'positions', served });
+  };
+  const onStatus = () => {
+    if (runner !== null) tell({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
+  };
+  try {
+    const { signal } = closing;
+    runner = await startProjectionRunner({ projections, events, store, log, onPositions, onStatus, signal });
+    onPositions();
+    onStatus();
+    await runner.finished;
+  } catch (error) {
+    await store.close();
+    if (error instanceof ReadStoreDamaged) {
+      log.error({ error: error.message, aside: setAside(file) }, 'The read store is damaged: it is set aside');
+    }
+    throw error;
+  }
+  await store.close();
 }
 
 async function saveKeysLastUsed(
@@ -71,18 +94,8 @@ async function saveKeysLastUsed(
   tell({ kind: 'keys-last-used-saved', request, failure });
 }
 
-function tellPositions(): void {
-  if (runner === null) return;
-  const served = runner.positions();
-  const text = JSON.stringify(served);
-  if (text === told) return;
-  told = text;
-  tell({ kind: 'positions', served });
-}
-
-function tellStatus(): void {
-  if (runner === null) return;
-  tell({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
+function tellOpened(): void {
+  tell({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: typesOf(one) })) });
 }
 
 function logged(level: 'info' | 'warn' | 'error'): Log['info'] {

@@ -5,3 +5,13 @@
 export class StartFailure extends Error {
   override readonly name = 'StartFailure';
 }
+
+/** Opens what a variable names. @throws StartFailure that names it, in place of one that does not */
+export function ofVariable<Opened>(variable: string, open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof StartFailure) throw new StartFailure(`${variable}: ${error.message}`);
+    throw error;
+  }
+}

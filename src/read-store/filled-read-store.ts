@@ -1,25 +1,35 @@
-import type { Projector } from '#read-store/projector-thread.ts';
-import type { DocumentValue, Page, PageRequest, ReadStore, StoredDocument, Where } from '#read-store/read-store.ts';
+import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
+import type {
+  DocumentValue,
+  Page,
+  PageRequest,
+  ProjectionStatus,
+  ReadStore,
+  StoredDocument,
+  Where,
+} from '#read-store/read-store.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /**
  * A read store that gives nothing of a read model that has never held the whole log: what is not in it yet would be
  * taken for what does not exist, and a good API key for a bad one. Rebuilds do not matter: the old documents answer.
  */
-export function filledOnly(documents: ReadStore, projector: Pick<Projector, 'status' | 'onStatus'>): ReadStore {
-  return new FilledReadStore(documents, projector);
+export function filledOnly(documents: ReadStore, projections: Standing): ReadStore {
+  return new FilledReadStore(documents, projections);
 }
+
+type Standing = Pick<ProjectionsProgress, 'status' | 'onStatus'>;
 
 class FilledReadStore implements ReadStore {
   readonly #documents: ReadStore;
   readonly #unsubscribe: () => void;
   #filled: ReadonlySet<string>;
 
-  constructor(documents: ReadStore, projector: Pick<Projector, 'status' | 'onStatus'>) {
+  constructor(documents: ReadStore, projections: Standing) {
     this.#documents = documents;
-    this.#filled = filledIn(projector.status());
-    this.#unsubscribe = projector.onStatus((status) => {
-      this.#filled = filledIn(status);
+    this.#filled = filledIn(projections.status());
+    this.#unsubscribe = projections.onStatus((statuses) => {
+      this.#filled = filledIn(statuses);
     });
   }
 
@@ -56,6 +66,6 @@ class FilledReadStore implements ReadStore {
   }
 }
 
-function filledIn({ projections }: ReturnType<Projector['status']>): ReadonlySet<string> {
-  return new Set(projections.filter(({ ready }) => ready).map(({ name }) => name));
+function filledIn(statuses: ReadonlyArray<ProjectionStatus>): ReadonlySet<string> {
+  return new Set(statuses.filter(({ ready }) => ready).map(({ name }) => name));
 }

@@ -2,12 +2,23 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ServedPosition } from '#read-store/projection-standing.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
+/** The log that the projector thread follows. */
+export type ProjectorEvents =
+  /** `wake` tells of new events; transferred. */
+  | { readonly kind: 'sqlite'; readonly file: string; readonly wake: MessagePort }
+  | { readonly kind: 'eventstoredb'; readonly url: string };
+
+/** The read store that the projector thread fills. */
+export type ProjectorReadStore =
+  /** Made when it is not there; its folder exists. */
+  | { readonly kind: 'sqlite'; readonly file: string }
+  /** Filled under a lease, so by one node at a time; `holder` names this one. */
+  | { readonly kind: 'mongodb'; readonly url: string; readonly holder: string };
+
 /** What the projector thread is started with. */
 export interface ProjectorThreadData {
-  readonly eventStoreFile: string;
-  readonly readStoreFile: string;
-  /** Tells of new events; transferred. */
-  readonly wake: MessagePort;
+  readonly events: ProjectorEvents;
+  readonly readStore: ProjectorReadStore;
   /** The address of a module that exports `projections`, and `upcast` where events have old shapes. */
   readonly projectionsModule: string;
 }
@@ -20,12 +31,13 @@ export interface ProjectionFacts {
 
 /** What the main thread tells the projector thread. */
 export type ToProjector =
+  /** To an embedded read store alone: what several nodes share, each writes to. */
   | { readonly kind: 'save-keys-last-used'; readonly request: number; readonly times: ReadonlyMap<string, string> }
   | { readonly kind: 'close' };
 
 /** What the projector thread tells the main thread. */
 export type FromProjector =
-  /** The stores are open; the projections are in the order of all later messages. */
+  /** It works; the projections are in the order of all later messages. */
   | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionFacts> }
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }

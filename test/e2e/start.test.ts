@@ -133,7 +133,7 @@ describe('starting', function () {
       ['LOG_LEVEL', 'loud'],
       ['ROLES', 'gateway'],
       ['ROLES', 'everything'],
-      ['EVENT_STORE_URL', 'esdb://admin:changeit@localhost'],
+      ['EVENT_STORE_URL', 'esdb://admin:changeit@localhost?nonsense=1'],
       ['READ_STORE_URL', 'nonsense'],
       ['MAX_BODY_BYTES', 'many'],
     ] as const) {

@@ -13,6 +13,8 @@ describe('config', () => {
     assert.deepEqual([...config.roles], ['control-plane', 'gateway', 'projections']);
     assert.equal(config.dataDir, resolve('data'));
     assert.deepEqual(config.eventStore, { kind: 'sqlite', path: resolve('data/events.db') });
+    assert.deepEqual(config.readStore, { kind: 'sqlite', path: resolve('data/read.db') });
+    assert.deepEqual(config.blobStore, { kind: 'folder', path: resolve('data/blobs') });
     assert.equal(config.bootstrapApiKey, null);
     assert.equal(config.logLevel, 'info');
     assert.equal(config.limits.maxBodyBytes, 786_432);
@@ -34,11 +36,43 @@ describe('config', () => {
     });
     assert.equal(config.port, 0);
     assert.equal(config.metricsPort, 9100);
-    assert.equal(config.eventStore.path, '/var/lib/switchyard/events.db');
-    assert.equal(config.readStore.path, '/tmp/read.db');
+    assert.deepEqual(config.eventStore, { kind: 'sqlite', path: '/var/lib/switchyard/events.db' });
+    assert.deepEqual(config.readStore, { kind: 'sqlite', path: '/tmp/read.db' });
     assert.equal(config.bootstrapApiKey, key);
     assert.equal(config.limits.maxBodyBytes, 2048);
     assert.equal(config.gatewayConfig, null);
+  });
+
+  const eventStoreDb = 'esdb+discover://user:secret@events:2113?tls=true';
+  const mongoDb = 'mongodb+srv://user:secret@documents/switchyard';
+
+  it('takes EventStoreDB, MongoDB and GridFS by their addresses', () => {
+    const config = readConfig({ EVENT_STORE_URL: eventStoreDb, READ_STORE_URL: mongoDb });
+    assert.deepEqual(config.eventStore, { kind: 'eventstoredb', url: eventStoreDb });
+    assert.deepEqual(config.readStore, { kind: 'mongodb', url: mongoDb });
+    assert.deepEqual(config.blobStore, { kind: 'gridfs', url: mongoDb });
+    for (const EVENT_STORE_URL of ['esdb://a:1,b:2', 'kurrentdb://a', 'kurrentdb+discover://a']) {
+      assert.equal(readConfig({ EVENT_STORE_URL }).eventStore.kind, 'eventstoredb');
+    }
+  });
+
+  it('keeps files where it is told', () => {
+    const blobStore = (BLOB_STORE_URL: string, READ_STORE_URL?: string) =>
+      readConfig({ BLOB_STORE_URL, READ_STORE_URL }).blobStore;
+    assert.deepEqual(blobStore('folder:/var/blobs', mongoDb), { kind: 'folder', path: '/var/blobs' });
+    assert.deepEqual(blobStore('gridfs', mongoDb), { kind: 'gridfs', url: mongoDb });
+    assert.deepEqual(blobStore(`gridfs+${mongoDb}`), { kind: 'gridfs', url: mongoDb });
+  });
+
+  it('splits roles where both stores can be shared, and nowhere else', () => {
+    const shared = { EVENT_STORE_URL: eventStoreDb, READ_STORE_URL: mongoDb };
+    assert.deepEqual([...readConfig({ ...shared, ROLES: 'gateway, projections' }).roles], ['gateway', 'projections']);
+    for (const some of [{}, { EVENT_STORE_URL: eventStoreDb }, { READ_STORE_URL: mongoDb }]) {
+      assert.throws(
+        () => readConfig({ ...some, ROLES: 'gateway' }),
+        (error) => error instanceof StartFailure && /^ROLES .*embedded/.test(error.message),
+      );
+    }
   });
 
   it('has one port for metrics where both are the same', () => {
@@ -49,9 +83,9 @@ describe('config', () => {
     PORT: ['x', '-1', '65536', '80.5'],
     METRICS_PORT: ['x', '70000'],
     ROLES: ['gateway', 'control-plane,other', ','],
-    EVENT_STORE_URL: ['esdb://user:secret@host', 'file.db', 'sqlite:'],
-    READ_STORE_URL: ['mongodb://user:secret@host'],
-    BLOB_STORE_URL: ['gridfs'],
+    EVENT_STORE_URL: ['http://user:secret@host', 'file.db', 'sqlite:', 'esdb://', 'esdb:user:secret@host'],
+    READ_STORE_URL: ['postgres://user:secret@host', 'mongodb:', 'read.db'],
+    BLOB_STORE_URL: ['gridfs', 'gridfs+http://user:secret@host', 's3://user:secret@host', 'folder:'],
     BOOTSTRAP_API_KEY: ['secret', `sy_live_${'a'.repeat(31)}`],
     LOG_LEVEL: ['loud'],
     MAX_BODY_BYTES: ['0', '1e3'],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { filledOnly } from '#read-store/filled-read-store.ts';
-import type { ProjectorStatus } from '#read-store/projector-thread.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -25,18 +24,12 @@ const standing = (name: string, ready: boolean): ProjectionStatus => ({
   rebuild: null,
 });
 
-const statusOf = (...projections: ReadonlyArray<ProjectionStatus>): ProjectorStatus => ({
-  thread: 'running',
-  failure: null,
-  projections,
-});
+/** Projections that stand as the test says. */
+class StandingProjections {
+  readonly #listeners = new Set<(status: ReadonlyArray<ProjectionStatus>) => void>();
+  #status: ReadonlyArray<ProjectionStatus>;
 
-/** A projector that stands as the test says. */
-class StandingProjector {
-  readonly #listeners = new Set<(status: ProjectorStatus) => void>();
-  #status: ProjectorStatus;
-
-  constructor(status: ProjectorStatus) {
+  constructor(status: ReadonlyArray<ProjectionStatus>) {
     this.#status = status;
   }
 
@@ -46,12 +39,12 @@ class StandingProjector {
 
   status = () => this.#status;
 
-  onStatus = (listener: (status: ProjectorStatus) => void) => {
+  onStatus = (listener: (status: ReadonlyArray<ProjectionStatus>) => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  tell(status: ProjectorStatus): void {
+  tell(status: ReadonlyArray<ProjectionStatus>): void {
     this.#status = status;
     for (const listener of this.#listeners) listener(status);
   }
@@ -61,7 +54,7 @@ const page = { limit: 10, maxBytes: 1_000 };
 
 describe('a read store of filled read models only', () => {
   it('is unavailable where one has never held the whole log, or nothing is known of it', async () => {
-    const store = filledOnly(documents, new StandingProjector(statusOf(standing('flows', false))));
+    const store = filledOnly(documents, new StandingProjections([standing('flows', false)]));
     for (const collection of ['flows', 'projects']) {
       await assert.rejects(store.get(collection, flow.id), Unavailable);
       await assert.rejects(store.list(collection, {}, page), Unavailable);
@@ -69,17 +62,17 @@ describe('a read store of filled read models only', () => {
   });
 
   it('answers from those that have, as soon as it is told', async () => {
-    const projector = new StandingProjector(statusOf(standing('flows', true), standing('projects', false)));
+    const projector = new StandingProjections([standing('flows', true), standing('projects', false)]);
     const store = filledOnly(documents, projector);
     assert.equal(await store.get('flows', flow.id), flow);
     await assert.rejects(store.get('projects', flow.id), Unavailable);
-    projector.tell(statusOf(standing('flows', true), standing('projects', true)));
+    projector.tell([standing('flows', true), standing('projects', true)]);
     assert.equal(await store.get('projects', flow.id), flow);
     assert.equal((await store.list('projects', {}, page)).documents.length, 1);
   });
 
   it('listens no more once closed', async () => {
-    const projector = new StandingProjector(statusOf());
+    const projector = new StandingProjections([]);
     const store = filledOnly(documents, projector);
     assert.equal(projector.listeners, 1);
     await store.close();

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { Logger } from 'pino';
 import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
 import { type Attempt, attemptOf, failedAttemptOf } from '#event-store/eventstoredb/append-attempt.ts';
 import type { Connection } from '#event-store/eventstoredb/connection.ts';
 import { eventOf, positionOf } from '#event-store/eventstoredb/event-message.ts';
 import type { Reads } from '#event-store/eventstoredb/reads.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/requests.ts';
+import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { BackOff } from '#event-store/eventstoredb/within.ts';
 import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -55,7 +55,7 @@ export class Appends {
   readonly #connection: Connection;
   readonly #reads: Reads;
   readonly #limits: AppendLimits;
-  readonly #log: Logger;
+  readonly #log: StoreLog;
   readonly #onCommit: (statistics: CommitStatistics) => void;
   readonly #pending = new Set<Promise<unknown>>();
   readonly #giveUp = new AbortController();
@@ -68,7 +68,7 @@ export class Appends {
     connection: Connection,
     reads: Reads,
     limits: AppendLimits,
-    log: Logger,
+    log: StoreLog,
     onCommit: (statistics: CommitStatistics) => void,
   ) {
     this.#connection = connection;

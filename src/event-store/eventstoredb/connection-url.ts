@@ -26,24 +26,27 @@ const defaults = [
  * Checks an `esdb://` URL, so that the client neither ignores a part of it nor prints it with its password, and adds
  * what the client should do by default.
  * @param url `esdb://[user:password@]host[:port][,host[:port]…][?option=value[&…]]`, or `esdb+discover://…` for a name
- *   that stands for a whole cluster
+ *   that stands for a whole cluster. KurrentDB's name for the same, `kurrentdb://…`, is taken too.
  * @returns the URL for the client
  * @throws StartFailure, with nothing of the URL but the name of an option in its message
  */
 export function connectionUrl(url: string): string {
-  const [, scheme, authority, query = ''] = /^(esdb(?:\+discover)?):\/\/([^?]+?)\/?(?:\?(.*))?$/.exec(url.trim()) ?? [];
-  if (scheme === undefined || authority === undefined)
+  const [, discover = '', authority, query = ''] =
+    /^(?:esdb|kurrentdb)(\+discover)?:\/\/([^?]+?)\/?(?:\?(.*))?$/.exec(url.trim()) ?? [];
+  if (authority === undefined)
     throw new StartFailure(
       'The event store URL is not of the form esdb://host:port,host:port?option=value or esdb+discover://name.',
     );
+  // A piece of a password would be taken for an option, and its name shown.
+  if (query.includes('@')) throw new StartFailure('The password in the event store URL must be percent-encoded.');
   const options = optionsOf(query);
   for (const [name, value] of defaults) if (!options.has(flat(name))) options.set(flat(name), `${name}=${value}`);
-  return `${effectiveScheme(scheme, authority)}://${authority}?${[...options.values()].join('&')}`;
+  return `${scheme(discover, authority)}://${authority}?${[...options.values()].join('&')}`;
 }
 
 /** The client takes only the first host of `esdb+discover`; of `esdb` it asks all for the cluster's members. */
-function effectiveScheme(scheme: string, authority: string): string {
-  return authority.includes(',') ? 'esdb' : scheme;
+function scheme(discover: string, authority: string): string {
+  return authority.includes(',') ? 'esdb' : `esdb${discover}`;
 }
 
 function optionsOf(query: string): Map<string, string> {

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
-import type { Logger } from 'pino';
 import {
   type Appended,
   type AppendFailure,
@@ -16,6 +15,7 @@ import { Connection } from '#event-store/eventstoredb/connection.ts';
 import { eventOf, positionOf, recordedEvent, storedEvent } from '#event-store/eventstoredb/event-message.ts';
 import { Reads } from '#event-store/eventstoredb/reads.ts';
 import { lastEventRequest, logRequest, streamRequest } from '#event-store/eventstoredb/requests.ts';
+import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { Subscriptions } from '#event-store/eventstoredb/subscriptions.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { sizedAppend } from '#event-store/sized-append.ts';
@@ -42,7 +42,7 @@ export interface EventStoreDbOptions {
   readonly maxPendingBytes?: number;
   /** Told of every append that was stored. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
-  readonly log: Logger;
+  readonly log: StoreLog;
 }
 
 /** The port on EventStoreDB, and reads of what is stored as it is. */

@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
 import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
 import { callFailure } from '#event-store/eventstoredb/call-failure.ts';
 import type { Connection } from '#event-store/eventstoredb/connection.ts';
 import { bytesOf, positionOf, recordedEvent, typeOf } from '#event-store/eventstoredb/event-message.ts';
+import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { SubscriptionFeed, type Taken } from '#event-store/eventstoredb/subscription-feed.ts';
 import { BackOff } from '#event-store/eventstoredb/within.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
@@ -22,11 +22,11 @@ export class Subscriptions {
   readonly #connection: Connection;
   readonly #upcast: Upcast;
   readonly #startMs: number;
-  readonly #log: Logger;
+  readonly #log: StoreLog;
   readonly #closed = new AbortController();
 
   /** @param startMs until the server confirms a subscription */
-  constructor(connection: Connection, upcast: Upcast, startMs: number, log: Logger) {
+  constructor(connection: Connection, upcast: Upcast, startMs: number, log: StoreLog) {
     this.#connection = connection;
     this.#upcast = upcast;
     this.#startMs = startMs;

@@ -22,8 +22,15 @@ describe('EventStoreDB connection URL', () => {
     assert.equal(connectionUrl('esdb+discover://cluster'), `esdb+discover://cluster?${defaults}`);
   });
 
+  it("takes KurrentDB's name for the same", () => {
+    assert.equal(connectionUrl('kurrentdb://one?tls=false'), `esdb://one?tls=false&${defaults}`);
+    assert.equal(connectionUrl('kurrentdb+discover://cluster'), `esdb+discover://cluster?${defaults}`);
+  });
+
   for (const url of [
     '',
+    'esdb://me:part?secret@one',
+    'esdb://me:part?secret=of@one',
     'esdb://',
     'http://one',
     'esdb://me:secret@one?unknown=1',

@@ -5,18 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { type EmbeddedProjections, startEmbeddedProjections } from '#read-store/embedded-projections.ts';
 import { openKeyUsage } from '#read-store/key-usage.ts';
-import { type Projector, startProjector } from '#read-store/projector-thread.ts';
+
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { JsonObject } from '#src/json.ts';
 import { eventually, testMetadata } from '#test/support/in-memory-event-store.ts';
 
-describe('projector thread', () => {
+describe('the projections of an embedded read store', () => {
   let folder: string;
   let store: SqliteEventStore;
   let reader: ReadStore;
-  let projector: Projector;
+  let projector: EmbeddedProjections;
   let errors: string[];
 
   beforeEach(async () => {
@@ -34,10 +35,9 @@ describe('projector thread', () => {
   });
 
   const start = () =>
-    startProjector({
-      eventStoreFile: join(folder, 'events.db'),
-      wakePort: () => store.wakePort(),
-      readStoreFile: join(folder, 'read.db'),
+    startEmbeddedProjections({
+      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
+      readStore: { kind: 'sqlite', file: join(folder, 'read.db') },
       projectionsModule: new URL('../support/thread-projections.ts', import.meta.url),
       log: { info: () => undefined, warn: () => undefined, error: (_, message) => errors.push(message) },
     });
@@ -49,7 +49,7 @@ describe('projector thread', () => {
   };
   const count = async (collection: string, id: string) =>
     (await reader.get<{ readonly count: number }>(collection, id))?.value.count;
-  const ready = () => eventually('the projector is ready', () => projector.ready());
+  const ready = () => eventually('the projector is ready', () => projector.following().live);
 
   it('lets a reader see its own writes, each time', async () => {
     await ready();
@@ -81,31 +81,29 @@ describe('projector thread', () => {
   it('does not wait for a projection that has stopped, but does when it is named', async () => {
     await ready();
     const told: string[] = [];
-    const end = projector.onStatus(({ projections }) => told.push(projections[1]?.state ?? ''));
+    const end = projector.onStatus((statuses) => told.push(statuses[1]?.state ?? ''));
     await append('Poisoned', { id: 'a' });
-    await eventually('fragile has stopped', () => projector.status().projections[1]?.state === 'stopped');
+    await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
     assert.equal(told.at(-1), 'stopped');
     end();
     const position = await append('Counted', { id: 'a' });
     assert.equal(await projector.waitFor(position, ['Counted'], 5000), 'reached');
     assert.equal(await count('counters', 'a'), 1);
     assert.equal(await projector.waitForProjections(['fragile'], position, 20), 'timeout');
-    assert.equal(projector.ready(), true);
+    assert.equal(projector.following().live, true);
   });
 
   it('obeys an operator: skip, and rebuild', async () => {
     await ready();
     await append('Poisoned', { id: 'a' });
-    await eventually('fragile has stopped', () => projector.status().projections[1]?.state === 'stopped');
-    const eventId = projector.status().projections[1]?.failure?.eventId ?? '';
+    await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
+    const eventId = projector.status()[1]?.failure?.eventId ?? '';
     await append('ProjectionEventSkipped', { projection: 'fragile', eventId });
     await append('ProjectionRebuildRequested', { projection: 'counters' });
     await append('Counted', { id: 'a' });
     await eventually('both have counted', async () => {
       const counts = [await count('fragile', 'a'), await count('counters', 'a')];
-      return (
-        counts.every((one) => one === 1) && projector.status().projections.every(({ state }) => state === 'running')
-      );
+      return counts.every((one) => one === 1) && projector.status().every(({ state }) => state === 'running');
     });
   });
 
@@ -113,7 +111,7 @@ describe('projector thread', () => {
     await ready();
     await append('Counted', { id: 'a' });
     await projector.close();
-    assert.equal(projector.status().thread, 'closed');
+    assert.deepEqual(projector.following(), { live: false, detail: 'thread closed' });
     await append('Counted', { id: 'a' });
     projector = await start();
     await ready();
@@ -124,25 +122,24 @@ describe('projector thread', () => {
     await ready();
     const whileThere = join(folder, 'kill');
     await writeFile(whileThere, '');
-    const threads: string[] = [];
-    projector.onStatus(({ thread }) => threads.push(thread));
+    const details: string[] = [];
+    projector.onStatus(() => details.push(projector.following().detail));
     await append('Counted', { id: 'a' });
     await append('ThreadKilled', { id: 'b', whileThere });
     const position = await append('Counted', { id: 'a' });
-    await eventually('it is down', () => threads.includes('restarting'));
+    await eventually('it is down', () => details.length > 0);
+    assert.match(details[0] ?? '', /^thread restarting: .*code 7/);
     assert.equal(await projector.waitFor(1e9, ['Counted'], 60_000), 'reached');
-    await eventually('it is ready again', () => projector.ready());
+    await eventually('it is ready again', () => projector.following().live);
     assert.equal(await projector.waitForProjections(['counters'], position, 5000), 'reached');
     assert.equal(await count('counters', 'a'), 2);
-    assert.match(projector.status().failure ?? '', /code 7/);
     assert.equal(errors.length, 1);
   });
 
   it('refuses to start on a folder that is not there', async () => {
-    const attempt = startProjector({
-      eventStoreFile: join(folder, 'events.db'),
-      wakePort: () => store.wakePort(),
-      readStoreFile: join(folder, 'missing', 'read.db'),
+    const attempt = startEmbeddedProjections({
+      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
+      readStore: { kind: 'sqlite', file: join(folder, 'missing', 'read.db') },
       projectionsModule: new URL('../support/thread-projections.ts', import.meta.url),
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });

@@ -1,0 +1,50 @@
+import type { EventStore } from '#event-store/event-store.ts';
+import type { Readiness, ReadinessCheck } from '#http/health.ts';
+import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** Below what `/readyz` waits in all: so it names the store that does not answer. */
+const limitMilliseconds = 1_500;
+
+/** What a node must have to answer requests. */
+export interface Needs {
+  readonly events: Pick<EventStore, 'lastPosition'>;
+  readonly documents: Pick<ReadStore, 'status'>;
+  readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
+}
+
+/** Asks each store whether it answers, and whether the read models follow the log. */
+export function readinessOf({ events, documents, projections }: Needs): Readiness {
+  return () =>
+    Promise.all([
+      answers('event-store', async () => `at position ${await events.lastPosition()}`),
+      answers('read-store', async () => `${(await documents.status()).length} read models`),
+      following(projections),
+    ]);
+}
+
+function following(projections: Needs['projections']): ReadinessCheck {
+  const stopped = projections.status().filter(({ state }) => state === 'stopped');
+  const { live, detail } = projections.following();
+  return {
+    name: 'projections',
+    ready: live && stopped.length === 0,
+    detail: stopped.length > 0 ? `stopped: ${stopped.map(({ name }) => name).join(', ')}; ${detail}` : detail,
+  };
+}
+
+/** Whether something answers in time. @param ask gives what to tell an operator */
+async function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
+  const { promise: late, resolve } = Promise.withResolvers<ReadinessCheck>();
+  const timer = setTimeout(() => resolve({ name, ready: false, detail: 'no answer in time' }), limitMilliseconds);
+  const asked = ask().then(
+    (detail) => ({ name, ready: true, detail }),
+    (error: unknown) => ({ name, ready: false, detail: error instanceof Unavailable ? error.message : 'it failed' }),
+  );
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
