@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { defaultOf, furtherWordsOf, schemaOf, structureOf } from '#domain/codecs.ts';
+import { defaultOf, furtherWordsOf, type ObjectType, schemaOf, structureOf } from '#domain/codecs.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 
 /** Lets a caller put a schema elsewhere: takes a codec's PascalCase name and schema, gives what stands in its place. */
@@ -20,6 +20,7 @@ type Tagged =
   | t.DictionaryType<t.Mixed, t.Mixed>
   | t.InterfaceType<t.Props>
   | t.PartialType<t.Props>
+  | ObjectType<t.Props, t.Props>
   | t.IntersectionType<t.Mixed[]>
   | t.UnionType<t.Mixed[]>
   | t.ExactType<t.HasProps>
@@ -71,6 +72,8 @@ function structural(codec: Tagged, hoist: Hoist | undefined): JsonObject {
       return objectSchema(codec.props, true, hoist);
     case 'PartialType':
       return objectSchema(codec.props, false, hoist);
+    case 'ObjectType':
+      return intersection(codec.parts, hoist);
     case 'IntersectionType':
       return intersection(codec.types, hoist);
     case 'UnionType':

@@ -8,7 +8,7 @@ const key = text({ min: 1, max: 100 });
 const title = text({ min: 1, max: 200 });
 const longText = text({ max: 2000 });
 
-const Flow = t.strict({ key, name: title, flowType: FlowType, flowSchema: json });
+const Flow = object({ key, name: title, flowType: FlowType, flowSchema: json }, {});
 
 const AgentProfile = object(
   {
@@ -20,7 +20,7 @@ const AgentProfile = object(
 );
 
 const KnowledgeBase = object({ key, name: title }, { description: longText });
-const Integration = t.strict({ integrationTemplateId: cuid });
+const Integration = object({ integrationTemplateId: cuid }, {});
 const PhoneNumberRequirement = object({ key, label: title }, { description: longText });
 
 /** What a template version makes (contract, "Body of POST /v1/templates/{templateId}/versions"). */

@@ -57,7 +57,7 @@ export interface Placeholder {
 /** A value in a schema, with the way back to the top. */
 interface Place {
   readonly value: Json;
-  readonly key: string;
+  readonly key: string | number;
   readonly above: Place | null;
 }
 
@@ -66,8 +66,7 @@ export function* placeholdersIn(schema: Json): Generator<Placeholder> {
   const ahead: Place[] = [{ value: schema, key: '', above: null }];
   for (let place = ahead.pop(); place !== undefined; place = ahead.pop()) {
     if (typeof place.value === 'string') yield* placeholdersOf(place);
-    // One by one: as many arguments as a list has items would overflow the stack.
-    else for (const each of inside(place).reverse()) ahead.push(each);
+    else goInside(place, ahead);
   }
 }
 
@@ -76,20 +75,24 @@ function* placeholdersOf(place: Place): Generator<Placeholder> {
   for (const part of textParts(String(place.value))) if (typeof part !== 'string') yield { field: part.field, path };
 }
 
-/** What may hold placeholders in an array or object. */
-function inside(above: Place): Place[] {
-  if (typeof above.value !== 'object' || above.value === null) return [];
-  const places: Place[] = [];
-  for (const key of Object.keys(above.value)) {
-    const value = (above.value as Readonly<Record<string, Json>>)[key] ?? null;
-    const mayHold = typeof value === 'string' ? value.includes(opening) : typeof value === 'object' && value !== null;
-    if (mayHold) places.push({ value, key, above });
+/** Puts what may hold placeholders in an array or object on top of what is ahead, its first item uppermost. */
+function goInside(above: Place, ahead: Place[]): void {
+  const look = (key: string | number, value: Json | undefined) => {
+    if (mayHold(value)) ahead.push({ value, key, above });
+  };
+  if (Array.isArray(above.value)) {
+    for (let index = above.value.length - 1; index >= 0; index -= 1) look(index, above.value[index]);
+  } else if (typeof above.value === 'object' && above.value !== null) {
+    for (const [key, value] of Object.entries(above.value).reverse()) look(key, value);
   }
-  return places;
+}
+
+function mayHold(value: Json | undefined): value is Json {
+  return typeof value === 'string' ? value.includes(opening) : typeof value === 'object' && value !== null;
 }
 
 function pathOf(place: Place): ReadonlyArray<string> {
   const keys: string[] = [];
-  for (let at = place; at.above !== null; at = at.above) keys.push(at.key);
+  for (let at = place; at.above !== null; at = at.above) keys.push(String(at.key));
   return keys.reverse();
 }

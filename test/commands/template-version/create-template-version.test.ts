@@ -14,7 +14,7 @@ import {
   templateVersionCreated,
   templateVersionPublished,
 } from '#test/support/template-events.ts';
-import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
+import { field, payload, payloadFlow, payloadProfile } from '#test/support/template-payload.ts';
 
 const templateId = ids.template;
 const input = { templateId, payload: payload(), fieldsSchema: [field()], tag: 'spring' };
@@ -47,31 +47,35 @@ describe('create_template_version', () => {
     given(templateCreated(), templateArchived()).when(createTemplateVersion, input).then('template-archived');
   });
 
-  it('keeps of typed objects what the contract names, and of flow schemas everything', () => {
-    const more = JSON.parse('{"surprise":1,"__proto__":{"description":"x"},"hasOwnProperty":1,"constructor":{"a":1}}');
-    const flowSchema = JSON.parse('{"__proto__":{"a":1},"constructor":[1e21,-0.5],"hasOwnProperty":null}');
-    const surprising = payload({
-      flows: [payloadFlow({ flowSchema, ...more })],
-      agentProfile: { ...(payload().agentProfile as JsonObject), ...more },
-      knowledgeBases: [{ key: 'faq', name: 'Questions', ...more }],
-      integrations: [{ integrationTemplateId: 'cintegration0001', ...more }],
-      phoneNumberRequirements: [{ key: 'main', label: 'Main line', ...more }],
-      ...more,
+  for (const members of [
+    '{"__proto__":{"description":"x","outputVoiceId":7,"agentProfile":{},"helpText":1}}',
+    '{"surprise":1,"__proto__":{"description":"x"},"hasOwnProperty":1,"constructor":{"a":1}}',
+  ]) {
+    it(`keeps of typed objects what the contract names, and of flow schemas everything: ${members}`, () => {
+      const more = JSON.parse(members);
+      const flowSchema = JSON.parse('{"__proto__":{"a":1},"constructor":[1e21,-0.5],"hasOwnProperty":null}');
+      const plain = {
+        flows: [payloadFlow({ flowSchema })],
+        agentProfile: payloadProfile(),
+        knowledgeBases: [{ key: 'faq', name: 'Questions' }],
+        integrations: [{ integrationTemplateId: 'cintegration0001' }],
+        phoneNumberRequirements: [{ key: 'main', label: 'Main line' }],
+      };
+      const surprising = Object.entries(plain).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.map((item) => ({ ...item, ...more })) : { ...value, ...more },
+      ]);
+      const sent = { payload: { ...Object.fromEntries(surprising), ...more }, fieldsSchema: [{ ...field(), ...more }] };
+      const decoded = decode(JSON.parse(JSON.stringify(sent)));
+      assert.ok(E.isRight(decoded), JSON.stringify(decoded));
+      assert.equal(JSON.stringify(decoded.right.payload), JSON.stringify(plain));
+      assert.deepEqual(decoded.right.fieldsSchema, [field()]);
+      const { payload, fieldsSchema } = decoded.right;
+      for (const each of [payload, ...Object.values(payload).flat(), ...(fieldsSchema ?? [])]) {
+        assert.equal(Object.getPrototypeOf(each), Object.prototype);
+      }
     });
-    const sent = JSON.parse(JSON.stringify({ payload: surprising, fieldsSchema: [{ ...field(), ...more }] }));
-    const decoded = decode(sent);
-    assert.ok(E.isRight(decoded), JSON.stringify(decoded));
-    const plain = payload({
-      flows: [payloadFlow({ flowSchema })],
-      knowledgeBases: [{ key: 'faq', name: 'Questions' }],
-      phoneNumberRequirements: [{ key: 'main', label: 'Main line' }],
-    });
-    assert.deepEqual(decoded.right, { templateId, payload: plain, fieldsSchema: [field()] });
-    assert.equal(JSON.stringify(decoded.right.payload.flows[0]?.flowSchema), JSON.stringify(flowSchema));
-    for (const each of [decoded.right.payload, ...Object.values(decoded.right.payload).flat()]) {
-      assert.equal(Object.getPrototypeOf(each), Object.prototype);
-    }
-  });
+  }
 
   describe('input', () => {
     const of = inputOf(createTemplateVersion, input);

@@ -83,6 +83,11 @@ describe('placeholders', () => {
     assert.equal([...placeholdersIn(schema)].length, 1);
   });
 
+  it('are found among very many others', () => {
+    const schema = [...Array.from({ length: 300_000 }, () => []), '{{fields.last}}'];
+    assert.deepEqual(found(schema), ['300000 last']);
+  });
+
   it('are found in members that are named as those of every object', () => {
     assert.deepEqual(found(JSON.parse('{"__proto__": {"constructor": "{{fields.a}}"}}')), ['__proto__/constructor a']);
   });
