@@ -1,4 +1,3 @@
-import { allSettled } from '#read-store/mongodb/all-settled.ts';
 import { type Applying, insert, merge } from '#read-store/mongodb/document-calls.ts';
 import { removeWhere } from '#read-store/mongodb/removals.ts';
 import {
@@ -9,6 +8,7 @@ import {
   whereConditions,
 } from '#read-store/mongodb/stored-document.ts';
 import type { DocumentWrite, Generation } from '#read-store/read-store.ts';
+import { allSettled } from '#src/all-settled.ts';
 import type { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
 
 /** What one call holds at most, so that each is done well within its time limit. */

@@ -1,5 +1,4 @@
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
-import { allSettled } from '#read-store/mongodb/all-settled.ts';
 import { applyWrites, forgetRemoved } from '#read-store/mongodb/document-writes.ts';
 import {
   type KeyLastUsedRecord,
@@ -34,6 +33,7 @@ import type {
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
 import type { PositionsWriter, ServedPositions } from '#read-store/told-positions.ts';
+import { allSettled } from '#src/all-settled.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Superseded } from '#src/superseded.ts';
 

@@ -1,6 +1,12 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type AnyProjection, projection } from '#read-store/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
 import type { Page, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { eventually, type GivenEvent, type InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
 
 interface FlowEvents {
@@ -56,6 +62,22 @@ export function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore): 
 /** Everything that queries see. */
 export function documentsOf(reader: ReadStore): Promise<ReadonlyArray<Page<object>>> {
   return Promise.all(flowsAndVersions.map(({ name }) => reader.list(name, {}, { limit: 1000, maxBytes: 1e7 })));
+}
+
+/** What a store of another kind holds when it is filled from a log. */
+export async function documentsFromZero(events: InMemoryEventStore): Promise<ReadonlyArray<Page<object>>> {
+  const folder = await mkdtemp(join(tmpdir(), 'from-zero-'));
+  const file = join(folder, 'read.db');
+  const writer = openSqliteReadStoreWriter(file, assert.fail);
+  const reader = openSqliteReadStore(file);
+  const runner = await runFlowsAndVersions(events, writer);
+  await caughtUp(runner, events);
+  const documents = await documentsOf(reader);
+  await runner.close();
+  await reader.close();
+  await writer.close();
+  await rm(folder, { recursive: true });
+  return documents;
 }
 
 /** A log's worth of flows that come, change and go. */

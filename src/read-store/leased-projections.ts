@@ -1,0 +1,63 @@
+import { PositionTeller } from '#read-store/position-teller.ts';
+import type { AnyProjection } from '#read-store/projection.ts';
+import {
+  type ProjectionRunner,
+  type ProjectionRunnerOptions,
+  startProjectionRunner,
+} from '#read-store/projection-runner.ts';
+import type { ReadStoreWriter } from '#read-store/read-store.ts';
+import type { PositionsWriter, ServedPositions } from '#read-store/told-positions.ts';
+import { allSettled } from '#src/all-settled.ts';
+import { type UnderLeaseOptions, underLease } from '#src/leases/under-lease.ts';
+
+export interface LeasedProjectionsOptions
+  extends Omit<ProjectionRunnerOptions, 'store' | 'signal'>,
+    Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
+  /** Opens a writer that writes under a fencing token; it is closed when the term has ended. */
+  readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
+  /** Is handed the runner of each term once it knows where the projections stand, and null when the term has ended. */
+  readonly onRunner?: (runner: ProjectionRunner | null) => void;
+}
+
+/**
+ * Runs all projections whenever this node holds the lease for it, and tells the other nodes where they stand, until the
+ * signal aborts.
+ * @throws what the stores throw other than Unavailable, which is waited out; then the lease is released already
+ */
+export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Promise<void> {
+  const { leases, holder, limits, log, signal } = options;
+  const work = (token: number, ending: AbortSignal) => runOneTerm(options, token, ending);
+  return underLease({ name: 'projections', leases, holder, log, signal, work, ...(limits && { limits }) });
+}
+
+async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
+  const { projections, events, log, openWriter, onRunner, onStatus } = options;
+  const store = openWriter(token);
+  // Neither goes on without the other.
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  const end = () => ended.abort();
+  let teller: PositionTeller | null = null;
+  try {
+    const onPositions = () => {
+      teller?.changed();
+      options.onPositions?.();
+    };
+    const told = { projections, events, store, log, signal: either, onPositions };
+    const runner = await startProjectionRunner(onStatus === undefined ? told : { ...told, onStatus });
+    const positions = () => servedBy(runner, projections);
+    teller = new PositionTeller({ save: (served) => store.savePositions(served), positions, log });
+    onRunner?.(runner);
+    await allSettled([runner.finished.finally(end), teller.run(either).finally(end)]);
+  } finally {
+    onRunner?.(null);
+    await store.close();
+  }
+}
+
+function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjection>): ServedPositions {
+  const names = projections.map(({ name }) => name);
+  // The runner's positions are in the order of the projections.
+  const served = runner.positions().map((position, index) => ({ name: names[index] ?? '', ...position }));
+  return { ready: runner.ready(), projections: served };
+}
