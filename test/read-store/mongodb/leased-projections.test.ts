@@ -33,8 +33,8 @@ describeOnMongoDb('projections under a lease', (server) => {
   const told = async () => {
     const end = await events.lastPosition();
     await eventually('the positions are told', async () => {
-      const positions = await reader.positions();
-      return positions?.ready && positions.projections.every(({ position }) => position >= end);
+      const { ready = false, projections = [] } = (await reader.positions()) ?? {};
+      return ready && projections.every(({ position }) => position >= end);
     });
   };
   const assertAsFromZero = async () => {
