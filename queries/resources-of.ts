@@ -5,9 +5,10 @@ import type { FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
-import { listPage, nextCursorOutput, type PageInput, pageInput } from '#operations/paging.ts';
+import { listPage, type PageInput, pageInput } from '#operations/paging.ts';
 import { type Query, query } from '#operations/query.ts';
 import type { Json } from '#src/json.ts';
+import { type ListOf, listOf } from './list-of.ts';
 
 /** What one list differs in from another. */
 interface ResourcesOf<Name extends string, Record> {
@@ -29,10 +30,6 @@ interface ResourcesOf<Name extends string, Record> {
   readonly collection: { readonly name: string };
 }
 
-type Output<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
-  readonly nextCursor?: string | undefined;
-};
-
 /** Lists the resources that belong to one other, oldest first, by the page. */
 export function resourcesOf<Name extends string, Record>({
   name,
@@ -45,18 +42,17 @@ export function resourcesOf<Name extends string, Record>({
   record,
   example,
   collection,
-}: ResourcesOf<Name, Record>): Query<PageInput, Tenant, Output<Name, Record>> {
+}: ResourcesOf<Name, Record>): Query<PageInput, Tenant, ListOf<Name, Record>> {
   // The type of an object with a computed member does not name it.
-  const itemsOf = (items: t.Mixed) => t.intersection([t.type({ [member]: items }), nextCursorOutput]) as unknown;
   const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(pageInput)]) as unknown;
-  return query<PageInput, Tenant, Output<Name, Record>>({
+  return query<PageInput, Tenant, ListOf<Name, Record>>({
     name,
     summary,
     group,
     http: get(path),
     scope,
     input: pageOf(cuid) as t.Type<PageInput, unknown, unknown>,
-    output: itemsOf(t.readonlyArray(record)) as t.Type<Output<Name, Record>, unknown, unknown>,
+    output: listOf(member, record),
     failures: [owner.notFound],
     example: { output: { [member]: [example] } },
     reads: [collection.name, owner.collection.name],

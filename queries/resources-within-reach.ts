@@ -1,0 +1,61 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import type { Scope } from '#domain/scope.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import { get } from '#operations/operation.ts';
+import { listPage, pageInput } from '#operations/paging.ts';
+import { type Query, query } from '#operations/query.ts';
+import type { Json } from '#src/json.ts';
+import { type ListOf, listOf } from './list-of.ts';
+import { withinReach } from './within-reach.ts';
+
+const Page = t.partial(pageInput);
+type Page = t.TypeOf<typeof Page>;
+
+/** What one list differs in from another. */
+interface ResourcesWithinReach<Name extends string, Record> {
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly group: string;
+  readonly path: string;
+  readonly scope: Scope;
+  /** The member of the answer that holds them. */
+  readonly member: Name;
+  readonly record: t.Type<Record, unknown, unknown>;
+  readonly example: Json;
+  /** Indexed by what `withinReach` asks of each type of key that can have the scope. */
+  readonly collection: { readonly name: string };
+}
+
+/** Lists all resources of a kind that the key reaches, oldest first, by the page. */
+export function resourcesWithinReach<Name extends string, Record>({
+  member,
+  record,
+  path,
+  example,
+  collection,
+  ...told
+}: ResourcesWithinReach<Name, Record>): Query<Page, Tenant, ListOf<Name, Record>> {
+  return query<Page, Tenant, ListOf<Name, Record>>({
+    ...told,
+    http: get(path),
+    input: Page,
+    output: listOf(member, record),
+    failures: [],
+    example: { output: { [member]: [example] } },
+    reads: [collection.name],
+    subject: null,
+    paged: true,
+    answer: async ({ input, caller, documents }) =>
+      E.right(
+        await listPage(documents, {
+          collection: collection.name,
+          where: withinReach(caller),
+          input,
+          name: member,
+          item: ({ value }: { value: { record: Record } }) => value.record,
+        }),
+      ),
+  });
+}
