@@ -48,20 +48,49 @@ export function seal(
   };
 }
 
+/** Whether a stream's events are sealed. Those of metering are not: they are many, and may expire. */
+export function isChained(stream: string): boolean {
+  return !stream.startsWith('usage-');
+}
+
 /**
  * Verifies the chains of the events given: of one stream, or of many in any mixture, each from its revision 0 on.
- * @param events as stored (`readRaw`, `readRawLog`), without streams that have no chain
+ * @param events as stored (`readRaw`, `readRawLog`)
  * @returns the first broken link; null when every chain holds
  */
 export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
-  const heads = new Map<string, Head>();
+  const verifier = new ChainVerifier();
   for (const event of events) {
-    const head = heads.get(event.stream) ?? { revision: -1, hash: null };
-    const link = checkLink(event, head);
-    if (typeof link === 'string') return { stream: event.stream, revision: event.revision, id: event.id, reason: link };
-    heads.set(event.stream, link);
+    const broken = verifier.verify(event);
+    if (broken !== null) return broken;
   }
   return null;
+}
+
+/**
+ * Verifies chains event by event. Of each stream it keeps its last revision and hash (some 200 bytes), whatever the
+ * length of the log.
+ */
+export class ChainVerifier {
+  readonly #heads = new Map<string, Head>();
+
+  /** How many streams it has met. */
+  get streams(): number {
+    return this.#heads.size;
+  }
+
+  /**
+   * Takes the next event of the log.
+   * @returns where its stream's chain is broken; null when it holds so far, or the stream has none. What follows a
+   *   broken link is held to what that event says of itself.
+   */
+  verify(event: StoredEvent): BrokenLink | null {
+    const { stream, revision, id } = event;
+    const head = this.#heads.get(stream) ?? noHead;
+    const link = isChained(stream) ? checkLink(event, head) : { head: { revision, hash: null }, broken: null };
+    this.#heads.set(stream, link.head);
+    return link.broken === null ? null : { stream, revision, id, reason: link.broken };
+  }
 }
 
 interface Head {
@@ -69,15 +98,38 @@ interface Head {
   readonly hash: string | null;
 }
 
-function checkLink(event: StoredEvent, head: Head): Head | BrokenLink['reason'] {
-  if (event.revision !== head.revision + 1) return 'revision-out-of-order';
-  const data = parseObject(event.data);
+const noHead: Head = { revision: -1, hash: null };
+
+interface Link {
+  readonly head: Head;
+  readonly broken: BrokenLink['reason'] | null;
+}
+
+function checkLink(event: StoredEvent, before: Head): Link {
   const metadata = parseObject(event.metadata);
+  const stated = metadata?.hash;
+  const head = { revision: event.revision, hash: typeof stated === 'string' ? stated : null };
+  return { head, broken: faultOf(event, metadata, before) };
+}
+
+function faultOf(event: StoredEvent, metadata: Record<string, unknown> | null, before: Head): Link['broken'] {
+  if (event.revision !== before.revision + 1) return 'revision-out-of-order';
+  const data = parseObject(event.data);
   if (data === null || metadata === null) return 'unreadable';
   const { hash, ...hashed } = metadata;
-  if (hashed.prevHash !== head.hash) return 'previous-hash-differs';
-  const expected = hashOf(event.stream, event.revision, event.id, event.type, data, hashed);
-  return hash === expected ? { revision: event.revision, hash: expected } : 'hash-differs';
+  if (hashed.prevHash !== before.hash) return 'previous-hash-differs';
+  const expected = hashOfStored(event, data, hashed);
+  if (expected === null) return 'unreadable';
+  return hash === expected ? null : 'hash-differs';
+}
+
+/** Null for what RFC 8785 cannot write (a lone surrogate, an infinite number, endless depth): such was never sealed. */
+function hashOfStored(event: StoredEvent, data: object, hashed: object): string | null {
+  try {
+    return hashOf(event.stream, event.revision, event.id, event.type, data, hashed);
+  } catch {
+    return null;
+  }
 }
 
 function hashOf(stream: string, revision: number, id: string, type: string, data: object, metadata: object): string {

@@ -18,7 +18,8 @@ export function sizedAppend(
   return bytes > maxBytes ? E.left({ kind: 'append-too-large', bytes, maxBytes }) : E.right(bytes);
 }
 
-function storedBytes(events: ReadonlyArray<EventToAppend>): number {
+/** The bytes that events take when stored. */
+export function storedBytes(events: ReadonlyArray<EventToAppend>): number {
   let bytes = 0;
   for (const { id, type, data, metadata } of events)
     bytes += Buffer.byteLength(id) + Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { EventMetadata } from '#domain/event.ts';
-import { type StoredEvent, seal, type UnsealedMetadata, verifyChain } from '#event-store/hash-chain.ts';
+import { ChainVerifier, type StoredEvent, seal, type UnsealedMetadata, verifyChain } from '#event-store/hash-chain.ts';
 import { someMetadata } from '#test/contract/event-store.ts';
 
 const { prevHash: _prevHash, hash: _hash, ...metadata } = someMetadata;
@@ -105,5 +105,27 @@ describe('hash chain', () => {
     const events = sealedStream('flow-1', [{ a: 1 }]);
     for (const change of [{ data: 'nonsense' }, { data: '[]' }, { metadata: 'null' }])
       assert.equal(verifyChain(changed(events, 0, change))?.reason, 'unreadable');
+  });
+
+  it('breaks at what RFC 8785 cannot write: it was never sealed', () => {
+    const events = sealedStream('flow-1', [{ a: 1 }]);
+    const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    for (const data of ['{"a":1e400}', '{"a":"\\ud800"}', deep])
+      assert.equal(verifyChain(changed(events, 0, { data }))?.reason, 'unreadable');
+  });
+
+  it('holds what follows a broken link to what that event says of itself', () => {
+    const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
+    const verifier = new ChainVerifier();
+    const broken = changed(events, 1, { data: '{}' }).map((event) => verifier.verify(event)?.reason ?? null);
+    assert.deepEqual(broken, [null, 'hash-differs', null]);
+    assert.equal(verifier.streams, 1);
+  });
+
+  it('is none where metering is kept', () => {
+    const [event] = sealedStream('flow-1', [{ a: 1 }]);
+    assert.ok(event);
+    assert.equal(verifyChain([{ ...event, stream: 'usage-2026-01-05-node', revision: 7, metadata: '{}' }]), null);
+    assert.equal(verifyChain([{ ...event, metadata: '{"prevHash":null}' }])?.reason, 'hash-differs');
   });
 });

@@ -1,7 +1,7 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { EventMetadata } from '#domain/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { RawEvent } from '#event-store/raw-log.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import type { JsonObject } from '#src/json.ts';
 
@@ -50,7 +50,7 @@ export function recordedEvent(message: EventMessage, upcast: Upcast): RecordedEv
 }
 
 /** The event as it was stored, its texts unread. @throws RangeError */
-export function storedEvent(message: EventMessage): StoredEvent & { readonly position: number } {
+export function storedEvent(message: EventMessage): RawEvent {
   return {
     position: positionOf(message),
     stream: text(message.getStreamIdentifier()?.getStreamName_asU8()),

@@ -18,6 +18,7 @@ import { lastEventRequest, logRequest, streamRequest } from '#event-store/events
 import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { Subscriptions } from '#event-store/eventstoredb/subscriptions.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
 import { sizedAppend } from '#event-store/sized-append.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 
@@ -46,12 +47,13 @@ export interface EventStoreDbOptions {
 }
 
 /** The port on EventStoreDB, and reads of what is stored as it is. */
-export interface EventStoreDbEventStore extends EventStore {
+export interface EventStoreDbEventStore extends EventStore, RawLog {
   /** A stream's events as stored, not upcast: what `verifyChain` takes. @throws Unavailable */
   readRaw(stream: string, fromRevision: number, limit?: number): Promise<ReadonlyArray<StoredEvent>>;
-  /** The log as stored, not upcast, after a position. @throws Unavailable */
-  readRawLog(after: number, limit: number): Promise<ReadonlyArray<StoredEvent & { readonly position: number }>>;
 }
+
+/** Bytes of one answer to `readRawLog`, give or take an event. */
+const rawLogBytes = 4 * 1024 * 1024;
 
 /** Short of the service's ten seconds to stop. */
 const closeLimitMs = 6_000;
@@ -132,9 +134,9 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return messages.map(storedEvent);
   }
 
-  async readRawLog(after: number, limit: number): Promise<ReadonlyArray<StoredEvent & { readonly position: number }>> {
+  async readRawLog(after: number, limit: number): Promise<ReadonlyArray<RawEvent>> {
     // The event at the position itself comes too.
-    const answers = await this.#reads.answers(logRequest(after, limit + 1));
+    const answers = await this.#reads.answers(logRequest(after, limit + 1), rawLogBytes);
     const events = answers.flatMap((answer) => eventOf(answer) ?? []).map(storedEvent);
     return events.filter(({ position }) => position > after).slice(0, limit);
   }

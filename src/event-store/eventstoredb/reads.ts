@@ -1,6 +1,7 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type CallFailure, callFailure, isDeleted, isRefusal } from '#event-store/eventstoredb/call-failure.ts';
 import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
+import { bytesOf, eventOf } from '#event-store/eventstoredb/event-message.ts';
 import { BackOff, within } from '#event-store/eventstoredb/within.ts';
 import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -19,15 +20,16 @@ export class Reads {
 
   /**
    * All answers of a read.
+   * @param maxBytes of events, past which the rest is not waited for; two events come whatever their size
    * @throws Unavailable
    */
-  async answers(request: ReadReq): Promise<ReadonlyArray<ReadResp>> {
+  async answers(request: ReadReq, maxBytes = Number.POSITIVE_INFINITY): Promise<ReadonlyArray<ReadResp>> {
     const end = Date.now() + this.#deadlineMs;
     const backOff = new BackOff(20, 500);
     for (;;) {
       if (this.#closed.signal.aborted) throw new Unavailable('The event store is closed.');
       const left = end - Date.now();
-      const result = await this.#once(request, left).catch(callFailure);
+      const result = await this.#once(request, maxBytes, left).catch(callFailure);
       if (!('detail' in result)) return result;
       const wait = backOff.next();
       if (isDeleted(result)) throw new Unavailable(`The stream was deleted in EventStoreDB: ${result.detail}`);
@@ -42,11 +44,13 @@ export class Reads {
     this.#closed.abort();
   }
 
-  async #once(request: ReadReq, milliseconds: number): Promise<ReadonlyArray<ReadResp>> {
+  async #once(request: ReadReq, maxBytes: number, milliseconds: number): Promise<ReadonlyArray<ReadResp>> {
     const end = Date.now() + milliseconds;
     try {
       const call = await this.#connection.read(request, milliseconds, milliseconds);
-      const answers = await within(Math.max(end - Date.now(), 0) + 100, allOf(call)).finally(() => endCall(call));
+      const answers = await within(Math.max(end - Date.now(), 0) + 100, allOf(call, maxBytes)).finally(() =>
+        endCall(call),
+      );
       this.#connection.answered();
       return answers;
     } catch (error) {
@@ -60,10 +64,20 @@ export class Reads {
   }
 }
 
-function allOf(call: ReadCall): Promise<ReadResp[]> {
+function allOf(call: ReadCall, maxBytes: number): Promise<ReadResp[]> {
   return new Promise((resolve, reject) => {
     const answers: ReadResp[] = [];
-    call.on('data', (answer: ReadResp) => answers.push(answer));
+    let events = 0;
+    let bytes = 0;
+    call.on('data', (answer: ReadResp) => {
+      const event = eventOf(answer);
+      if (event !== undefined) {
+        if (events >= 2 && bytes > maxBytes) return resolve(answers);
+        events += 1;
+        bytes += bytesOf(event);
+      }
+      answers.push(answer);
+    });
     call.on('error', reject);
     call.on('end', () => resolve(answers));
     call.on('close', () => reject(new Error('The read was closed.')));

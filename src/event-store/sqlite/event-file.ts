@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StartFailure } from '#src/start-failure.ts';
 
@@ -93,6 +93,23 @@ export function openEventFileForReading(file: string): DatabaseSync {
   return new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
 }
 
+/**
+ * Checks that a file which may never have been opened is an event store that this code can read; changes nothing.
+ * @throws StartFailure when it is not there, is not an event store, is newer than this code, or is damaged
+ */
+export function checkEventFile(file: string): void {
+  if (!existsSync(file)) throw new StartFailure(`${file} is not there: name the event store's file.`);
+  let database: DatabaseSync | null = null;
+  try {
+    database = openEventFileForReading(file);
+    check(database, file);
+  } catch (error) {
+    throw startFailure(file, error);
+  } finally {
+    database?.close();
+  }
+}
+
 function openDatabase(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file, { timeout: 5_000 });
@@ -103,6 +120,10 @@ function openDatabase(file: string): DatabaseSync {
 
 function checkOrCreate(database: DatabaseSync, file: string): void {
   if (isEmpty(database)) create(database);
+  check(database, file);
+}
+
+function check(database: DatabaseSync, file: string): void {
   if (pragma(database, 'application_id') !== applicationId)
     throw new StartFailure(
       `${file} is a SQLite file of another application, not a Switchyard event store; name another file or folder.`,

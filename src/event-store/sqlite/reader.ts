@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { EventMetadata } from '#domain/event.ts';
 import type { EventBatch, EventStore, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
 import { openEventFileForReading, streamRangeSql } from '#event-store/sqlite/event-file.ts';
 import { type WakeUps, wakeUpsFrom } from '#event-store/sqlite/wake-ups.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
@@ -20,7 +21,7 @@ const maxBatchCharacters = 4 * 1024 * 1024;
 const maxFilteredPositions = 20_000;
 
 /** The reading half of the port, and reads of what is stored as it is. */
-export interface EventReader extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'> {
+export interface EventReader extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'>, RawLog {
   /**
    * A stream's events as stored, not upcast: what `verifyChain` takes.
    * @throws Unavailable
@@ -30,7 +31,7 @@ export interface EventReader extends Pick<EventStore, 'read' | 'subscribe' | 'la
    * The log as stored, not upcast, after a position. Stops early (with one event at least) where the texts grow large.
    * @throws Unavailable
    */
-  readRawLog(after: number, limit: number): ReadonlyArray<StoredEvent & { readonly position: number }>;
+  readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;
   /** Ends its subscriptions and closes. */
   close(): Promise<void>;
 }
@@ -123,8 +124,8 @@ export class SqliteEventReader implements EventReader {
     return Array.from(this.#streamRows(stream, fromRevision, limit), stored);
   }
 
-  readRawLog(after: number, limit: number): ReadonlyArray<StoredEvent & { readonly position: number }> {
-    const events: Array<StoredEvent & { readonly position: number }> = [];
+  readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> {
+    const events: RawEvent[] = [];
     let characters = 0;
     for (const row of this.#rows(this.#selectLog, after, Number.MAX_SAFE_INTEGER, limit)) {
       events.push(stored(row));
@@ -217,7 +218,7 @@ export class SqliteEventReader implements EventReader {
   }
 }
 
-function stored(row: Row): StoredEvent & { readonly position: number } {
+function stored(row: Row): RawEvent {
   const [position, stream, revision, id, type, data, metadata] = row;
   return { position, stream, revision, id, type, data, metadata };
 }

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { AppendLogTarget } from '#event-store/append-log-target.ts';
+import {
+  type EventStoreDbEventStore,
+  openEventStoreDbEventStore,
+} from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import type { LogTarget, RawLog } from '#event-store/raw-log.ts';
+import { checkEventFile } from '#event-store/sqlite/event-file.ts';
+import { asStored, SqliteEventReader } from '#event-store/sqlite/reader.ts';
+import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
+import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
+import { loggerOn } from '#http/log.ts';
+import type { SqliteStore } from '../config.ts';
+import { openDataDirectory } from '../data-directory.ts';
+import { StartFailure } from '../start-failure.ts';
+
+/** Where a log is kept. */
+export type EventLogAddress =
+  | SqliteStore
+  /** May hold a password: it is never shown. */
+  | { readonly kind: 'eventstoredb'; readonly url: string };
+
+/** A log that was opened. */
+export interface OpenedLog<Log extends RawLog> {
+  readonly log: Log;
+  /** The kind of store that it is on. */
+  readonly kind: EventLogAddress['kind'];
+  readonly close: () => Promise<void>;
+}
+
+/** Made from the log where they lie beside it: of no use beside another one. */
+const madeFromLog = ['read.db', 'processes.db'];
+
+/** An append or a read is tried this long: a server that is started again costs no more than a wait. */
+const patientMilliseconds = 60_000;
+
+/** The server's own limit decides. */
+const maxAppendBytes = 64 * 1024 * 1024;
+
+/**
+ * Opens a log to read it; a service may run on it.
+ * @throws StartFailure
+ */
+export async function openLog(store: EventLogAddress): Promise<OpenedLog<RawLog>> {
+  if (store.kind === 'sqlite') {
+    checkEventFile(store.path);
+    const log = new SqliteEventReader(store.path, asStored, new WakeUps(), () => {});
+    return { log, kind: store.kind, close: () => log.close() };
+  }
+  const log = openPatiently(store.url);
+  return { log, kind: store.kind, close: () => log.close() };
+}
+
+/**
+ * Opens a log to put another into it. An embedded one's folder is taken for this process.
+ * @param folders further ones to take: a service that owns one of them may be at work on the store
+ * @throws StartFailure when a running service owns a folder, or the store's holds read models of another log
+ */
+export async function openTarget(
+  store: EventLogAddress,
+  folders: ReadonlyArray<string>,
+): Promise<OpenedLog<LogTarget>> {
+  if (store.kind !== 'sqlite') {
+    const opened = openPatiently(store.url);
+    return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };
+  }
+  const folder = dirname(store.path);
+  const opened = new AsyncDisposableStack();
+  try {
+    for (const path of new Set([folder, ...folders])) {
+      const directory = openDataDirectory(path);
+      opened.defer(() => directory.release());
+    }
+    const log = openSqliteLogTarget(store.path);
+    opened.defer(() => log.close());
+    if ((await log.lastPosition()) === 0) refuseLeftovers(folder);
+    return { log, kind: store.kind, close: () => opened.disposeAsync() };
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+function openPatiently(url: string): EventStoreDbEventStore {
+  return openEventStoreDbEventStore({
+    url,
+    maxAppendBytes,
+    answerWithinMs: patientMilliseconds,
+    readWithinMs: patientMilliseconds,
+    log: loggerOn('error', process.stderr),
+  });
+}
+
+function refuseLeftovers(folder: string): void {
+  const found = madeFromLog.filter((name) => existsSync(join(folder, name)));
+  if (found.length === 0) return;
+  throw new StartFailure(
+    `${folder} holds no events, but ${found.join(' and ')} of another log, which the imported one would be mixed with: remove them, or name another folder.`,
+  );
+}

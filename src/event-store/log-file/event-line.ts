@@ -1,0 +1,99 @@
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+
+/**
+ * An event as a line of a log file, without the line's end: a JSON object `{stream, revision, id, type, data,
+ * metadata}`. `data` and `metadata` are the stored texts themselves, byte for byte, so that what was hashed is what is
+ * moved; a text that is no JSON object on one line stands there as a JSON string that holds it.
+ */
+export function eventLine({ stream, revision, id, type, data, metadata }: StoredEvent): string {
+  return (
+    `{"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)}` +
+    `,"type":${JSON.stringify(type)},"data":${embedded(data)},"metadata":${embedded(metadata)}}`
+  );
+}
+
+const jsonString = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"';
+const beginning = new RegExp(
+  `^\\{"stream":(${jsonString}),"revision":(\\d{1,15}),"id":(${jsonString}),"type":(${jsonString}),"data":`,
+);
+const betweenTexts = ',"metadata":';
+
+/**
+ * Reads a line that `eventLine` has written.
+ * @returns null when it is not one
+ */
+export function eventOfLine(line: string): StoredEvent | null {
+  const [head, stream, revision, id, type] = beginning.exec(line) ?? [];
+  if (head === undefined) return null;
+  const dataEnd = endOfText(line, head.length);
+  const metadataStart = dataEnd + betweenTexts.length;
+  if (dataEnd === -1 || !line.startsWith(betweenTexts, dataEnd) || !line.endsWith('}')) return null;
+  const [name, uuid, typeName] = [stringOf(stream), stringOf(id), stringOf(type)];
+  const data = textOf(line.slice(head.length, dataEnd));
+  const metadata = textOf(line.slice(metadataStart, -1));
+  if (name === null || uuid === null || typeName === null || data === null || metadata === null) return null;
+  return { stream: name, revision: Number(revision), id: uuid, type: typeName, data, metadata };
+}
+
+function embedded(text: string): string {
+  return isObjectOnOneLine(text) ? text : JSON.stringify(text);
+}
+
+function isObjectOnOneLine(text: string): boolean {
+  if (!text.startsWith('{') || !text.endsWith('}') || !text.isWellFormed() || /[\r\n]/.test(text)) return false;
+  return parsed(text) !== undefined;
+}
+
+/** The stored text of what stands in a line; null when nothing that was written does. */
+function textOf(json: string): string | null {
+  return json.startsWith('{') ? (isObjectOnOneLine(json) ? json : null) : stringOf(json);
+}
+
+/** The text that a JSON string stands for: a copy, so that what is kept of a line does not keep the line. */
+function stringOf(json: string | undefined): string | null {
+  const value = json === undefined ? undefined : parsed(json);
+  return typeof value === 'string' ? value : null;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The index after the JSON object or string that begins here; -1 when there is none, or it does not end. */
+function endOfText(line: string, start: number): number {
+  if (line[start] === '"') return endOfString(line, start);
+  if (line[start] !== '{') return -1;
+  let depth = 0;
+  for (let at = start; at < line.length; at += 1) {
+    switch (line.charCodeAt(at)) {
+      case quote:
+        at = endOfString(line, at) - 1;
+        if (at < start) return -1;
+        break;
+      case openingBrace:
+        depth += 1;
+        break;
+      case closingBrace:
+        depth -= 1;
+        if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+const quote = 0x22;
+const openingBrace = 0x7b;
+const closingBrace = 0x7d;
+
+function endOfString(line: string, start: number): number {
+  for (let end = line.indexOf('"', start + 1); end !== -1; end = line.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (line[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+  return -1;
+}

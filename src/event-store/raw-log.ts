@@ -1,0 +1,58 @@
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+
+/** An event as stored, at its place in one store's log. */
+export interface RawEvent extends StoredEvent {
+  readonly position: number;
+}
+
+/** A log as it is stored, texts unread: what is moved and verified. Every engine has it. */
+export interface RawLog {
+  /**
+   * The events after a position, in order; none at the end of the log. Stops early (with one event at least) where the
+   * texts grow large.
+   * @throws Unavailable
+   */
+  readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>>;
+  /** The position of the last event stored; 0 for an empty log. @throws Unavailable */
+  lastPosition(): Promise<number>;
+}
+
+/** A log that another one is put into. Nobody else should write to it meanwhile. */
+export interface LogTarget extends RawLog {
+  /**
+   * Stores events, each at the revision that it says, so that the log's order is theirs; durable when it returns.
+   * Where it fails, a part of them may be stored: the first ones, without a gap.
+   * @returns the position of the last
+   * @throws LogFailure when a stream is at another revision, or an event is too large for the store; Unavailable
+   */
+  store(events: ReadonlyArray<StoredEvent>): Promise<number>;
+}
+
+const pageEvents = 1_000;
+
+/**
+ * A log from its beginning, page by page; the next page is read while one is worked on.
+ * @param upTo the position at which to end, that event included
+ * @throws Unavailable
+ */
+export async function* pagesOf(log: RawLog, upTo: number): AsyncGenerator<ReadonlyArray<RawEvent>, void, void> {
+  let position = 0;
+  let reading = readPage(log, position);
+  while (position < upTo) {
+    const page = await reading;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    position = last.position;
+    if (position < upTo) reading = readPage(log, position);
+    yield position <= upTo ? page : page.filter((event) => event.position <= upTo);
+  }
+}
+
+async function readPage(log: RawLog, after: number): Promise<ReadonlyArray<RawEvent>> {
+  return log.readRawLog(after, pageEvents);
+}
+
+/** A log from its beginning, event by event. @throws Unavailable */
+export async function* eventsOf(log: RawLog, upTo: number): AsyncGenerator<RawEvent, void, void> {
+  for await (const page of pagesOf(log, upTo)) yield* page;
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
+import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
+import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
+import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import {
+  type ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+  until,
+} from '#test/support/service-process.ts';
+import { type LoggedEvent, readDocuments, readLog } from './stores.ts';
+
+const tool = join(import.meta.dirname, '../../src/command-line/events.ts');
+
+interface Told {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `npm run events`, as a process. */
+function start(words: ReadonlyArray<string>, environment: Readonly<Record<string, string>>): ChildProcess {
+  return spawn(process.execPath, [tool, ...words], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+/** @param input null to leave its standard input open */
+async function ended(child: ChildProcess, input: string | null = ''): Promise<Told> {
+  const told = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (told.stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (told.stderr += text));
+  child.stdin?.on('error', () => undefined);
+  if (input !== null) child.stdin?.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...told };
+}
+
+describe('npm run events', function () {
+  this.timeout(120_000);
+  let source: TemporaryFolder;
+  let target: TemporaryFolder;
+  let service: ServiceProcess;
+
+  beforeEach(async () => {
+    source = temporaryFolder();
+    target = temporaryFolder();
+    service = await startService({ dataDir: source.path });
+    await fill(service);
+  });
+
+  afterEach(async () => {
+    await service.kill();
+    source.remove();
+    target.remove();
+  });
+
+  const events = (folder: TemporaryFolder, ...words: ReadonlyArray<string>) =>
+    ended(start(words, { DATA_DIR: folder.path }));
+
+  async function succeeds(folder: TemporaryFolder, ...words: ReadonlyArray<string>): Promise<Told> {
+    const told = await events(folder, ...words);
+    assert.equal(told.code, 0, told.stderr);
+    return told;
+  }
+
+  it('moves the log of a running service to EventStoreDB and back, where a service shows the same', async () => {
+    const double = await EventStoreDbDouble.start();
+    try {
+      const [first, second] = [join(target.path, 'first.ndjson'), join(target.path, 'second.ndjson')];
+      await succeeds(source, 'export', first);
+      await succeeds(source, 'import', first, '--store', double.url);
+      await succeeds(source, 'export', second, '--store', double.url);
+      const verified = await succeeds(source, 'verify', '--store', double.url);
+      const imported = await succeeds(target, 'import', second);
+      assert.match(imported.stderr, /^events: imported \d+ events in \d+ streams, SHA-256 [0-9a-f]{64}\n$/);
+      assert.equal(verified.stdout.slice('verified '.length), imported.stderr.slice('events: imported '.length));
+      assert.equal(statSync(first).mode & 0o777, 0o600);
+    } finally {
+      await double.kill();
+    }
+    await service.stop();
+    const original = await readLog(source.path);
+    const moved = await startService({ dataDir: target.path });
+    assert.ok(await until(() => processesHaveSeen(original, target), 30_000));
+    await moved.stop();
+    // Nothing more than what was moved: processes have done nothing again.
+    assert.deepEqual(contents(await readLog(target.path)), contents(original));
+    assert.deepEqual(await documents(target), await documents(source));
+  });
+
+  it('pipes from one store into another', async () => {
+    const exported = await succeeds(source, 'export', '-');
+    const told = await ended(start(['import', '-'], { DATA_DIR: target.path }), exported.stdout);
+    assert.equal(told.code, 0, told.stderr);
+    await service.stop();
+    assert.equal((await readLog(target.path)).length, (await readLog(source.path)).length);
+  });
+
+  it('refuses a store that a service runs on, and one that has read models of another log', async () => {
+    const file = join(target.path, 'log.ndjson');
+    await succeeds(source, 'export', file);
+    const running = await events(source, 'import', file);
+    assert.equal(running.code, 1);
+    assert.match(running.stderr, /^events: \S+ is in use by process \d+, running since \S+; stop it/);
+    const url = `sqlite:${join(source.path, 'events.db')}`;
+    const named = await ended(start(['import', file, '--store', url], { DATA_DIR: target.path }));
+    assert.match(named.stderr, /is in use by process \d+/);
+    writeFileSync(join(target.path, 'read.db'), '');
+    const leftover = await events(target, 'import', file);
+    assert.equal(leftover.code, 1);
+    assert.match(leftover.stderr, /holds no events, but read\.db of another log/);
+  });
+
+  it('says what is wrong in one line, and ends with 1', async () => {
+    const file = join(target.path, 'log.ndjson');
+    await succeeds(source, 'export', file);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    writeFileSync(file, `${lines.slice(0, -1).join('\n')}\n`);
+    const wrong: ReadonlyArray<readonly [RegExp, ...string[]]> = [
+      [/is cut off after line \d+/, 'import', file],
+      [/no such file/, 'import', join(target.path, 'nothing')],
+      [/log\.ndjson is there already/, 'export', file, '--store', `sqlite:${join(source.path, 'events.db')}`],
+      [/events\.db is not there/, 'export', join(target.path, 'other')],
+      [/EVENT_STORE_URL must begin with/, 'verify', '--store', 'mysql://secret@host'],
+    ];
+    for (const [message, ...words] of wrong) {
+      const told = await events(target, ...words);
+      assert.equal(told.code, 1);
+      assert.match(told.stderr, message);
+      assert.match(told.stderr, /^events: [^\n]+\n$/);
+      assert.doesNotMatch(told.stderr, /secret/);
+    }
+    assert.equal(existsSync(join(target.path, 'events.db')), false, 'nothing was begun');
+    for (const words of [[], ['export'], ['import', file, '--resume'], ['export', '-', '--resume'], ['dance']]) {
+      const told = await events(target, ...words);
+      assert.equal(told.code, 1);
+      assert.match(told.stderr, /^Usage: /);
+    }
+    assert.match((await succeeds(target, '--help')).stdout, /^Usage: /);
+  });
+
+  it('stops at SIGINT, says how to go on, and does', async () => {
+    const double = await EventStoreDbDouble.start();
+    try {
+      const file = join(target.path, 'log.ndjson');
+      await succeeds(source, 'export', file);
+      const child = start(['import', '-', '--store', double.url], { DATA_DIR: target.path });
+      const told = ended(child, null);
+      child.stdin?.write(readFileSync(file, 'utf8').split('\n').slice(0, 3).join('\n'));
+      assert.ok(await until(async () => double.calls > 0, 30_000));
+      child.kill('SIGINT');
+      const { code, stderr } = await told;
+      assert.deepEqual([code, stderr], [130, 'events: stopped. Go on with the same command.\n']);
+      await succeeds(source, 'import', file, '--store', double.url);
+      await succeeds(source, 'verify', '--store', double.url);
+    } finally {
+      await double.kill();
+    }
+  });
+});
+
+/** A project with flows, a profile and numbers; one flow is deleted, and its number detached. */
+async function fill({ client }: ServiceProcess): Promise<void> {
+  const made = async (path: string, body: object): Promise<string> => {
+    const { status, body: answer } = await client.post(path, body);
+    assert.equal(status, 201, JSON.stringify(answer));
+    return String(answer.id);
+  };
+  const project = `/v1/projects/${await made('/v1/projects', { name: 'Front desk' })}`;
+  const kept = await made(`${project}/flows`, { name: 'Opening hours', flowSchema: { say: '9 – 5' } });
+  const deleted = await made(`${project}/flows`, { name: 'Closed', flowSchema: {} });
+  await made(`${project}/phone-numbers`, { name: 'One', number: '+442071838750', flowId: kept });
+  await made(`${project}/phone-numbers`, { name: 'Two', number: '+442071838751', flowId: deleted });
+  await made(`${project}/agent-profiles`, {
+    name: 'Receptionist',
+    flowIds: [kept],
+    isDefault: true,
+    supportedInputLanguages: ['en'],
+    reasoningMode: 'balanced',
+    outputVoiceId: 'narrator',
+  });
+  await client.remove(`/v1/flows/${deleted}`);
+}
+
+const contents = (log: ReadonlyArray<LoggedEvent>) => log.map((event) => ({ ...event, position: 0 }));
+
+/** Whether every process has looked at all that concerns it; positions are those of the original. */
+async function processesHaveSeen(log: ReadonlyArray<LoggedEvent>, { path }: TemporaryFolder): Promise<boolean> {
+  const checkpoints = openSqliteCheckpointStore(join(path, 'processes.db'));
+  try {
+    for (const { name, types } of [detachPhoneNumbers, assignAgentProfiles]) {
+      const last = log.findLast(({ type }) => types.includes(type))?.position ?? Number.NaN;
+      if (!((await checkpoints.read(name)) >= last)) return false;
+    }
+    return true;
+  } finally {
+    await checkpoints.close();
+  }
+}
+
+/** Every read model's documents in the order of lists, but for positions. */
+async function documents({ path }: TemporaryFolder) {
+  const all = await readDocuments(path);
+  return Object.fromEntries(
+    Object.entries(all).map(([name, stored]) => [name, stored.map(({ id, value }) => ({ id, value }))]),
+  );
+}
