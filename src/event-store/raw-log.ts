@@ -37,13 +37,15 @@ const pageEvents = 1_000;
  */
 export async function* pagesOf(log: RawLog, upTo: number): AsyncGenerator<ReadonlyArray<RawEvent>, void, void> {
   let position = 0;
-  let reading = readPage(log, position);
+  let reading: Promise<ReadonlyArray<RawEvent>> | null = null;
   while (position < upTo) {
-    const page = await reading;
+    const page: ReadonlyArray<RawEvent> = await (reading ?? readPage(log, position));
     const last = page.at(-1);
     if (last === undefined) return;
     position = last.position;
-    if (position < upTo) reading = readPage(log, position);
+    reading = position < upTo ? readPage(log, position) : null;
+    // Nobody waits for it where whoever takes the pages goes away.
+    reading?.catch(() => undefined);
     yield position <= upTo ? page : page.filter((event) => event.position <= upTo);
   }
 }
