@@ -11,21 +11,15 @@ import { asStored, SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
 import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
 import { loggerOn } from '#http/log.ts';
-import type { SqliteStore } from '../config.ts';
+import type { EventStoreConfig } from '../config.ts';
 import { openDataDirectory } from '../data-directory.ts';
 import { StartFailure } from '../start-failure.ts';
-
-/** Where a log is kept. */
-export type EventLogAddress =
-  | SqliteStore
-  /** May hold a password: it is never shown. */
-  | { readonly kind: 'eventstoredb'; readonly url: string };
 
 /** A log that was opened. */
 export interface OpenedLog<Log extends RawLog> {
   readonly log: Log;
   /** The kind of store that it is on. */
-  readonly kind: EventLogAddress['kind'];
+  readonly kind: EventStoreConfig['kind'];
   readonly close: () => Promise<void>;
 }
 
@@ -42,7 +36,7 @@ const maxAppendBytes = 64 * 1024 * 1024;
  * Opens a log to read it; a service may run on it.
  * @throws StartFailure
  */
-export async function openLog(store: EventLogAddress): Promise<OpenedLog<RawLog>> {
+export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog>> {
   if (store.kind === 'sqlite') {
     checkEventFile(store.path);
     const log = new SqliteEventReader(store.path, asStored, new WakeUps(), () => {});
@@ -58,7 +52,7 @@ export async function openLog(store: EventLogAddress): Promise<OpenedLog<RawLog>
  * @throws StartFailure when a running service owns a folder, or the store's holds read models of another log
  */
 export async function openTarget(
-  store: EventLogAddress,
+  store: EventStoreConfig,
   folders: ReadonlyArray<string>,
 ): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {

@@ -8,10 +8,10 @@ import { streamSink } from '#event-store/log-file/line-stream.ts';
 import { LogCheck } from '#event-store/log-file/log-check.ts';
 import { PartFile } from '#event-store/log-file/part-file.ts';
 import { Progress } from '#event-store/log-file/progress.ts';
-import { readConfig } from '../config.ts';
+import { type EventStoreConfig, readConfig } from '../config.ts';
 import { StartFailure } from '../start-failure.ts';
 import { Unavailable } from '../unavailable.ts';
-import { type EventLogAddress, openLog, openTarget } from './event-logs.ts';
+import { openLog, openTarget } from './event-logs.ts';
 
 const usage = `Usage: npm run events -- <command>
 
@@ -201,11 +201,9 @@ async function verify({ store }: Asked): Promise<number> {
 }
 
 /** Only what concerns the event store is decoded: the rest is the service's. @throws StartFailure */
-function addressOf(store: string | undefined): EventLogAddress {
+function addressOf(store: string | undefined): EventStoreConfig {
   const { DATA_DIR, EVENT_STORE_URL } = process.env;
-  const url = store ?? EVENT_STORE_URL;
-  if (url !== undefined && /^esdb(?:\+discover)?:/.test(url)) return { kind: 'eventstoredb', url };
-  return readConfig({ DATA_DIR, EVENT_STORE_URL: url }).eventStore;
+  return readConfig({ DATA_DIR, EVENT_STORE_URL: store ?? EVENT_STORE_URL }).eventStore;
 }
 
 /** The folder that the service would own to work on the store, where it is the service's. */
