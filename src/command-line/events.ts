@@ -264,7 +264,10 @@ function isOfSystem(error: unknown): error is Error {
 
 function stop(): void {
   interrupted.abort();
-  setTimeout(() => process.exit(interruptedCode), stopMilliseconds).unref();
+  setTimeout(() => {
+    say('stopped in the middle of something. Go on with the same command; an export needs --resume.');
+    process.exit(interruptedCode);
+  }, stopMilliseconds).unref();
 }
 
 function say(line: string): void {
