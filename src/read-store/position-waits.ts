@@ -17,10 +17,15 @@ const maxWaits = 10_000;
 /** Those who wait until what queries read has passed a position. */
 export class PositionWaits {
   readonly #waits = new Set<Wait>();
-  #served: ReadonlyArray<ServedPosition> = [];
+  #served: ReadonlyArray<ServedPosition | undefined> = [];
 
-  /** Tells where the projections stand now, in their order. */
-  update(served: ReadonlyArray<ServedPosition>): void {
+  /** Whether anybody waits. */
+  get waiting(): boolean {
+    return this.#waits.size > 0;
+  }
+
+  /** Tells where the projections stand now, in their order; undefined for one of which nothing is known. */
+  update(served: ReadonlyArray<ServedPosition | undefined>): void {
     this.#served = served;
     for (const wait of this.#waits) if (this.#passed(wait)) wait.end('reached');
   }
