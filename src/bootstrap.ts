@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { apiKey } from '#domain/api-key/api-key.ts';
+import { type ApiKeyState, apiKey } from '#domain/api-key/api-key.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
 import type { EventOf } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
@@ -9,6 +9,7 @@ import { scopesOfKeyType } from '#domain/scope.ts';
 import type { CommandHandler, Handling } from '#event-store/command-handler.ts';
 import { derivedIds } from '#event-store/fresh-ids.ts';
 import { generateKey } from '#operations/fresh-secret.ts';
+import { Unavailable } from '#src/unavailable.ts';
 
 const system = { keyId: 'system', keyType: 'system' };
 const origin = { actor: system, requestId: 'first-start', correlationId: 'first-start', causationId: 'first-start' };
@@ -19,19 +20,47 @@ const ids = {
   apiKey: derivedIds('switchyard first key').id,
 };
 
+/** Whether the first start was finished, on whatever node. @throws Unavailable */
+export async function isBegun(handler: CommandHandler): Promise<boolean> {
+  return (await firstKeyIn(handler)) !== null;
+}
+
+async function firstKeyIn(handler: CommandHandler): Promise<ApiKeyState> {
+  return (await handler.load(apiKey, ids.apiKey)).state;
+}
+
+/** The first admin key's text, the same whenever it is asked for. */
+export interface FirstKey {
+  /** Somebody has asked for it: what was made has been told. */
+  readonly given: boolean;
+  /** Gives it; one that is made is told before, so that no crash can leave a key that nobody was told. */
+  readonly text: () => string;
+}
+
+/** @param given null to make one; @param tell is handed the key that is made, once */
+export function firstKeyOf(given: string | null, tell: (key: string) => void): FirstKey {
+  let key: string | null = null;
+  return {
+    get given() {
+      return key !== null;
+    },
+    text: () => {
+      if (key !== null) return key;
+      key = given ?? generateKey();
+      if (given === null) tell(key);
+      return key;
+    },
+  };
+}
+
 /**
  * Makes the first organization (a partner), project and admin key, where they are not there yet. The key's events come
- * last: a store that has them was begun.
- * @param given the key's text; null to make one
- * @param tell is handed a made key before it is stored, so that no crash can leave a key that nobody was told
+ * last: a store that has them was begun. May be called again after it has failed.
+ * @returns false where `key` was given away in vain: another node was quicker
+ * @throws Unavailable
  */
-export async function bootstrap(
-  handler: CommandHandler,
-  given: string | null,
-  tell: (key: string) => void,
-): Promise<void> {
-  const begun = await handler.load(apiKey, ids.apiKey);
-  if (begun.state !== null) return;
+export async function bootstrap(handler: CommandHandler, key: FirstKey): Promise<boolean> {
+  if (!key.given && (await isBegun(handler))) return true;
   const tenant = { organizationId: ids.organization, projectId: null, partnerId: ids.organization };
   const ofProject = { ...tenant, projectId: ids.project };
   await create(handler, organization, ids.organization, tenant, [
@@ -40,8 +69,7 @@ export async function bootstrap(
   await create(handler, project, ids.project, ofProject, [
     happened('ProjectCreated', { id: ids.project, organizationId: ids.organization, name: 'First project' }),
   ]);
-  const key = given ?? generateKey();
-  if (given === null) tell(key);
+  const kept = keptOfSecret(key.text());
   await create(handler, apiKey, ids.apiKey, ofProject, [
     happened('ApiKeyCreated', {
       id: ids.apiKey,
@@ -50,9 +78,10 @@ export async function bootstrap(
       name: 'First key',
       keyType: 'admin' as const,
       scopes: [...scopesOfKeyType.admin],
-      ...keptOfSecret(key),
+      ...kept,
     }),
   ]);
+  return (await firstKeyIn(handler))?.secretHash === kept.secretHash;
 }
 
 async function create<State, Events>(
@@ -68,5 +97,8 @@ async function create<State, Events>(
     origin,
     decide: ({ state }) => E.right({ events: state === null ? events : [], tenant }),
   });
-  if (E.isLeft(handled)) throw new Error(`the first start failed: ${handled.left.detail}`);
+  if (E.isRight(handled)) return;
+  const { code, detail, retryAfterSeconds } = handled.left;
+  if (code === 'unavailable') throw new Unavailable(detail, retryAfterSeconds);
+  throw new Error(`the first start failed: ${detail}`);
 }

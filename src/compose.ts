@@ -14,6 +14,7 @@ import type { Operation } from '#operations/operation.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import type { CheckpointStore } from '#processes/checkpoint-store.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
+import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
 import { projections as projectionTable } from '#projections/table.ts';
@@ -23,11 +24,13 @@ import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
 import { typesOf } from '#read-store/projection.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { bootstrap } from './bootstrap.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { effectsShown, showLimitMilliseconds } from './effects-shown.ts';
+import { makeFirstStart } from './first-start.ts';
+import type { LeaseStore } from './leases/lease-store.ts';
+import { nodeName } from './node-name.ts';
 import { openEventStore } from './open-event-store.ts';
 import { openReadStore } from './open-read-store.ts';
 import { reachedAtStart } from './reached-at-start.ts';
@@ -70,8 +73,11 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   try {
     const stores = await openStores(config, options, opened);
     const handler = new CommandHandler({ store: stores.events, soleWriter: stores.soleWriter });
-    await bootstrap(handler, config.bootstrapApiKey, options.tellKey);
-    const runners = startProcesses(stores, handler, options.log, opened);
+    if (config.roles.has('control-plane')) {
+      const { log, tellKey } = options;
+      await makeFirstStart({ ...stores, handler, givenKey: config.bootstrapApiKey, tellKey, log });
+    }
+    const runners = config.roles.has('projections') ? startProcesses(stores, handler, options.log, opened) : [];
     const { directory, events, projections, metrics } = stores;
     await caughtUp(projections, events, showLimitMilliseconds);
     const documents = filledOnly(stores.documents, projections);
@@ -102,6 +108,9 @@ interface Stores {
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
   readonly checkpoints: CheckpointStore;
+  readonly leases: LeaseStore | null;
+  /** This node's name, unlike any other's. */
+  readonly node: string;
 }
 
 /** What is opened is closed in the opposite order: the event store outlives those who follow it. */
@@ -117,12 +126,23 @@ async function openStores(
   const { events, forProjector, soleWriter } = await openEventStore(config, { log, metrics, onFatal });
   opened.defer(() => events.close());
   await reachedAtStart('EVENT_STORE_URL', log, () => events.lastPosition());
-  const { documents, projections, saveKeysLastUsed } = await openReadStore(config, { forProjector, log, opened });
+  const node = nodeName();
+  const { documents, projections, saveKeysLastUsed, leases } = await openReadStore(config, {
+    forProjector,
+    node,
+    log,
+    opened,
+  });
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
-  const checkpoints = openSqliteCheckpointStore(join(config.dataDir, 'processes.db'));
+  const checkpoints = openCheckpoints(config);
   opened.defer(() => checkpoints.close());
-  return { directory, metrics, events, soleWriter, projections, documents, keyUsage, checkpoints };
+  return { directory, metrics, events, soleWriter, projections, documents, keyUsage, checkpoints, leases, node };
+}
+
+function openCheckpoints({ readStore, dataDir }: Config): CheckpointStore {
+  if (readStore.kind === 'mongodb') return openMongoDbCheckpointStore({ url: readStore.url });
+  return openSqliteCheckpointStore(join(dataDir, 'processes.db'));
 }
 
 function startProcesses(

@@ -1,11 +1,24 @@
+import { projections as projectionTable } from '#projections/table.ts';
 import { startEmbeddedProjections } from '#read-store/embedded-projections.ts';
+import { projectionsLease } from '#read-store/leased-projections.ts';
 import type { Log } from '#read-store/log.ts';
+import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
+import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
+import { startPolledProjections } from '#read-store/polled-projections.ts';
+import { typesOf } from '#read-store/projection.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ProjectorEvents } from '#read-store/projector-messages.ts';
+import { ProjectorThread } from '#read-store/projector-thread.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { Config } from './config.ts';
-import { StartFailure } from './start-failure.ts';
+import type { LeaseStore } from './leases/lease-store.ts';
+import { openMongoDbLeaseStore } from './leases/mongodb-lease-store.ts';
+import { reachedAtStart } from './reached-at-start.ts';
+import { ofVariable } from './start-failure.ts';
+
+/** A question that is asked many times a second waits no longer than whoever asked it. */
+const pollMilliseconds = 1_000;
 
 /** The read models, open. */
 export interface OpenedReadStore {
@@ -13,11 +26,15 @@ export interface OpenedReadStore {
   readonly projections: ProjectionsProgress;
   /** Stores when keys were last used, each unless a later time stands. @throws Unavailable */
   readonly saveKeysLastUsed: (times: ReadonlyMap<string, string>) => Promise<void>;
+  /** Where nodes agree on who does what; null where this process is the only one. */
+  readonly leases: LeaseStore | null;
 }
 
 /** What the read models are made from, and who is told how that goes. */
 export interface ReadStoreSurroundings {
   readonly forProjector: () => ProjectorEvents;
+  /** This node's name, unlike any other's. */
+  readonly node: string;
   readonly log: Log;
   /** Takes what must be closed. */
   readonly opened: AsyncDisposableStack;
@@ -27,12 +44,10 @@ export interface ReadStoreSurroundings {
  * Opens the read store that the configuration names, and starts the projections if they are this node's.
  * @throws StartFailure
  */
-export async function openReadStore(
-  { readStore }: Config,
-  surroundings: ReadStoreSurroundings,
-): Promise<OpenedReadStore> {
-  if (readStore.kind === 'mongodb') throw new StartFailure('READ_STORE_URL: MongoDB is not opened yet.');
-  return openEmbedded(readStore.path, surroundings);
+export function openReadStore(config: Config, surroundings: ReadStoreSurroundings): Promise<OpenedReadStore> {
+  const { readStore, roles } = config;
+  if (readStore.kind === 'sqlite') return openEmbedded(readStore.path, surroundings);
+  return openShared(readStore.url, roles.has('projections'), surroundings);
 }
 
 async function openEmbedded(
@@ -47,5 +62,36 @@ async function openEmbedded(
   opened.defer(() => projections.close());
   const documents = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
   opened.defer(() => documents.close());
-  return { documents, projections, saveKeysLastUsed: (times) => projections.saveKeysLastUsed(times) };
+  return { documents, projections, saveKeysLastUsed: (times) => projections.saveKeysLastUsed(times), leases: null };
+}
+
+async function openShared(
+  url: string,
+  runsProjections: boolean,
+  { forProjector, node, log, opened }: ReadStoreSurroundings,
+): Promise<OpenedReadStore> {
+  const documents = ofVariable('READ_STORE_URL', () => openMongoDbReadStore({ url }));
+  opened.defer(() => documents.close());
+  await reachedAtStart('READ_STORE_URL', log, () => documents.status());
+  const leases = openMongoDbLeaseStore({ url });
+  opened.defer(() => leases.close());
+  if (runsProjections) {
+    const readStore = { kind: 'mongodb', url, holder: node } as const;
+    const thread = new ProjectorThread({ events: forProjector, readStore, log });
+    await thread.start();
+    opened.defer(() => thread.close());
+  }
+  // On connections of its own: it waits for none that others use.
+  const polled = openMongoDbReadStore({ url, timeoutMilliseconds: pollMilliseconds });
+  opened.defer(() => polled.close());
+  const projections = await startPolledProjections({
+    facts: projectionTable.map((projection) => ({ name: projection.name, types: typesOf(projection) })),
+    store: polled,
+    holder: async () => (await leases.newest(projectionsLease))?.holder ?? null,
+    log,
+  });
+  opened.defer(() => projections.close());
+  const writer = openMongoDbReadStoreWriter({ url });
+  opened.defer(() => writer.close());
+  return { documents, projections, saveKeysLastUsed: (times) => writer.saveKeysLastUsed(times), leases };
 }

@@ -4,18 +4,22 @@ import type { EventStore } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
+import { runProjectionsUnderLease } from '#read-store/leased-projections.ts';
 import type { Log } from '#read-store/log.ts';
+import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { type AnyProjection, typesOf } from '#read-store/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
 import type {
   FromProjector,
   ProjectorEvents,
+  ProjectorReadStore,
   ProjectorThreadData,
   ToProjector,
 } from '#read-store/projector-messages.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { openMongoDbLeaseStore } from './leases/mongodb-lease-store.ts';
 
 /** The projector thread: follows the event store and fills the read store. `projector-thread.ts` starts it. */
 interface ProjectionsModule {
@@ -32,8 +36,8 @@ const closing = new AbortController();
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const events = openEvents(data.events);
 try {
-  if (data.readStore.kind === 'mongodb') throw new Error('MongoDB is not filled yet.');
-  await fillEmbedded(data.readStore.file);
+  if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
+  else await fillShared(data.readStore);
 } finally {
   await events.close();
   parentPort?.close();
@@ -81,6 +85,20 @@ async function fillEmbedded(file: string): Promise<void> {
     throw error;
   }
   await store.close();
+}
+
+/** Fills a read store that nodes share, whenever this one holds the lease, until the thread is closed. */
+async function fillShared({ url, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
+  const leases = openMongoDbLeaseStore({ url });
+  parentPort?.on('message', () => closing.abort());
+  tellOpened();
+  const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, fence });
+  const { signal } = closing;
+  try {
+    await runProjectionsUnderLease({ projections, events, openWriter, leases, holder, log, signal });
+  } finally {
+    await leases.close();
+  }
 }
 
 async function saveKeysLastUsed(

@@ -3,6 +3,7 @@ import {
   MongoBulkWriteError,
   MongoClient,
   MongoClientClosedError,
+  type MongoClientOptions,
   MongoNetworkError,
   MongoNotConnectedError,
   MongoOperationTimeoutError,
@@ -11,6 +12,7 @@ import {
   MongoSystemError,
   MongoTopologyClosedError,
 } from 'mongodb';
+import { StartFailure } from '#src/start-failure.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 const defaultTimeoutMilliseconds = 5000;
@@ -60,10 +62,10 @@ export class MongoDbConnection {
   #maxUpdates: number | null = null;
   #closed = false;
 
-  /** @throws MongoParseError if the address is malformed */
+  /** @throws StartFailure if the address is malformed, with nothing secret of it in its message */
   constructor({ url, timeoutMilliseconds = defaultTimeoutMilliseconds }: MongoDbConnectionOptions) {
     this.#timeoutMilliseconds = timeoutMilliseconds;
-    this.#client = new MongoClient(url, {
+    this.#client = clientFor(url, {
       appName: 'switchyard',
       maxPoolSize: maxConnections,
       // The driver's one limit for a whole call, `timeoutMS`, has no effect any more: these bound the steps of it.
@@ -73,6 +75,8 @@ export class MongoDbConnection {
       socketTimeoutMS: timeoutMilliseconds,
       // A server alone loses what it had not written to its journal when it dies; whoever wrote it does not know.
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMilliseconds },
+      // Whoever has written reads what was written.
+      readPreference: 'primary',
       // What follows from several writes is sent again as a whole; a single one by itself could pass over a lost one.
       retryWrites: false,
     });
@@ -111,6 +115,18 @@ export class MongoDbConnection {
     this.#closed = true;
     // A server that does not answer cannot be told goodbye, and need not be.
     await within(closeLimitMilliseconds, this.#client.close()).catch(() => undefined);
+  }
+}
+
+function clientFor(url: string, options: MongoClientOptions): MongoClient {
+  try {
+    return new MongoClient(url, options);
+  } catch (error) {
+    // Others may quote the URL, password and all; the parser's own, at most a user's name.
+    const told = error instanceof Error && error.name === 'MongoParseError' && !error.message.startsWith('Username');
+    throw new StartFailure(
+      `The MongoDB URL cannot be used. ${told ? `${error.message}.` : 'Check its hosts and options, and percent-encode its password.'}`,
+    );
   }
 }
 

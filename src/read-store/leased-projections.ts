@@ -10,6 +10,9 @@ import type { PositionsWriter, ServedPositions } from '#read-store/told-position
 import { allSettled } from '#src/all-settled.ts';
 import { type UnderLeaseOptions, underLease } from '#src/leases/under-lease.ts';
 
+/** The lease under which projections run. */
+export const projectionsLease = 'projections';
+
 export interface LeasedProjectionsOptions
   extends Omit<ProjectionRunnerOptions, 'store' | 'signal'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
@@ -27,7 +30,7 @@ export interface LeasedProjectionsOptions
 export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Promise<void> {
   const { leases, holder, limits, log, signal } = options;
   const work = (token: number, ending: AbortSignal) => runOneTerm(options, token, ending);
-  return underLease({ name: 'projections', leases, holder, log, signal, work, ...(limits && { limits }) });
+  return underLease({ name: projectionsLease, leases, holder, log, signal, work, ...(limits && { limits }) });
 }
 
 async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {

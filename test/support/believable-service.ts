@@ -5,7 +5,7 @@ import { updateFlow } from '#commands/flow/update-flow.ts';
 import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
-import { bootstrap } from '#src/bootstrap.ts';
+import { bootstrap, firstKeyOf } from '#src/bootstrap.ts';
 import { ProcessDrive } from '#test/support/process-drive.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { Service } from '#test/support/service.ts';
@@ -14,7 +14,7 @@ import { adminKey } from '#test/support/service-process.ts';
 /** A service whose log holds something of everything, every chain sealed; its processes have done their work. */
 export async function believableService(): Promise<Service> {
   const service = new Service();
-  await bootstrap(service.handler, adminKey, () => undefined);
+  await bootstrap(service.handler, firstKeyOf(adminKey, () => undefined));
   const [project] = service.store.log.filter(({ type }) => type === 'ProjectCreated');
   const path = { projectId: String(project?.data.id) };
   const flows: string[] = [];

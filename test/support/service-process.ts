@@ -21,11 +21,14 @@ export interface Ended {
   readonly milliseconds: number;
 }
 
+/** Variables of a process by name; undefined for one that it is not given. */
+export type ServiceEnvironment = Readonly<Record<string, string | undefined>>;
+
 export interface ServiceOptions {
   /** The folder; its files are left as they are. */
   readonly dataDir: string;
   /** Replaces or (with undefined) removes what the process is told. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly environment?: ServiceEnvironment;
 }
 
 /** A folder for one test. */
@@ -136,6 +139,16 @@ export class ServiceProcess {
     this.#child.kill('SIGKILL');
     await this.ended();
     await this.#client?.close();
+  }
+
+  /** Lets it do nothing, its connections open, as a machine that hangs. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  /** Lets it go on where it froze. */
+  thaw(): void {
+    this.#child.kill('SIGCONT');
   }
 
   async #watch(): Promise<Ended> {

@@ -1,0 +1,59 @@
+import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { describeOnMongoDb, type MongoDbServer } from '#test/support/ferretdb.ts';
+import type { ServiceEnvironment } from '#test/support/service-process.ts';
+
+/** The stores that one suite's services work on. */
+export interface Engines {
+  /** What a service is told to work on them: the same stores each time within a suite. To be asked in hooks and tests. */
+  readonly environment: () => ServiceEnvironment;
+}
+
+/** On stores embedded in the service's own folder. */
+const embedded: Engines = { environment: () => ({}) };
+
+/**
+ * Describes a suite of the service twice: on its embedded stores, and with both stores outside, on EventStoreDB and
+ * MongoDB. The latter is left out where no MongoDB can be had.
+ */
+export function describeOnEngines(suite: string, define: (engines: Engines) => void): void {
+  describe(suite, () => define(embedded));
+  describeOnSharedEngines(`${suite}, on EventStoreDB and MongoDB`, define);
+}
+
+/** Describes a suite of services that share their stores: EventStoreDB's double, or the one named, and MongoDB. */
+export function describeOnSharedEngines(suite: string, define: (engines: SharedEngines) => void): void {
+  describeOnMongoDb(suite, (mongoDb) => {
+    const engines = new SharedEngines(mongoDb);
+    before(() => engines.start());
+    after(() => engines.stop());
+    define(engines);
+  });
+}
+
+/** Both stores outside. */
+export class SharedEngines implements Engines {
+  readonly #mongoDb: MongoDbServer;
+  #double: EventStoreDbDouble | null = null;
+  #eventStoreUrl = '';
+  #readStoreUrl = '';
+
+  constructor(mongoDb: MongoDbServer) {
+    this.#mongoDb = mongoDb;
+  }
+
+  environment = (): ServiceEnvironment => ({
+    EVENT_STORE_URL: this.#eventStoreUrl,
+    READ_STORE_URL: this.#readStoreUrl,
+  });
+
+  async start(): Promise<void> {
+    const named = process.env.EVENTSTOREDB_TEST_URL;
+    if (!named) this.#double = await EventStoreDbDouble.start();
+    this.#eventStoreUrl = this.#double?.url ?? named ?? '';
+    this.#readStoreUrl = this.#mongoDb.newUrl();
+  }
+
+  async stop(): Promise<void> {
+    await this.#double?.kill();
+  }
+}
