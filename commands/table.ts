@@ -5,6 +5,8 @@ import { replaceAgentProfile } from './agent-profile/replace-agent-profile.ts';
 import { createApiKey } from './api-key/create-api-key.ts';
 import { revokeApiKey } from './api-key/revoke-api-key.ts';
 import { rotateApiKey } from './api-key/rotate-api-key.ts';
+import { createCustomer } from './customer/create-customer.ts';
+import { erasePersonalData } from './customer/erase-personal-data.ts';
 import { changeFlowTier } from './flow/change-flow-tier.ts';
 import { createFlow } from './flow/create-flow.ts';
 import { deleteFlow } from './flow/delete-flow.ts';
@@ -56,6 +58,8 @@ export const commands: ReadonlyArray<AnyCommand> = [
   createProject,
   updateProject,
   createOrganization,
+  createCustomer,
+  erasePersonalData,
   createApiKey,
   rotateApiKey,
   revokeApiKey,

@@ -2,6 +2,7 @@ import type { AnyProjection } from '#read-store/projection.ts';
 import { agentProfiles } from './agent-profiles.ts';
 import { apiKeySecrets } from './api-key-secrets.ts';
 import { apiKeys } from './api-keys.ts';
+import { customers } from './customers.ts';
 import { flowVersions } from './flow-versions.ts';
 import { flows } from './flows.ts';
 import { organizations } from './organizations.ts';
@@ -14,6 +15,7 @@ import { templates } from './templates.ts';
 /** Every read model there is. */
 export const projections: ReadonlyArray<AnyProjection> = [
   organizations,
+  customers,
   projects,
   apiKeys,
   apiKeySecrets,

@@ -3,6 +3,8 @@ import { getAgentProfile } from './agent-profile/get-agent-profile.ts';
 import { listAgentProfiles } from './agent-profile/list-agent-profiles.ts';
 import { introspectKey } from './api-key/introspect-key.ts';
 import { listApiKeys } from './api-key/list-api-keys.ts';
+import { getCustomer } from './customer/get-customer.ts';
+import { listCustomers } from './customer/list-customers.ts';
 import { getFlow } from './flow/get-flow.ts';
 import { listFlows } from './flow/list-flows.ts';
 import { getFlowVersion } from './flow-version/get-flow-version.ts';
@@ -37,6 +39,8 @@ export const queries: ReadonlyArray<AnyQuery> = [
   listProjects,
   getProject,
   listOrganizations,
+  listCustomers,
+  getCustomer,
   listApiKeys,
   introspectKey,
   listStores,

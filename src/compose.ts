@@ -13,6 +13,8 @@ import { queryOperation } from '#operations/execute-query.ts';
 import type { Operation } from '#operations/operation.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import type { CheckpointStore } from '#processes/checkpoint-store.ts';
+import { createCustomerProjects } from '#processes/create-customer-projects.ts';
+import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
@@ -24,6 +26,7 @@ import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
 import { typesOf } from '#read-store/projection.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -33,6 +36,7 @@ import type { LeaseStore } from './leases/lease-store.ts';
 import { nodeName } from './node-name.ts';
 import { openEventStore } from './open-event-store.ts';
 import { openReadStore } from './open-read-store.ts';
+import { openSubjectKeys } from './open-subject-keys.ts';
 import { reachedAtStart } from './reached-at-start.ts';
 import { readinessOf } from './readiness.ts';
 
@@ -58,7 +62,6 @@ export interface ComposeOptions {
   readonly onFatal: (error: Error) => void;
 }
 
-const processes = [detachPhoneNumbers, assignAgentProfiles];
 const handledTypes = [...new Set(projectionTable.flatMap(typesOf))];
 /** How long a process waits for a read model before it tries again; a stop waits as long at most. */
 const upToDateMilliseconds = 2_000;
@@ -111,6 +114,7 @@ interface Stores {
   readonly leases: LeaseStore | null;
   /** This node's name, unlike any other's. */
   readonly node: string;
+  readonly personalData: PersonalData;
 }
 
 /** What is opened is closed in the opposite order: the event store outlives those who follow it. */
@@ -137,7 +141,11 @@ async function openStores(
   opened.defer(() => keyUsage.close());
   const checkpoints = openCheckpoints(config);
   opened.defer(() => checkpoints.close());
-  return { directory, metrics, events, soleWriter, projections, documents, keyUsage, checkpoints, leases, node };
+  const subjectKeys = openSubjectKeys(config);
+  opened.defer(() => subjectKeys.close());
+  const personalData = new PersonalData(subjectKeys);
+  const read = { projections, documents, keyUsage, checkpoints, leases, personalData };
+  return { directory, metrics, events, soleWriter, node, ...read };
 }
 
 function openCheckpoints({ readStore, dataDir }: Config): CheckpointStore {
@@ -146,13 +154,14 @@ function openCheckpoints({ readStore, dataDir }: Config): CheckpointStore {
 }
 
 function startProcesses(
-  { events, documents, checkpoints, projections }: Stores,
+  { events, documents, checkpoints, projections, personalData }: Stores,
   handler: CommandHandler,
   log: Logger,
   opened: AsyncDisposableStack,
 ): ReadonlyArray<ProcessRunner> {
   const reached = (collection: string, position: number) =>
     hasReached(projections, [collection], position, upToDateMilliseconds);
+  const processes = [detachPhoneNumbers, assignAgentProfiles, createCustomerProjects, destroySubjectKeys(personalData)];
   return processes.map((process) => {
     const runner = new ProcessRunner({ process, store: events, handler, documents, checkpoints, reached, log });
     runner.start();
@@ -162,7 +171,7 @@ function startProcesses(
 }
 
 function bindOperations(
-  { documents, projections, keyUsage }: Stores,
+  { documents, projections, keyUsage, personalData }: Stores,
   handler: CommandHandler,
   runners: ReadonlyArray<ProcessRunner>,
   keys: KeyResolver,
@@ -174,6 +183,7 @@ function bindOperations(
     handler,
     claims: new Claims(handler),
     lookup: lookupIn(documents, keyUsage, projectionStatus),
+    personalData,
     maxAppendBytes,
     shown: (appended: ReadonlyArray<RecordedEvent>) => {
       for (const event of appended) keys.changed(event);
@@ -183,6 +193,7 @@ function bindOperations(
   const queryRuntime = {
     documents,
     keyUsage,
+    personalData,
     projectionStatus,
     reached: (names: ReadonlyArray<string>, position: number) =>
       hasReached(projections, names, position, showLimitMilliseconds),

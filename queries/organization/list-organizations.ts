@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { examples } from '#domain/examples.ts';
-import { OrganizationRecord } from '#domain/organization/record.ts';
+import { OrganizationRecord, type SealedOrganization } from '#domain/organization/record.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
 import { listPage, nextCursorOutput, pageInput } from '#operations/paging.ts';
@@ -25,14 +25,17 @@ export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<
   reads: [organizations.name],
   subject: null,
   paged: true,
-  answer: async ({ input, documents }) =>
-    E.right(
-      await listPage(documents, {
-        collection: organizations.name,
-        where: {},
-        input,
-        name: 'organizations',
-        item: ({ value }: { value: OrganizationRecord }) => value,
-      }),
-    ),
+  answer: async ({ input, documents, personalReader }) => {
+    const page = await listPage(documents, {
+      collection: organizations.name,
+      where: {},
+      input,
+      name: 'organizations',
+      item: ({ value }: { value: SealedOrganization }) => value,
+    });
+    const sealed = page.body.organizations;
+    const read = await personalReader(sealed.filter(({ name }) => typeof name !== 'string').map(({ id }) => id));
+    const opened = sealed.map((record) => ({ ...record, name: read(record.id, 'name', record.name) }));
+    return E.right({ ...page, body: { ...page.body, organizations: opened } });
+  },
 });

@@ -2,6 +2,8 @@
 
 const id = {
   organization: 'cq4m1x0tz8d2k6v9w3b5n7p1',
+  customer: 'cu6d0v4z8n2b7w1k5x9m3q7t',
+  customerProject: 'cr9t3q7x1m5k0z4v8d2n6b0w',
   project: 'cw2k8d0xq5m9t1v4z7b3n6p8',
   flow: 'cz7t3m1kx0q4v8d2w6b9n5p0',
   phoneNumber: 'cb5n9p3w7q1x0m4t8k2d6v1z',
@@ -57,8 +59,27 @@ const templateContents = {
   ],
 } as const;
 
+const customer = {
+  organizationId: id.customer,
+  projectId: id.customerProject,
+  name: 'Harbour Dental',
+  clientEmail: 'office@harbour-dental.example',
+  personalDataErasedAt: null,
+  ...times,
+} as const;
+
+const erasure = '2026-03-02T16:05:00.000Z';
+
 export const examples = {
   organization: { id: id.organization, name: 'Northwind Voice', partner: true, ...times },
+  customer,
+  erasedCustomer: {
+    ...customer,
+    name: 'erased',
+    clientEmail: 'erased',
+    personalDataErasedAt: erasure,
+    updatedAt: erasure,
+  },
   project: { id: id.project, organizationId: id.organization, name: 'Front desk', ...times },
   flowSchema,
   flow: {

@@ -9,6 +9,7 @@ export const failures = {
   'key-type-not-allowed': { status: 403, title: 'This type of API key may not do this' },
   'path-not-found': { status: 404, title: 'No such path' },
   'organization-not-found': { status: 404, title: 'No such organization' },
+  'customer-not-found': { status: 404, title: 'No such customer' },
   'project-not-found': { status: 404, title: 'No such project' },
   'key-not-found': { status: 404, title: 'No such API key' },
   'flow-not-found': { status: 404, title: 'No such flow' },

@@ -1,5 +1,6 @@
 import type { Answer } from '#operations/operation.ts';
 import type { Route } from '#operations/routes.ts';
+import type { JsonObject } from '#src/json.ts';
 import { dataPolicy, notStored } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -10,7 +11,7 @@ export function answerFields(exchange: Exchange, route: Route, answer: Answer): 
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
   if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
   if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(exchange, answer.nextCursor)}>; rel="next"`);
-  const id = answer.status === 201 && route.createdUnder !== null ? idOf(answer) : null;
+  const id = answer.status === 201 && route.createdUnder !== null ? idOf(answer, route.createdId) : null;
   if (id !== null) fields.push('Location', `${route.createdUnder}${id}`);
   return fields;
 }
@@ -21,7 +22,7 @@ function nextPage({ path, query }: Exchange, cursor: string): string {
   return `${path}?${next}`;
 }
 
-function idOf({ body }: Answer): string | null {
-  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
+function idOf({ body }: Answer, member: string): string | null {
+  const id = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as JsonObject)[member] : null;
   return typeof id === 'string' ? id : null;
 }

@@ -2,6 +2,7 @@ import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { Entity, EventOf } from '#domain/entity.ts';
 import type { Failure, FailureCode } from '#domain/failure.ts';
+import type { SealedText } from '#domain/personal-data.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
 import type { FreshIds } from '#event-store/fresh-ids.ts';
@@ -17,6 +18,10 @@ export interface Other<State> {
 
 /** What `also` may ask. Whatever it finds, the decision must bear that it has changed meanwhile. */
 export interface AlsoLoads {
+  /** Encrypts texts of the person whom the resource is about, under the names of their fields. */
+  readonly seal: <Field extends string>(
+    texts: Readonly<Record<Field, string>>,
+  ) => Promise<Readonly<Record<Field, SealedText>>>;
   /** The current state of another stream. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<Other<State>>;
   /** Whether the read model has a document that fits; it may lag. */
@@ -30,6 +35,12 @@ export interface Lookup {
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
   /** How a projection stands; null when there is none of that name. */
   readonly projection: (name: string) => Promise<ProjectionStanding | null>;
+}
+
+/** What a command may do outside the log. */
+export interface CommandEffects {
+  /** Makes every text of a person's unreadable, for good. */
+  readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 
 /** As much of a projection's status as decisions need. */
@@ -86,6 +97,8 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly http: HttpLine;
   readonly scope: Scope;
   readonly input: t.Type<Input, unknown, unknown>;
+  /** The input tells of a person, the new resource: what is remembered of it is unreadable once that is erased. */
+  readonly personal?: boolean;
   /** Null for no content. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
@@ -116,6 +129,11 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
     state: State,
     context: DecisionContext<SubjectState, Also>,
   ) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
+  /**
+   * What is to be done outside the log once it is decided, before it is answered; also when nothing had to change. A
+   * process does it too, since this node may end first: it must bear being done again.
+   */
+  readonly afterwards?: (id: string, effects: CommandEffects) => Promise<void>;
   readonly answer: (context: AnswerContext<Input, State>) => Output | Promise<Output>;
   /** The answer carries no ETag: it is not one resource. */
   readonly withoutRevision?: boolean;

@@ -9,7 +9,8 @@ import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-st
 import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
 import type { RememberedRequest, StreamState } from '#event-store/stream-state.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import type { AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
+import type { PersonalData } from '#src/subject-keys/personal-data.ts';
+import type { AlsoLoads, AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
 import { decodeInput } from './decode-input.ts';
 import { freshSecret } from './fresh-secret.ts';
 import { type Answer, type Operation, type OperationRequest, type RequestInput, told } from './operation.ts';
@@ -20,6 +21,7 @@ export interface CommandRuntime {
   readonly handler: CommandHandler;
   readonly claims: Claims;
   readonly lookup: Lookup;
+  readonly personalData: PersonalData;
   /** Stored bytes of one append at most. */
   readonly maxAppendBytes?: number;
   /** Waits, one second at most, until the read models show what was appended. */
@@ -76,9 +78,10 @@ class CommandExecutor {
     if (E.isLeft(read)) return read;
     const input = decodeInput(this.#definition.input, read.right.fields);
     if (E.isLeft(input)) return input;
-    const attempt = (number: number) => this.#sound(request, read.right, input.right as never, subject.right, number);
-    const key = attempt(0).idempotency?.key;
-    if (key === undefined) return this.#runWithNewIds(attempt);
+    const key = requestKeyOf(request);
+    const attempt = (number: number) =>
+      this.#sound(request, read.right, input.right as never, subject.right, key, number);
+    if (key === null) return this.#runWithNewIds(attempt);
     if (this.#running.has(key)) return E.left(stillRunning);
     this.#running.add(key);
     try {
@@ -89,9 +92,9 @@ class CommandExecutor {
   }
 
   /** Goes on to the next ids as often as the `Idempotency-Key` made something that is not remembered any more. */
-  async #runWithNewIds(attempt: (number: number) => Sound): Promise<E.Either<Failure, Answer>> {
+  async #runWithNewIds(attempt: (number: number) => Promise<Sound>): Promise<E.Either<Failure, Answer>> {
     for (let number = 0; ; number += 1) {
-      const answer = await this.#run(attempt(number));
+      const answer = await this.#run(await attempt(number));
       if (!('taken' in answer)) return answer;
     }
   }
@@ -106,19 +109,22 @@ class CommandExecutor {
     return found ? E.right({ state, tenant }) : E.left(notFound(this.#definition, id));
   }
 
-  #sound(request: OperationRequest, read: RequestInput, input: never, subject: Other<unknown>, attempt: number): Sound {
-    const { idempotencyKey, caller, line } = request;
-    const key = idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${line}\n${idempotencyKey}`);
+  /** @param key the request's, if it came with an `Idempotency-Key` */
+  async #sound(
+    request: OperationRequest,
+    read: RequestInput,
+    input: never,
+    subject: Other<unknown>,
+    key: string | null,
+    attempt: number,
+  ): Promise<Sound> {
+    const { newId, subject: named, personal } = this.#definition;
     const fresh = key === null ? freshIds() : derivedIds(attempt === 0 ? key : `${key}\n${attempt}`);
-    return {
-      request,
-      input,
-      subject,
-      fresh,
-      secret: freshSecret(),
-      idempotency: key === null ? null : { key, body: read.bodyHash },
-      id: this.#definition.newId?.(input, fresh) ?? request.parameters[this.#definition.subject?.parameter ?? ''] ?? '',
-    };
+    const id = newId?.(input, fresh) ?? request.parameters[named?.parameter ?? ''] ?? '';
+    const hashed = key !== null && personal === true;
+    const body = hashed ? await this.#runtime.personalData.keyedHash(id, read.bodyHash) : read.bodyHash;
+    const idempotency = key === null ? null : { key, body };
+    return { request, input, subject, fresh, secret: freshSecret(), idempotency, id };
   }
 
   async #run(sound: Sound): Promise<E.Either<Failure, Answer> | typeof taken> {
@@ -136,6 +142,7 @@ class CommandExecutor {
     });
     if (early !== null) return this.#answerEarly(sound, early);
     if (E.isLeft(handled)) return handled;
+    await this.#afterwards(sound);
     const body = await this.#body(sound, handled.right, sound.secret, handled.right.events.length > 0);
     const appended = await this.#lastAppended(sound, handled.right);
     await this.#runtime.shown(appended);
@@ -165,7 +172,9 @@ class CommandExecutor {
 
   async #decide(sound: Sound, stream: StreamState<unknown>) {
     const definition = this.#definition;
-    const loads = { load: this.#other, lookup: this.#runtime.lookup };
+    const { lookup, personalData } = this.#runtime;
+    const seal: AlsoLoads['seal'] = (texts) => personalData.seal(sound.id, texts);
+    const loads: AlsoLoads = { load: this.#other, lookup, seal };
     const also = await definition.also?.(sound.input, loads, sound.request.caller, stream.state);
     const context: DecisionContext<unknown, unknown> = {
       caller: sound.request.caller,
@@ -190,6 +199,11 @@ class CommandExecutor {
     return { state, tenant };
   };
 
+  async #afterwards({ id }: Sound): Promise<void> {
+    const { personalData } = this.#runtime;
+    await this.#definition.afterwards?.(id, { erasePersonalData: (subject) => personalData.erase(subject) });
+  }
+
   async #claim(sound: Sound, events: ReadonlyArray<object>): Promise<E.Either<Failure, unknown>> {
     const claimed = this.#definition.claim?.(sound.input);
     const { tenant } = sound.subject;
@@ -206,6 +220,8 @@ class CommandExecutor {
     if ('taken' in early || (await this.#takenBefore(sound, early.repeated))) return taken;
     const { entity } = this.#definition;
     const { lastRevision } = early.repeated;
+    // The first request may have ended before it came to it.
+    await this.#afterwards(sound);
     const stream = await this.#runtime.handler.loadAt(entity, sound.id, lastRevision);
     const body = await this.#body(sound, { stream, events: [] }, null, true);
     // The first answer may never have come, so nobody may have waited for the read models yet.
@@ -251,6 +267,11 @@ class CommandExecutor {
   #revision(stream: StreamState<unknown>, id: string): number {
     return this.#definition.entity.revisionOf?.(stream.state, id) ?? stream.resourceRevision;
   }
+}
+
+/** What tells a request with an `Idempotency-Key` again; null for one without. */
+function requestKeyOf({ idempotencyKey, caller, line }: OperationRequest): string | null {
+  return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${line}\n${idempotencyKey}`);
 }
 
 function originOf({ caller, requestId }: OperationRequest): Origin {

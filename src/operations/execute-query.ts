@@ -5,6 +5,7 @@ import { reaches, type Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
 import type { Json } from '#src/json.ts';
+import type { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { decodeInput } from './decode-input.ts';
 import { type Answer, type Operation, type OperationRequest, told } from './operation.ts';
 import type { AnyQuery } from './query.ts';
@@ -14,6 +15,7 @@ import { scopeRefusal } from './scope-refusal.ts';
 export interface QueryRuntime {
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
+  readonly personalData: PersonalData;
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
   /** Waits, one second at most, until these projections have passed a position. */
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
@@ -53,13 +55,14 @@ async function execute(
   if (E.isLeft(read)) return read;
   const input = decodeInput(definition.input, read.right.fields);
   if (E.isLeft(input)) return input;
-  const { documents, keyUsage, projectionStatus } = runtime;
+  const { documents, keyUsage, personalData, projectionStatus } = runtime;
   const answer = await definition.answer({
     input: input.right,
     subject: subject.right,
     caller,
     documents,
     keyUsage,
+    personalReader: (subjects) => personalData.readerOf(subjects),
     projectionStatus,
   });
   if (E.isLeft(answer)) return answer;

@@ -6,6 +6,7 @@ import type { Caller, Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
 import type { Json, JsonObject } from '#src/json.ts';
+import type { PersonalData } from '#src/subject-keys/personal-data.ts';
 import type { HttpLine, Plane } from './operation.ts';
 
 /** What an answer is made from. */
@@ -16,6 +17,8 @@ export interface QueryContext<Input, Subject extends object> {
   readonly caller: Caller;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
+  /** Gives what reads the personal texts of these subjects. */
+  readonly personalReader: PersonalData['readerOf'];
   /** How each projection stands now. */
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
 }

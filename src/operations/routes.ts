@@ -18,6 +18,8 @@ export interface Route {
   readonly hasBody: boolean;
   /** Where what the operation creates can be read: this, then its id. Null when there is no such place. */
   readonly createdUnder: string | null;
+  /** The member of the answer that holds that id. */
+  readonly createdId: string;
 }
 
 const idPattern = schemaOf(cuid)?.pattern;
@@ -52,6 +54,7 @@ function routeOf(operation: Operation, operations: ReadonlyArray<Operation>): Ro
     members: names,
     hasBody: method === 'post' || method === 'put' || method === 'patch',
     createdUnder: operation.http.status === 201 ? createdUnder(path, operations) : null,
+    createdId: createdId(operation),
   };
 }
 
@@ -62,18 +65,27 @@ export function pathParameters(path: string): ReadonlyArray<string> {
 
 /**
  * The path under which a collection's items are read: `/v1/projects/:projectId/flows` creates what
- * `/v1/flows/:flowId` gives, and `/v1/flows/:flowId/versions` what `/v1/flow-versions/:versionId` gives.
+ * `/v1/flows/:flowId` gives, `/v1/flows/:flowId/versions` what `/v1/flow-versions/:versionId` gives, and
+ * `/v1/partner/customers` what stands right under it.
  */
 function createdUnder(collection: string, operations: ReadonlyArray<Operation>): string | null {
   const segments = collection.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'));
   const [version, parent] = [segments[0], segments.at(-2)];
   const last = segments.at(-1);
-  const places = [`/${version}/${parent?.replace(/s$/, '')}-${last}/`, `/${version}/${last}/`];
+  const places = [`${collection}/`, `/${version}/${parent?.replace(/s$/, '')}-${last}/`, `/${version}/${last}/`];
   const read = operations
     .filter((operation) => operation.http.method === 'get')
     .map((operation) => operation.http.path);
   return (
-    places.find((place) => read.some((path) => path.startsWith(`${place}:`) && !path.includes('/', place.length))) ??
-    null
+    places.find(
+      (place) =>
+        !place.includes(':') && read.some((path) => path.startsWith(`${place}:`) && !path.includes('/', place.length)),
+    ) ?? null
   );
+}
+
+/** `id`, but for what is known by another's id: a customer by its organization's. */
+function createdId({ output }: Operation): string {
+  const names = output === null ? [] : Object.keys(members(jsonSchema(output)));
+  return names.includes('id') ? 'id' : (names.find((name) => name.endsWith('Id')) ?? 'id');
 }

@@ -35,7 +35,7 @@ const entities: ReadonlyArray<{
   { entity: phoneNumber, events: phoneNumberEvents, begun: ['PhoneNumberCreated'] },
   { entity: phoneNumberClaim, events: phoneNumberClaimEvents, begun: [] },
   { entity: agentProfiles, events: agentProfileEvents, begun: ['AgentProfileCreated'] },
-  { entity: organization, events: organizationEvents, begun: [] },
+  { entity: organization, events: organizationEvents, begun: ['CustomerCreated'] },
   { entity: project, events: projectEvents, begun: ['ProjectCreated'] },
   { entity: apiKey, events: apiKeyEvents, begun: ['ApiKeyCreated'] },
   { entity: template, events: templateEvents, begun: ['TemplateCreated', 'TemplateVersionCreated'] },

@@ -3,6 +3,7 @@ import { hashOfSecret, keptOfSecret } from '#domain/api-key/secret.ts';
 import { happened } from '#domain/event.ts';
 import { apiKeySecrets } from '#projections/api-key-secrets.ts';
 import { apiKeys } from '#projections/api-keys.ts';
+import { customers } from '#projections/customers.ts';
 import { organizations } from '#projections/organizations.ts';
 import { projects } from '#projections/projects.ts';
 import { timeOf } from '#test/support/recorded.ts';
@@ -11,9 +12,12 @@ import { ids, tenants } from '#test/support/story.ts';
 import {
   apiKeyCreated,
   apiKeyRevoked,
+  customerCreated,
   firstSecret,
   organizationCreated,
+  personalDataErased,
   projectCreated,
+  sealed,
 } from '#test/support/tenant-events.ts';
 
 const secondSecret = `sy_live_${'S2n'.repeat(14)}d`;
@@ -30,6 +34,44 @@ describe('organizations projection', () => {
     const times = { createdAt: timeOf(0), updatedAt: timeOf(0) };
     assert.deepEqual(shown(organizations, { [`organization-${ids.partner}`]: [organizationCreated()] }), {
       [ids.partner]: { ...organizationCreated().data, ...times },
+    });
+  });
+
+  it("shows a customer's name sealed, until it is erased", () => {
+    const stream = `organization-${ids.customer}`;
+    const document = { id: ids.customer, name: sealed.name, partner: false };
+    const begun = { createdAt: timeOf(0), updatedAt: timeOf(0) };
+    assert.deepEqual(shown(organizations, { [stream]: [customerCreated()] }), {
+      [ids.customer]: { ...document, ...begun },
+    });
+    assert.deepEqual(shown(organizations, { [stream]: [customerCreated(), personalDataErased()] }), {
+      [ids.customer]: { ...document, ...begun, name: 'erased', updatedAt: timeOf(1) },
+    });
+  });
+});
+
+describe('customers projection', () => {
+  const stream = `organization-${ids.customer}`;
+  const record = {
+    organizationId: ids.customer,
+    projectId: ids.customerProject,
+    ...sealed,
+    personalDataErasedAt: null,
+    createdAt: timeOf(0),
+    updatedAt: timeOf(0),
+  };
+
+  it('shows customers with their texts sealed, and no other organization', () => {
+    const other = { [`organization-${ids.partner}`]: [organizationCreated()] };
+    assert.deepEqual(shown(customers, { [stream]: [customerCreated()], ...other }), {
+      [ids.customer]: { ...tenants.project, revision: 0, record },
+    });
+  });
+
+  it('keeps nothing of what was erased, not even sealed', () => {
+    const erased = { name: 'erased', clientEmail: 'erased', personalDataErasedAt: timeOf(1), updatedAt: timeOf(1) };
+    assert.deepEqual(shown(customers, { [stream]: [customerCreated(), personalDataErased()] }), {
+      [ids.customer]: { ...tenants.project, revision: 1, record: { ...record, ...erased } },
     });
   });
 });

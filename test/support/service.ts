@@ -10,7 +10,9 @@ import type { AnyCommand } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
 import type { Answer, Operation, OperationRequest } from '#operations/operation.ts';
 import type { Json, JsonObject } from '#src/json.ts';
+import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { InMemorySubjectKeys } from '#test/support/in-memory-subject-keys.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 import { callerOf } from '#test/support/story.ts';
 
@@ -36,21 +38,29 @@ export class Service {
   readonly documents: ReadModel;
   readonly handler: CommandHandler;
   readonly claims: Claims;
+  readonly subjectKeys: InMemorySubjectKeys;
+  readonly personalData: PersonalData;
   /** What answers waited for the read models to show. */
   readonly shown: RecordedEvent[] = [];
   readonly #operations = new Map<AnyCommand, Operation>();
 
   /** @param store the log of a service that ended, to begin on what it left */
-  constructor(store = new AppendableEventStore(), options: Omit<CommandHandlerOptions, 'store'> = {}) {
+  constructor(
+    store = new AppendableEventStore(),
+    options: Omit<CommandHandlerOptions, 'store'> = {},
+    subjectKeys = new InMemorySubjectKeys(),
+  ) {
     this.store = store;
     this.documents = new ReadModel(store.log);
     this.handler = new CommandHandler({ store, ...options });
     this.claims = new Claims(this.handler);
+    this.subjectKeys = subjectKeys;
+    this.personalData = new PersonalData(subjectKeys);
   }
 
   /** A new process on the same log: nothing in memory is left. */
   restarted(): Service {
-    return new Service(this.store);
+    return new Service(this.store, {}, this.subjectKeys);
   }
 
   /** Sends a request to a command. @param parameters the ids in its path */
@@ -96,7 +106,8 @@ export class Service {
       projection: async () => null,
     };
     const shown = async (events: ReadonlyArray<RecordedEvent>) => void this.shown.push(...events);
-    const runtime = { handler: this.handler, claims: this.claims, lookup, shown };
+    const { handler, claims, personalData } = this;
+    const runtime = { handler, claims, lookup, personalData, shown };
     const operation = commandOperation(command, runtime);
     this.#operations.set(command, operation);
     return operation;

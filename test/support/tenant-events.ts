@@ -9,6 +9,14 @@ export const firstSecret = `sy_live_${'F1r'.repeat(14)}s`;
 export const organizationCreated = (id: string = ids.partner, partner = true) =>
   happened('OrganizationCreated', { id, name: 'Northwind Voice', partner });
 
+/** As a customer's texts stand in events; what they say does not matter to decisions. */
+export const sealed = { name: { ciphertext: 'sealed-name' }, clientEmail: { ciphertext: 'sealed-address' } } as const;
+
+export const customerCreated = (id: string = ids.customer, projectId: string = ids.customerProject) =>
+  happened('CustomerCreated', { id, projectId, ...sealed });
+
+export const personalDataErased = (id: string = ids.customer) => happened('PersonalDataErased', { id });
+
 export const projectCreated = (id: string = ids.project, organizationId: string = ids.partner) =>
   happened('ProjectCreated', { id, organizationId, name: 'Front desk' });
 

@@ -1,8 +1,17 @@
 import * as t from 'io-ts';
+import { SealedText } from '#domain/personal-data.ts';
 
-/** The events of an organization's stream. */
+/** The events of an organization's stream. One of a partner's customers begins with `CustomerCreated`. */
 export const organizationEvents = {
   OrganizationCreated: t.type({ id: t.string, name: t.string, partner: t.boolean }),
+  CustomerCreated: t.type({
+    id: t.string,
+    /** The customer's first project, which a process makes. */
+    projectId: t.string,
+    name: SealedText,
+    clientEmail: SealedText,
+  }),
+  PersonalDataErased: t.type({ id: t.string }),
 };
 
 export type OrganizationEvents = {

@@ -1,16 +1,19 @@
 import type { Entity } from '#domain/entity.ts';
+import { openText } from '#domain/personal-data.ts';
+import { erasedCustomer, newCustomer, organizationOf } from './customer.ts';
 import type { OrganizationEvents } from './events.ts';
-import type { OrganizationRecord } from './record.ts';
+import type { OrganizationRecord, SealedCustomer, SealedOrganization } from './record.ts';
 
-/** An organization, or null before it was created. */
-export type OrganizationState = {
-  readonly id: string;
-  readonly name: string;
-  /** A headless integrator: it owns templates and customer organizations. */
-  readonly partner: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-} | null;
+/**
+ * An organization, or null before it was created. A partner (headless integrator) owns templates and customer
+ * organizations.
+ */
+export type OrganizationState =
+  | (SealedOrganization & {
+      /** What it is to its partner; null for an organization that is nobody's customer. */
+      readonly customer: SealedCustomer | null;
+    })
+  | null;
 
 export const organization: Entity<OrganizationState, OrganizationEvents> = {
   category: 'organization',
@@ -19,11 +22,44 @@ export const organization: Entity<OrganizationState, OrganizationEvents> = {
   knows: (state) => state !== null,
   isLive: (state) => state !== null,
   notFound: 'organization-not-found',
-  evolve: (_, { data, metadata: { time } }) => ({ ...data, createdAt: time, updatedAt: time }),
+  evolve: (state, event) => {
+    const { time } = event.metadata;
+    switch (event.type) {
+      case 'OrganizationCreated':
+        return { ...event.data, customer: null, createdAt: time, updatedAt: time };
+      case 'CustomerCreated':
+        return asOrganization(newCustomer(event.data, time));
+      case 'PersonalDataErased':
+        return state?.customer ? asOrganization(erasedCustomer(state.customer, time)) : state;
+    }
+  },
 };
 
-/** The record of an organization from its state. */
+/** An organization as its partner's customer: the same stream and state. */
+export const customer: Entity<OrganizationState, OrganizationEvents> = {
+  ...organization,
+  knows: isCustomer,
+  isLive: isCustomer,
+  notFound: 'customer-not-found',
+};
+
+function isCustomer(state: OrganizationState): boolean {
+  return state !== null && state.customer !== null;
+}
+
+function asOrganization(customer: SealedCustomer): OrganizationState {
+  return { ...organizationOf(customer), customer };
+}
+
+/** The record of an organization that is no customer, from its state. */
 export function organizationRecord(state: OrganizationState): OrganizationRecord {
   if (state === null) throw new Error('an answer about an organization needs one');
-  return state;
+  const { customer: _, name, ...record } = state;
+  return { ...record, name: openText(name) };
+}
+
+/** A customer from its state. */
+export function customerOf(state: OrganizationState): SealedCustomer {
+  if (!state?.customer) throw new Error('an answer about a customer needs one');
+  return state.customer;
 }

@@ -25,6 +25,7 @@ describe('delete_flow', () => {
     const asked: unknown[] = [];
     const loads = {
       load: () => Promise.reject(new Error('no stream is needed')),
+      seal: () => Promise.reject(new Error('nobody is told of')),
       lookup: {
         exists: async (...question: unknown[]) => {
           asked.push(question);

@@ -1,0 +1,31 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { customerRecord } from '#domain/organization/customer.ts';
+import { customer, customerOf } from '#domain/organization/organization.ts';
+import { CustomerRecord } from '#domain/organization/record.ts';
+import { openText } from '#domain/personal-data.ts';
+import { command } from '#operations/command.ts';
+import { remove } from '#operations/operation.ts';
+
+export const erasePersonalData = command({
+  name: 'erase_personal_data',
+  summary: "Erase a customer's name and address for good",
+  description:
+    'When this is answered nothing stored can be read as either any more, in no history either. The organization and what it owns stay. Doing it again changes nothing.',
+  group: 'Partner customers',
+  http: remove('/v1/partner/customers/:organizationId/personal-data'),
+  scope: 'customers:write',
+  input: t.type({ organizationId: cuid }),
+  output: CustomerRecord,
+  failures: ['customer-not-found'],
+  example: { output: examples.erasedCustomer },
+  entity: customer,
+  subject: { entity: customer, parameter: 'organizationId' },
+  decide: ({ organizationId: id }, state) =>
+    E.right(customerOf(state).personalDataErasedAt === null ? [happened('PersonalDataErased', { id })] : []),
+  afterwards: (id, { erasePersonalData: erase }) => erase(id),
+  answer: ({ state }) => customerRecord(customerOf(state), (_, text) => openText(text)),
+});

@@ -1,0 +1,27 @@
+import { erasedCustomer, newCustomer } from '#domain/organization/customer.ts';
+import type { OrganizationEvents } from '#domain/organization/events.ts';
+import type { SealedCustomer } from '#domain/organization/record.ts';
+import { projection } from '#read-store/projection.ts';
+import { type TenantDocument, tenantOf } from './document.ts';
+
+export type CustomerDocument = TenantDocument<SealedCustomer>;
+
+/** Every partner's customers, their personal texts sealed as in the events. */
+export const customers = projection<
+  CustomerDocument,
+  Pick<OrganizationEvents, 'CustomerCreated' | 'PersonalDataErased'>
+>({
+  name: 'customers',
+  version: 1,
+  keys: ({ data }) => [data.id],
+  on: {
+    CustomerCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      record: newCustomer(data, metadata.time),
+    }),
+    PersonalDataErased: (document, { revision, metadata }) =>
+      document && { ...document, revision, record: erasedCustomer(document.record, metadata.time) },
+  },
+  indexes: [['partnerId']],
+});

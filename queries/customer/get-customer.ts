@@ -1,0 +1,29 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import { customerRecord } from '#domain/organization/customer.ts';
+import { CustomerRecord } from '#domain/organization/record.ts';
+import { get } from '#operations/operation.ts';
+import { query } from '#operations/query.ts';
+import { type CustomerDocument, customers } from '#projections/customers.ts';
+
+export const getCustomer = query<{ readonly organizationId: string }, CustomerDocument, CustomerRecord>({
+  name: 'get_customer',
+  summary: 'Read a customer',
+  group: 'Partner customers',
+  http: get('/v1/partner/customers/:organizationId'),
+  scope: 'customers:read',
+  input: t.type({ organizationId: cuid }),
+  output: CustomerRecord,
+  failures: ['customer-not-found'],
+  example: { output: examples.customer },
+  reads: [customers.name],
+  subject: { collection: customers.name, parameter: 'organizationId', notFound: 'customer-not-found' },
+  hasRevision: true,
+  answer: async ({ subject: { id, value }, personalReader }) => {
+    const read = await personalReader([id]);
+    const body = customerRecord(value.record, (field, text) => read(id, field, text));
+    return E.right({ body, revision: value.revision });
+  },
+});

@@ -1,0 +1,12 @@
+import type { PersonalData } from '#src/subject-keys/personal-data.ts';
+import type { Process } from './process.ts';
+
+/** Erases what was recorded as erased, should whoever recorded it have ended before it was done. */
+export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): Process {
+  return {
+    name: 'destroy-subject-keys',
+    types: ['PersonalDataErased'],
+    concerns: () => true,
+    react: ({ data }) => personalData.erase(String(data.id)),
+  };
+}

@@ -1,0 +1,21 @@
+/** Bytes of a key: AES-256. */
+export const subjectKeyBytes = 32;
+
+/**
+ * The port behind which the keys of personal data are kept: one random key for each subject, outside the log, so that
+ * destroying it erases what is encrypted in the log for good. Nobody keeps a key longer than it uses it. One contract
+ * suite (`test/contract/subject-keys.ts`) holds every adapter to it.
+ */
+export interface SubjectKeys {
+  /**
+   * The subject's key, made when it never had one; durable before it is given, so that what was encrypted stays
+   * readable. Null once it was destroyed: no other is ever made.
+   * @throws Unavailable
+   */
+  obtain(subject: string): Promise<Uint8Array | null>;
+  /** The keys of those subjects that have one. @throws Unavailable */
+  find(subjects: ReadonlyArray<string>): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Destroys the subject's key for good, whether or not it had one. Durable; may be called again. @throws Unavailable */
+  destroy(subject: string): Promise<void>;
+  close(): Promise<void>;
+}

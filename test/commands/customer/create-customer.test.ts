@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { createCustomer } from '#commands/customer/create-customer.ts';
+import { organization } from '#domain/organization/organization.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { stateOf } from '#test/support/recorded.ts';
+import { callerOf, fresh, ids } from '#test/support/story.ts';
+import { customerCreated, organizationCreated, sealed } from '#test/support/tenant-events.ts';
+
+const input = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
+
+describe('create_customer', () => {
+  it('creates one with the project that it is to have, its texts sealed', () => {
+    given().when(createCustomer, input, { also: sealed }).then(customerCreated(fresh.id, fresh.secondId));
+  });
+
+  it('is refused where the organization of the key is no partner', () => {
+    given().when(createCustomer, input, { also: null }).then('organization-not-partner');
+  });
+
+  it('belongs to the organization of the key, whatever the key', () => {
+    for (const caller of [callerOf('admin'), callerOf('partner')]) {
+      const tenant = createCustomer.tenant?.(input, { caller, fresh } as never);
+      assert.deepEqual(tenant, { organizationId: fresh.id, projectId: null, partnerId: ids.partner });
+    }
+  });
+
+  describe('also', () => {
+    const asked = async (partner: boolean) => {
+      const seen: unknown[] = [];
+      const loads = {
+        load: async (_: unknown, id: string) => {
+          seen.push(id);
+          return { state: stateOf(organization, organizationCreated(id, partner)), tenant: null } as never;
+        },
+        seal: async (texts: object) => {
+          seen.push(texts);
+          return sealed as never;
+        },
+        lookup: null as never,
+      };
+      return { also: await createCustomer.also?.(input, loads, callerOf('partner'), null), seen };
+    };
+
+    it('seals name and address for a partner', async () => {
+      assert.deepEqual(await asked(true), { also: sealed, seen: [ids.partner, input] });
+    });
+
+    it('makes no key where there will be no customer', async () => {
+      assert.deepEqual(await asked(false), { also: null, seen: [ids.partner] });
+    });
+  });
+
+  describe('input', () => {
+    const of = inputOf(createCustomer, input);
+    of.required('name');
+    of.text('name', { min: 1, max: 200 });
+    of.required('clientEmail');
+    const label = 'a'.repeat(63);
+    const longest = `${'l'.repeat(64)}@${label}.${label}.${'b'.repeat(61)}`;
+    assert.equal(longest.length, 254);
+    for (const address of [
+      'a@b.co',
+      'Ada.Lovelace+desk@Analytical-Engine.example.com',
+      "o'neil!#$%&*/=?^_`{|}~-@x.y",
+      'n@xn--bcher-kva.example',
+      '1@2.3',
+      longest,
+    ])
+      of.accepts('clientEmail', address);
+    for (const address of [
+      '',
+      'a',
+      'a@',
+      '@b.co',
+      'a@b',
+      'a b@c.de',
+      ' a@b.co',
+      'a@b.co\n',
+      'a@b..co',
+      '.a@b.co',
+      'a.@b.co',
+      'a..b@c.de',
+      'a@-b.co',
+      'a@b-.co',
+      'a@b.co.',
+      'a@@b.co',
+      'Ada <a@b.co>',
+      '"a"@b.co',
+      'a@[127.0.0.1]',
+      'ä@b.co',
+      'a@bü.co',
+      `${'l'.repeat(65)}@b.co`,
+      `a@${'a'.repeat(64)}.co`,
+      `${longest}b`,
+      null,
+      7,
+      ['a@b.co'],
+    ])
+      of.refuses('clientEmail', address);
+    of.ignoresUnknown();
+  });
+});

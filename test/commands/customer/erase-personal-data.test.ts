@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { erasePersonalData } from '#commands/customer/erase-personal-data.ts';
+import { customer } from '#domain/organization/organization.ts';
+import { given } from '#test/support/given.ts';
+import { stateOf } from '#test/support/recorded.ts';
+import { ids } from '#test/support/story.ts';
+import { customerCreated, organizationCreated, personalDataErased } from '#test/support/tenant-events.ts';
+
+const input = { organizationId: ids.customer };
+
+describe('erase_personal_data', () => {
+  it('records the fact, once', () => {
+    given(customerCreated()).when(erasePersonalData, input).then(personalDataErased());
+    given(customerCreated(), personalDataErased()).when(erasePersonalData, input).then();
+  });
+
+  it('destroys what it can be read by, also when it was recorded before', async () => {
+    const erased: string[] = [];
+    await erasePersonalData.afterwards?.(ids.customer, {
+      erasePersonalData: async (subject) => void erased.push(subject),
+    });
+    assert.deepEqual(erased, [ids.customer]);
+  });
+
+  it('knows customers alone', () => {
+    assert.ok(customer.knows(stateOf(customer, customerCreated()), ids.customer));
+    assert.ok(customer.isLive(stateOf(customer, customerCreated(), personalDataErased()), ids.customer));
+    assert.ok(!customer.knows(stateOf(customer, organizationCreated()), ids.partner));
+    assert.ok(!customer.knows(null, ids.customer));
+  });
+
+  it('leaves nothing in the state, not even sealed', () => {
+    const state = JSON.stringify(stateOf(customer, customerCreated(), personalDataErased()));
+    assert.match(state, /"erased"/);
+    assert.doesNotMatch(state, /ciphertext|sealed/);
+  });
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { type SubjectKeys, subjectKeyBytes } from '#src/subject-keys/subject-keys.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** What every store of subject keys must do. @param open makes a fresh, empty one, and opens another on what it stored */
+export function subjectKeysContract(
+  name: string,
+  open: () => Promise<{ readonly keys: SubjectKeys; another(): SubjectKeys; dispose(): Promise<void> }>,
+): void {
+  describe(`${name}: subject keys contract`, () => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    let keys: SubjectKeys;
+    beforeEach(async () => {
+      opened = await open();
+      keys = opened.keys;
+    });
+    afterEach(async () => {
+      await keys.close();
+      await opened.dispose();
+    });
+
+    it('makes a key of its own for each subject, once', async () => {
+      const first = await keys.obtain('one');
+      assert.equal(first?.length, subjectKeyBytes);
+      assert.deepEqual(await keys.obtain('one'), first);
+      assert.notDeepEqual(await keys.obtain('two'), first);
+    });
+
+    it('gives one key to all who ask at once', async () => {
+      const other = opened.another();
+      try {
+        const asked = Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? keys : other));
+        const given = await Promise.all(asked.map((each) => each.obtain('one')));
+        for (const key of given) assert.deepEqual(key, given[0]);
+      } finally {
+        await other.close();
+      }
+    });
+
+    it('finds the keys that there are, and makes none', async () => {
+      const one = await keys.obtain('one');
+      const two = await keys.obtain('two');
+      await keys.obtain('three');
+      assert.deepEqual(
+        await keys.find(['one', 'never', 'two']),
+        new Map([
+          ['one', one],
+          ['two', two],
+        ]),
+      );
+      assert.deepEqual(await keys.find([]), new Map());
+      assert.deepEqual(await keys.find(['never']), new Map());
+    });
+
+    it('finds a thousand at once', async () => {
+      const subjects = Array.from({ length: 1_000 }, (_, index) => `subject ${index}`);
+      await keys.obtain('subject 0');
+      await keys.obtain('subject 999');
+      assert.deepEqual([...(await keys.find(subjects)).keys()].sort(), ['subject 0', 'subject 999']);
+    });
+
+    it('destroys a key for good, and no other', async () => {
+      await keys.obtain('one');
+      const two = await keys.obtain('two');
+      await keys.destroy('one');
+      await keys.destroy('one');
+      assert.equal(await keys.obtain('one'), null);
+      assert.deepEqual(await keys.find(['one', 'two']), new Map([['two', two]]));
+    });
+
+    it('makes no key for whom it destroyed one that never was', async () => {
+      await keys.destroy('one');
+      assert.equal(await keys.obtain('one'), null);
+    });
+
+    it('shows others at once what was made and destroyed', async () => {
+      const other = opened.another();
+      try {
+        const one = await keys.obtain('one');
+        assert.deepEqual(await other.obtain('one'), one);
+        await keys.destroy('one');
+        assert.equal(await other.obtain('one'), null);
+      } finally {
+        await other.close();
+      }
+    });
+
+    it('keeps all of it when it is closed and opened again', async () => {
+      const one = await keys.obtain('one');
+      await keys.obtain('two');
+      await keys.destroy('two');
+      await keys.close();
+      const again = opened.another();
+      try {
+        assert.deepEqual(await again.obtain('one'), one);
+        assert.equal(await again.obtain('two'), null);
+      } finally {
+        await again.close();
+      }
+    });
+
+    it('is unavailable once it is closed, and may be closed again', async () => {
+      await keys.close();
+      await keys.close();
+      for (const call of [() => keys.obtain('one'), () => keys.find(['one']), () => keys.destroy('one')]) {
+        await assert.rejects(call, Unavailable);
+      }
+    });
+  });
+}

@@ -1,0 +1,14 @@
+import { openMongoDbSubjectKeys } from '#src/subject-keys/mongodb-subject-keys.ts';
+import { subjectKeysContract } from '#test/contract/subject-keys.ts';
+import { describeOnMongoDb } from '#test/support/ferretdb.ts';
+
+describeOnMongoDb('subject keys on MongoDB', (server) => {
+  subjectKeysContract('MongoDB', async () => {
+    const url = server.newUrl();
+    return {
+      keys: openMongoDbSubjectKeys({ url }),
+      another: () => openMongoDbSubjectKeys({ url }),
+      dispose: async () => undefined,
+    };
+  });
+});
