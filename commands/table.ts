@@ -15,6 +15,11 @@ import { activateFlowVersion } from './flow-version/activate-flow-version.ts';
 import { createFlowVersion } from './flow-version/create-flow-version.ts';
 import { deleteFlowVersion } from './flow-version/delete-flow-version.ts';
 import { tagFlowVersion } from './flow-version/tag-flow-version.ts';
+import { createInstance } from './instance/create-instance.ts';
+import { deleteInstance } from './instance/delete-instance.ts';
+import { retryInstance } from './instance/retry-instance.ts';
+import { setInstancePhoneNumber } from './instance/set-instance-phone-number.ts';
+import { upgradeInstance } from './instance/upgrade-instance.ts';
 import { createOrganization } from './organization/create-organization.ts';
 import { createPhoneNumber } from './phone-number/create-phone-number.ts';
 import { deletePhoneNumber } from './phone-number/delete-phone-number.ts';
@@ -55,6 +60,11 @@ export const commands: ReadonlyArray<AnyCommand> = [
   archiveTemplate,
   createTemplateVersion,
   publishTemplateVersion,
+  createInstance,
+  upgradeInstance,
+  retryInstance,
+  setInstancePhoneNumber,
+  deleteInstance,
   createProject,
   updateProject,
   createOrganization,

@@ -38,6 +38,7 @@ export const agentProfiles = projection<AgentProfileDocument, Events>({
       const { flowIds: _, ...contents } = event.data;
       return changed(document, event, contents);
     },
+    AgentProfileRevised: (document, event) => changed(document, event, event.data),
     AgentProfileDefaultMoved: (document, event, id) => changed(document, event, { isDefault: id === event.data.id }),
     AgentProfileDeleted: () => null,
     FlowCreated: (document, { data }) => withFlow(document, data.id),

@@ -6,22 +6,26 @@ import { changed, moved, streamKey, type TenantDocument, tenantOf } from './docu
 export interface FlowDocument extends TenantDocument<FlowRecord> {
   /** For the lookup of an agent profile's flows. */
   readonly agentProfileId: string | null;
+  /** For an instance that wants to know whether it was changed by hand. */
+  readonly activeVersionId: string | null;
 }
 
 /** Every flow that is there. Its revision moves with its versions too: one stream, one ETag. */
 export const flows = projection<FlowDocument, FlowEvents>({
   name: 'flows',
-  version: 1,
+  version: 2,
   keys: ({ stream }) => [streamKey(stream)],
   on: {
     FlowCreated: (_, { data, revision, metadata }) => ({
       ...tenantOf(metadata),
       revision,
       agentProfileId: data.agentProfileId,
+      activeVersionId: null,
       record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
     }),
     FlowRenamed: (document, event) => changed(document, event, { name: event.data.name }),
     FlowDescribed: (document, event) => changed(document, event, { description: event.data.description }),
+    FlowTypeChanged: (document, event) => changed(document, event, { type: event.data.type }),
     FlowTierChanged: (document, event) => changed(document, event, { tier: event.data.tier }),
     FlowAgentProfileAssigned: (document, event) => {
       const { agentProfileId } = event.data;
@@ -31,7 +35,10 @@ export const flows = projection<FlowDocument, FlowEvents>({
     FlowDeleted: () => null,
     FlowVersionCreated: moved,
     FlowVersionTagged: moved,
-    FlowVersionActivated: moved,
+    FlowVersionActivated: (document, event) => {
+      const after = moved(document, event);
+      return after && { ...after, activeVersionId: event.data.id };
+    },
     FlowVersionDeleted: moved,
   },
   indexes: [['projectId'], ['agentProfileId']],

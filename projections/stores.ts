@@ -1,6 +1,6 @@
 import type { StoreEvents } from '#domain/store/events.ts';
 import type { StoreRecord } from '#domain/store/record.ts';
-import { newStoreRecord } from '#domain/store/store.ts';
+import { describedStoreRecord, newStoreRecord } from '#domain/store/store.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import type { ListedDocument } from '#operations/object-list.ts';
 import { projection } from '#read-store/projection.ts';
@@ -23,6 +23,10 @@ export const stores = projection<StoreDocument, StoreEvents>({
       listedIn: data.projectId,
       record: newStoreRecord(data, metadata.time),
     }),
+    StoreDescribed: (document, { data, revision, metadata }) =>
+      document?.record
+        ? { ...document, revision, record: describedStoreRecord(document.record, data, metadata.time) }
+        : document,
     StoreDeleted: (document, { revision }) => document && { ...document, revision, listedIn: null, record: null },
   },
   indexes: [['listedIn']],

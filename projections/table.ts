@@ -5,6 +5,7 @@ import { apiKeys } from './api-keys.ts';
 import { customers } from './customers.ts';
 import { flowVersions } from './flow-versions.ts';
 import { flows } from './flows.ts';
+import { instances } from './instances.ts';
 import { organizations } from './organizations.ts';
 import { phoneNumbers } from './phone-numbers.ts';
 import { projects } from './projects.ts';
@@ -26,4 +27,5 @@ export const projections: ReadonlyArray<AnyProjection> = [
   stores,
   templates,
   templateVersions,
+  instances,
 ];

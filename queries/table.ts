@@ -9,6 +9,9 @@ import { getFlow } from './flow/get-flow.ts';
 import { listFlows } from './flow/list-flows.ts';
 import { getFlowVersion } from './flow-version/get-flow-version.ts';
 import { listFlowVersions } from './flow-version/list-flow-versions.ts';
+import { getInstance } from './instance/get-instance.ts';
+import { listInstances } from './instance/list-instances.ts';
+import { previewUpgrade } from './instance/preview-upgrade.ts';
 import { listOrganizations } from './organization/list-organizations.ts';
 import { getPhoneNumber } from './phone-number/get-phone-number.ts';
 import { listPhoneNumbers } from './phone-number/list-phone-numbers.ts';
@@ -36,6 +39,9 @@ export const queries: ReadonlyArray<AnyQuery> = [
   getTemplate,
   listTemplateVersions,
   getTemplateVersion,
+  listInstances,
+  getInstance,
+  previewUpgrade,
   listProjects,
   getProject,
   listOrganizations,

@@ -18,6 +18,7 @@ import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
+import { provisionInstances } from '#processes/provision-instances.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
@@ -161,7 +162,13 @@ function startProcesses(
 ): ReadonlyArray<ProcessRunner> {
   const reached = (collection: string, position: number) =>
     hasReached(projections, [collection], position, upToDateMilliseconds);
-  const processes = [detachPhoneNumbers, assignAgentProfiles, createCustomerProjects, destroySubjectKeys(personalData)];
+  const processes = [
+    detachPhoneNumbers,
+    assignAgentProfiles,
+    createCustomerProjects,
+    destroySubjectKeys(personalData),
+    provisionInstances(),
+  ];
   return processes.map((process) => {
     const runner = new ProcessRunner({ process, store: events, handler, documents, checkpoints, reached, log });
     runner.start();

@@ -11,6 +11,7 @@ const id = {
   template: 'ct6w0b4n8p2z7x1m5q9v3d2k',
   apiKey: 'ck8d2v6z0x4q9m3t7w1b5n2p',
   store: 'cs3w7b1n5p9z0x4q8m2t6d1v',
+  instance: 'cn4x8q2m6t0v3z7b1d5w9k2p',
 } as const;
 
 const times = { createdAt: '2026-01-05T09:30:00.000Z', updatedAt: '2026-01-05T09:30:00.000Z' } as const;
@@ -130,6 +131,33 @@ export const examples = {
     tag: 'spring',
     ...templateContents,
     publishedAt: null,
+    ...times,
+  },
+  instance: {
+    id: id.instance,
+    templateId: id.template,
+    templateVersionId: `${id.template}5q9v3d2k`,
+    organizationId: id.organization,
+    projectId: id.project,
+    name: 'Dr. Weber',
+    fieldValues: { practice_name: 'Dr. Weber', max_minutes: '10' },
+    status: 'active',
+    resources: {
+      flows: [{ key: 'welcome', flowId: id.flow, flowVersionId: `${id.flow}1x0q4v8d` }],
+      agentProfileId: `${id.project}7w1b5n2p`,
+      stores: [{ key: 'faq', storeId: id.store }],
+    },
+    phoneNumberRequirements: [{ key: 'main', label: 'Main line', phoneNumberId: null }],
+    operation: null,
+    lastOperation: {
+      number: 1,
+      kind: 'provision',
+      templateVersionId: `${id.template}5q9v3d2k`,
+      outcome: 'succeeded',
+      reason: null,
+      startedAt: '2026-01-05T09:30:00.000Z',
+      endedAt: '2026-01-05T09:30:00.120Z',
+    },
     ...times,
   },
   store: {

@@ -1,8 +1,9 @@
-import { hash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { init } from '@paralleldrive/cuid2';
+import { derivedCharacters } from '#domain/derived-characters.ts';
 import { suffixLength } from '#domain/entity.ts';
 
-const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
+const base = 36;
 const idTail = init({ length: 23 });
 
 /** The ids that a command may need. Made before the decision, so that deciding stays pure. */
@@ -32,8 +33,7 @@ export function freshIds(): FreshIds {
 
 /** Ids that follow from a hash: a repeated request finds what the first one made. */
 export function derivedIds(seed: string): FreshIds {
-  const derive = (label: string, length: number) =>
-    base36(hash('sha512', `${label}\n${seed}`, { outputEncoding: 'buffer' }), length);
+  const derive = (label: string, length: number) => derivedCharacters(`${label}\n${seed}`, length);
   return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
 }
 
@@ -45,17 +45,7 @@ function once(ids: object, name: string, value: string): string {
 
 /** 41 bits, from the pool that node:crypto keeps for `randomInt`: a call for bytes of one's own costs ten times as much. */
 function randomSuffix(): string {
-  return randomInt(alphabet.length ** suffixLength)
-    .toString(alphabet.length)
+  return randomInt(base ** suffixLength)
+    .toString(base)
     .padStart(suffixLength, '0');
-}
-
-/** Two bytes for each character, so that the remainder's bias is below 0.1%. */
-function base36(bytes: Uint8Array, length: number): string {
-  let text = '';
-  for (let index = 0; index < length; index += 1) {
-    const number = (bytes[2 * index] ?? 0) * 256 + (bytes[2 * index + 1] ?? 0);
-    text += alphabet[number % alphabet.length];
-  }
-  return text;
 }

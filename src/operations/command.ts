@@ -24,6 +24,8 @@ export interface AlsoLoads {
   ) => Promise<Readonly<Record<Field, SealedText>>>;
   /** The current state of another stream. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<Other<State>>;
+  /** The data of one event of another stream: what its state does not hold. */
+  readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /** Whether the read model has a document that fits; it may lag. */
   readonly lookup: Lookup;
 }

@@ -174,7 +174,7 @@ class CommandExecutor {
     const definition = this.#definition;
     const { lookup, personalData } = this.#runtime;
     const seal: AlsoLoads['seal'] = (texts) => personalData.seal(sound.id, texts);
-    const loads: AlsoLoads = { load: this.#other, lookup, seal };
+    const loads: AlsoLoads = { load: this.#other, dataAt: this.#dataOfOther, lookup, seal };
     const also = await definition.also?.(sound.input, loads, sound.request.caller, stream.state);
     const context: DecisionContext<unknown, unknown> = {
       caller: sound.request.caller,
@@ -203,6 +203,9 @@ class CommandExecutor {
     const { personalData } = this.#runtime;
     await this.#definition.afterwards?.(id, { erasePersonalData: (subject) => personalData.erase(subject) });
   }
+
+  #dataOfOther = async (entity: AnyCommand['entity'], id: string, revision: number) =>
+    (await this.#runtime.handler.eventAt(entity, id, revision)).data;
 
   async #claim(sound: Sound, events: ReadonlyArray<object>): Promise<E.Either<Failure, unknown>> {
     const claimed = this.#definition.claim?.(sound.input);

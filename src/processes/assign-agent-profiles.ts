@@ -36,7 +36,8 @@ export const assignAgentProfiles: Process = {
     'FlowCreated',
     'FlowAgentProfileAssigned',
   ],
-  concerns: ({ data }) => data.agentProfileId !== null,
+  concerns: ({ type, data }) =>
+    type === 'AgentProfileCreated' ? !isEmpty(data.flowIds) : data.agentProfileId !== null,
   react: async (recorded, tools) => {
     const event = recorded as unknown as Event;
     switch (event.type) {
@@ -45,7 +46,9 @@ export const assignAgentProfiles: Process = {
         const { id: agentProfileId, flowIds } = event.data;
         const request = { agentProfileId, revision: event.revision, time: event.metadata.time };
         for (const flowId of flowIds) await assign(flowId, agentProfileId, request, tools);
-        return takeAwayOthers(new Set(flowIds), request, tools);
+        // Whatever has a new profile besides was assigned to it later.
+        if (event.type === 'AgentProfileReplaced') await takeAwayOthers(new Set(flowIds), request, tools);
+        return;
       }
       case 'AgentProfileDeleted':
         return takeAwayAll(event.data.id, event.revision, tools);
@@ -55,6 +58,8 @@ export const assignAgentProfiles: Process = {
     }
   },
 };
+
+const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 /** Gives a flow the profile, or none, unless that came too late. */
 function assign(flowId: string, wanted: string | null, request: Request, tools: ProcessTools): Promise<void> {

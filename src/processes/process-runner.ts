@@ -1,10 +1,14 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { CommandHandler } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
+import { HandlingRefused } from './handling-refused.ts';
 import type { Process, ProcessTools } from './process.ts';
+import { type PauseUntil, Reactions } from './reactions.ts';
 
 export interface ProcessRunnerOptions {
   readonly process: Process;
@@ -25,7 +29,10 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. */
+/**
+ * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
+ * `atOnce` is run on so many events at once, and its checkpoint stays behind the oldest that has not ended.
+ */
 export class ProcessRunner {
   readonly #options: ProcessRunnerOptions;
   readonly #stopped = new AbortController();
@@ -47,9 +54,10 @@ export class ProcessRunner {
     await this.#running;
   }
 
-  /** Whether it will do something about one of these events. */
+  /** Whether it will do something about one of these events that an answer waits for. */
   concerns(events: ReadonlyArray<RecordedEvent>): boolean {
-    const { types, concerns } = this.#options.process;
+    const { types, concerns, atOnce } = this.#options.process;
+    if (atOnce !== undefined) return false;
     return events.some((event) => types.includes(event.type) && concerns(event));
   }
 
@@ -96,6 +104,7 @@ export class ProcessRunner {
     // A log that ends before what was seen of it is another log: restored from a backup, perhaps.
     this.#position = checkpoint <= (await store.lastPosition()) ? checkpoint : 0;
     const signal = this.#stopped.signal;
+    if (process.atOnce !== undefined) return this.#followAtOnce(process.atOnce);
     for await (const batch of store.subscribe({ after: this.#position, types: process.types, signal })) {
       for (const event of batch.events) {
         if (signal.aborted) return;
@@ -109,20 +118,57 @@ export class ProcessRunner {
     }
   }
 
+  async #followAtOnce(atOnce: number): Promise<void> {
+    const { process, store, checkpoints, log } = this.#options;
+    const failed = new AbortController();
+    const signal = AbortSignal.any([this.#stopped.signal, failed.signal]);
+    // Every reaction that pauses listens to it.
+    setMaxListeners(0, signal);
+    const keeper = new CheckpointKeeper(checkpoints, process.name, this.#position, () => failed.abort());
+    const moved = () => {
+      keeper.move(reactions.passed);
+      this.#pass(reactions.passed);
+    };
+    const reactions: Reactions = new Reactions(this.#position, {
+      atOnce,
+      react: (event, pauseUntil) => process.react(event, this.#toolsFor(event, pauseUntil, signal)),
+      onEnd: moved,
+      onFailure: (error) => log.error({ err: error, process: process.name }, 'a process will try again'),
+      signal,
+    });
+    try {
+      for await (const batch of store.subscribe({ after: this.#position, types: process.types, signal })) {
+        for (const event of batch.events) if (process.concerns(event)) await reactions.begin(event);
+        if (signal.aborted) break;
+        reactions.see(batch.position);
+        moved();
+      }
+    } finally {
+      // Also where the subscription failed: those that run are not begun a second time beside themselves.
+      failed.abort();
+      await reactions.ended();
+    }
+    await keeper.saved();
+  }
+
   #pass(position: number): void {
     this.#position = position;
     for (const waiter of this.#waiters) if (waiter.position <= position) waiter.resolve();
   }
 
-  #toolsFor(cause: RecordedEvent): ProcessTools {
-    const { handler, store, documents, reached } = this.#options;
+  #toolsFor(cause: RecordedEvent, pauseUntil: PauseUntil = notInOrder, signal = this.#stopped.signal): ProcessTools {
+    const { handler, store, documents, reached, log } = this.#options;
     const { actor, requestId, $correlationId } = cause.metadata;
     const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
     return {
       load: (entity, id) => handler.load(entity, id),
+      dataAt: async (entity, id, revision) => (await handler.eventAt(entity, id, revision)).data,
+      pauseUntil,
+      log,
       handle: async (handling) => {
+        signal.throwIfAborted();
         const handled = await handler.handle({ ...handling, origin });
-        if (E.isLeft(handled)) throw new Error(handled.left.detail);
+        if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
         this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
       },
       documentsUpToDate: async (collection) => {
@@ -132,3 +178,6 @@ export class ProcessRunner {
     };
   }
 }
+
+/** A pause in a process that goes in order would hold up every event behind it. */
+const notInOrder: PauseUntil = () => Promise.reject(new Error('a process that goes in order does not pause'));

@@ -1,14 +1,25 @@
+import type { Entity } from '#domain/entity.ts';
 import type { CommandHandler, Handling } from '#event-store/command-handler.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import type { JsonObject } from '#src/json.ts';
+import type { PauseUntil } from './reactions.ts';
 
 /** What a process works with. */
 export interface ProcessTools {
   readonly load: CommandHandler['load'];
-  /** Decides and appends in the name of whoever caused the event. Rejects when it could not: the event is tried again. */
+  /** The data of one event of a stream: what its state does not hold. */
+  readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
+  /**
+   * Decides and appends in the name of whoever caused the event. Rejects when it could not, with `HandlingRefused` where
+   * it was refused: the event is tried again.
+   */
   readonly handle: <State, Events>(handling: Omit<Handling<State, Events>, 'origin' | 'idempotency'>) => Promise<void>;
   /** The read store, one read model of it as of everything stored now. Rejects when it does not get there in time. */
   readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
+  /** Waits until a time (RFC 3339) and lets others work meanwhile; only where `atOnce` is more than one. */
+  readonly pauseUntil: PauseUntil;
+  readonly log: { error(details: object, message: string): void };
 }
 
 /**
@@ -21,5 +32,10 @@ export interface Process {
   readonly types: ReadonlyArray<string>;
   /** Whether it will do something about the event, as far as the event alone tells. */
   readonly concerns: (event: RecordedEvent) => boolean;
+  /**
+   * How many events it reacts to at once, in no order. Default 1: one after the other, each until it succeeds. Where it
+   * is more, it works in the background: no answer waits for it.
+   */
+  readonly atOnce?: number;
   readonly react: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
 }

@@ -8,6 +8,8 @@ import { apiKey } from '#domain/api-key/api-key.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
 import { flowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
+import { instanceEvents } from '#domain/instance/events.ts';
+import { instance } from '#domain/instance/instance.ts';
 import { organizationEvents } from '#domain/organization/events.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { phoneNumberClaimEvents, phoneNumberEvents } from '#domain/phone-number/events.ts';
@@ -39,6 +41,7 @@ const entities: ReadonlyArray<{
   { entity: project, events: projectEvents, begun: ['ProjectCreated'] },
   { entity: apiKey, events: apiKeyEvents, begun: ['ApiKeyCreated'] },
   { entity: template, events: templateEvents, begun: ['TemplateCreated', 'TemplateVersionCreated'] },
+  { entity: instance, events: instanceEvents, begun: ['InstanceCreated'] },
   { entity: store, events: storeEvents, begun: ['StoreCreated'] },
   { entity: projectionControl, events: projectionEvents, begun: [] },
 ];

@@ -7,7 +7,7 @@ import { type QueryRuntime, queryOperation } from '#operations/execute-query.ts'
 import { inputErrors } from '#operations/input-errors.ts';
 import { bodySchema, openApiDocument } from '#operations/openapi.ts';
 import type { Operation } from '#operations/operation.ts';
-import { pathParameters, routesOf } from '#operations/routes.ts';
+import { routesOf } from '#operations/routes.ts';
 import { queries } from '#queries/table.ts';
 import type { JsonObject } from '#src/json.ts';
 import { fakeOperations, widgetId } from '#test/http/fake-service.ts';
@@ -38,12 +38,16 @@ describe('OpenAPI document of the service', () => {
     assert.deepEqual(names.toSorted(), [...operations.map(({ name }) => name), 'get_health'].toSorted());
   });
 
+  const document = openApiDocument(operations);
   for (const operation of operations)
     it(`holds examples of ${operation.name} that it would take and give`, () => {
       const { input, output } = operation.example;
       const wanted = bodySchema(operation) !== null;
       assert.equal(input !== undefined, wanted, 'an example of the body where there is one');
-      const parameters = Object.fromEntries(pathParameters(operation.http.path).map((name) => [name, widgetId]));
+      const path = `/${operation.http.path.slice(1).replaceAll(/:([^/]+)/g, '{$1}')}`;
+      const told = at(document, 'paths', path, operation.http.method, 'parameters') as ReadonlyArray<JsonObject>;
+      const required = told.filter((each) => each.required === true).map(({ name }) => [String(name), widgetId]);
+      const parameters = Object.fromEntries(required);
       const decoded = operation.input.decode({ ...input, ...parameters });
       assert.deepEqual(decoded._tag === 'Left' ? inputErrors(decoded.left) : [], []);
       assert.equal(output !== undefined, operation.output !== null, 'an example of the answer where there is one');

@@ -10,11 +10,18 @@ const id = ids.flow;
 const { begunFlow, flowCreated, flowDeleted, profileAssigned, versionActivated, versionCreated, versionDeleted } =
   flowEvents;
 const of = (...events: ReadonlyArray<ToldEvent>) => shown(flows, { [`flow-${id}`]: events });
-const document = (change: object, revision: number, agentProfileId: string | null = null, updated = revision) => ({
+const document = (
+  change: object,
+  revision: number,
+  agentProfileId: string | null = null,
+  updated = revision,
+  activeVersionId: string | null = null,
+) => ({
   [id]: {
     ...tenants.project,
     revision,
     agentProfileId,
+    activeVersionId,
     record: { ...flowCreated().data, agentProfileId, createdAt: timeOf(0), updatedAt: timeOf(updated), ...change },
   },
 });
@@ -28,6 +35,7 @@ describe('flows projection', () => {
     const changes = [
       [happened('FlowRenamed', { id, name: 'Nights' }), { name: 'Nights' }],
       [happened('FlowDescribed', { id, description: null }), { description: null }],
+      [happened('FlowTypeChanged', { id, type: 'graph' }), { type: 'graph' }],
       [happened('FlowTierChanged', { id, tier: 'pro' }), { tier: 'pro' }],
     ] as const;
     for (const [event, change] of changes) assert.deepEqual(of(flowCreated(), event), document(change, 1));
@@ -37,7 +45,7 @@ describe('flows projection', () => {
   it('moves its revision with its versions, and not its updatedAt', () => {
     const events = [...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1)];
     const tagged = happened('FlowVersionTagged', { id: flowEvents.versionOf(id, 2), flowId: id, tag: 'winter' });
-    assert.deepEqual(of(...events, tagged), document({}, 6, null, 0));
+    assert.deepEqual(of(...events, tagged), document({}, 6, null, 0, flowEvents.versionOf(id, 2)));
   });
 
   it('shows no deleted flow', () => {

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { HandlingRefused } from '#processes/handling-refused.ts';
 import type { Process, ProcessTools } from '#processes/process.ts';
 import type { Service } from '#test/support/service.ts';
 
@@ -40,10 +41,13 @@ export class ProcessDrive {
     const origin = { actor, requestId, correlationId: $correlationId, causationId: id };
     return {
       load: (entity, key) => handler.load(entity, key),
+      dataAt: async (entity, key, revision) => (await handler.eventAt(entity, key, revision)).data,
       documentsUpToDate: async () => documents,
+      pauseUntil: async () => undefined,
+      log: { error: () => undefined },
       handle: async (handling) => {
         const handled = await handler.handle({ ...handling, origin });
-        if (E.isLeft(handled)) throw new Error(handled.left.detail);
+        if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
       },
     };
   }

@@ -16,6 +16,7 @@ export const ids = {
   number: 'cnumberone000001',
   otherNumber: 'cnumbertwo000001',
   template: 'ctemplateone0001',
+  instance: 'cinstanceone0001',
   key: 'ckeyone000000001',
   store: 'cstoreone0000001',
   profile: 'cprojectone00001profile1',

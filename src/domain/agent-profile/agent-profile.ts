@@ -37,6 +37,7 @@ export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
         return new Map(state).set(record.id, { record, deleted: false, revision });
       }
       case 'AgentProfileReplaced':
+      case 'AgentProfileRevised':
         return new Map([...state, ...touched(event.data.id, event.data)]);
       case 'AgentProfileDefaultMoved': {
         const { id, previousId } = event.data;

@@ -16,6 +16,14 @@ const contents = {
 export const agentProfileEvents = {
   AgentProfileCreated: t.type(contents),
   AgentProfileReplaced: t.type(contents),
+  /** Its contents alone were replaced: what flows it has is left as it is. */
+  AgentProfileRevised: t.type({
+    id: t.string,
+    name: t.string,
+    supportedInputLanguages: t.readonlyArray(t.string),
+    reasoningMode: t.string,
+    outputVoiceId: t.string,
+  }),
   AgentProfileDefaultMoved: t.type({ id: t.string, previousId: nullable(t.string) }),
   AgentProfileDeleted: t.type({ id: t.string }),
 };

@@ -19,7 +19,7 @@ export async function flowVersionRecord(
 ): Promise<FlowVersionRecord> {
   const version = state?.versions.get(id);
   if (!state || version === undefined) throw new Error('an answer about a flow version needs one');
-  const { schemaRevision, deleted: _, createdAt, updatedAt, ...record } = version;
+  const { schemaRevision, deleted: _deleted, replacedVersionId: _replaced, createdAt, updatedAt, ...record } = version;
   const { flowSchema = null } = await dataAt(schemaRevision);
   const isActive = state.activeVersionId === id;
   return { ...record, flowSchema, isActive, createdAt, updatedAt };

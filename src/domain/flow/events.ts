@@ -17,6 +17,8 @@ export const flowEvents = {
   }),
   FlowRenamed: t.type({ id: t.string, name: t.string }),
   FlowDescribed: t.type({ id: t.string, description: nullable(t.string) }),
+  /** Only along with a version that is of the other type. */
+  FlowTypeChanged: t.type({ id: t.string, type: FlowType }),
   FlowTierChanged: t.type({ id: t.string, tier: FlowTier }),
   FlowAgentProfileAssigned: t.type({
     id: t.string,

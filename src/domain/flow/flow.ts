@@ -6,6 +6,8 @@ import type { FlowRecord, FlowVersionRecord } from './record.ts';
 export interface FlowVersionState extends Omit<FlowVersionRecord, 'flowSchema' | 'isActive'> {
   readonly schemaRevision: number;
   readonly deleted: boolean;
+  /** The version whose place it took when it was activated last; null when it never was, or took none's. */
+  readonly replacedVersionId: string | null;
 }
 
 /** A flow with its versions, or null before it was created. */
@@ -73,6 +75,8 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
       return withRecord(state, { name: event.data.name }, time);
     case 'FlowDescribed':
       return withRecord(state, { description: event.data.description }, time);
+    case 'FlowTypeChanged':
+      return withRecord(state, { type: event.data.type }, time);
     case 'FlowTierChanged':
       return withRecord(state, { tier: event.data.tier }, time);
     case 'FlowAgentProfileAssigned': {
@@ -87,7 +91,8 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
     case 'FlowVersionCreated': {
       const { id, flowId, version, tag } = event.data;
       const made = { id, flowId, version, tag, createdAt: time, updatedAt: time };
-      const versions = new Map(state.versions).set(id, { ...made, schemaRevision: event.revision, deleted: false });
+      const kept = { schemaRevision: event.revision, deleted: false, replacedVersionId: null };
+      const versions = new Map(state.versions).set(id, { ...made, ...kept });
       return { ...state, versions, lastVersionNumber: version };
     }
     case 'FlowVersionTagged':
@@ -95,7 +100,7 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
     case 'FlowVersionActivated': {
       const { id, replacedVersionId } = event.data;
       const replaced = replacedVersionId === null ? state : withVersion(state, replacedVersionId, { updatedAt: time });
-      return { ...withVersion(replaced, id, { updatedAt: time }), activeVersionId: id };
+      return { ...withVersion(replaced, id, { updatedAt: time, replacedVersionId }), activeVersionId: id };
     }
     case 'FlowVersionDeleted':
       return withVersion(state, event.data.id, { deleted: true });

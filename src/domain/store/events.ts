@@ -4,6 +4,7 @@ import { nullable } from '#domain/codecs.ts';
 /** The events of a store's stream. */
 export const storeEvents = {
   StoreCreated: t.type({ id: t.string, projectId: t.string, name: t.string, description: nullable(t.string) }),
+  StoreDescribed: t.type({ id: t.string, name: t.string, description: nullable(t.string) }),
   StoreDeleted: t.type({ id: t.string }),
 };
 

@@ -21,6 +21,8 @@ export const store: Entity<StoreState, StoreEvents> = {
     switch (event.type) {
       case 'StoreCreated':
         return { record: newStoreRecord(event.data, event.metadata.time), deleted: false };
+      case 'StoreDescribed':
+        return state && { ...state, record: describedStoreRecord(state.record, event.data, event.metadata.time) };
       case 'StoreDeleted':
         return state && { ...state, deleted: true };
     }
@@ -32,9 +34,25 @@ export function newStoreRecord({ id, name, description }: StoreEvents['StoreCrea
   return { id, name, description, status: 'ready', createdAt: time, updatedAt: time };
 }
 
+/** The record of a store that was given another name and description. */
+export function describedStoreRecord(
+  record: StoreRecord,
+  { name, description }: StoreEvents['StoreDescribed'],
+  time: string,
+): StoreRecord {
+  return { ...record, name, description, updatedAt: time };
+}
+
 /** Makes a store with this id; nothing where it was made before, deleted since or not. */
 export function storeMade(contents: StoreEvents['StoreCreated'], state: StoreState): Decided {
   return state === null ? [happened('StoreCreated', contents)] : [];
+}
+
+/** Gives a store another name and description; nothing where it has them, or there is none. */
+export function storeDescribed({ id, name, description }: StoreEvents['StoreDescribed'], state: StoreState): Decided {
+  if (state === null || state.deleted) return [];
+  const same = state.record.name === name && state.record.description === description;
+  return same ? [] : [happened('StoreDescribed', { id, name, description })];
 }
 
 /** Deletes a store; nothing where there is none. */

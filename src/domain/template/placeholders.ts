@@ -1,4 +1,5 @@
 import type { Json } from '#src/json.ts';
+import type { FieldType } from './field-value.ts';
 
 /**
  * Placeholders in a flow schema: `{{fields.key}}` anywhere in a string stands for the value of the template's field
@@ -95,4 +96,61 @@ function pathOf(place: Place): ReadonlyArray<string> {
   const keys: string[] = [];
   for (let at = place; at.above !== null; at = at.above) keys.push(String(at.key));
   return keys.reverse();
+}
+
+/** What placeholders are filled with. */
+export interface PlaceholderValues {
+  /** The type of a field. */
+  readonly typeOf: (field: string) => FieldType;
+  /** The value of a field; undefined where an optional one has none. */
+  readonly valueFor: (field: string) => string | undefined;
+}
+
+/**
+ * A schema with its placeholders filled. A string that is nothing but one placeholder of a number or boolean becomes
+ * that JSON value; elsewhere a value stands in the text as it was given. A field without a value gives an empty text.
+ * Values are never looked at for placeholders.
+ * @param maxCharacters of all strings at most: few placeholders and a long value can make more than memory holds
+ * @returns `too-large` beyond that
+ */
+export function fillPlaceholders(
+  schema: Json,
+  values: PlaceholderValues,
+  maxCharacters: number,
+): { readonly filled: Json } | 'too-large' {
+  let left = maxCharacters;
+  const fill = (_: string, value: Json): Json => {
+    if (typeof value !== 'string' || left < 0) return value;
+    const filled = value.includes(opening) ? filledText(value, values, left) : value;
+    left -= typeof filled === 'string' ? filled.length : 0;
+    if (filled === null) left = -1;
+    return filled;
+  };
+  // JSON's own walk keeps each member as it is, whatever its name; nesting is limited where JSON comes in.
+  const text = JSON.stringify(schema, fill);
+  return left < 0 ? 'too-large' : { filled: JSON.parse(text) };
+}
+
+/** @returns null when it takes more characters than are left */
+function filledText(
+  text: string,
+  { typeOf, valueFor }: PlaceholderValues,
+  left: number,
+): string | number | boolean | null {
+  const parts = textParts(text);
+  const [only] = parts;
+  if (parts.length === 1 && typeof only === 'object') {
+    const value = valueFor(only.field);
+    if (value !== undefined && typeOf(only.field) === 'number') return Number(value);
+    if (value !== undefined && typeOf(only.field) === 'boolean') return value === 'true';
+  }
+  let length = 0;
+  const filled: string[] = [];
+  for (const part of parts) {
+    const piece = typeof part === 'string' ? part : (valueFor(part.field) ?? '');
+    length += piece.length;
+    if (length > left) return null;
+    filled.push(piece);
+  }
+  return filled.join('');
 }

@@ -37,6 +37,7 @@ describe('create_customer', () => {
           seen.push(texts);
           return sealed as never;
         },
+        dataAt: null as never,
         lookup: null as never,
       };
       return { also: await createCustomer.also?.(input, loads, callerOf('partner'), null), seen };

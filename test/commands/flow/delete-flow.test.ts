@@ -26,6 +26,7 @@ describe('delete_flow', () => {
     const loads = {
       load: () => Promise.reject(new Error('no stream is needed')),
       seal: () => Promise.reject(new Error('nobody is told of')),
+      dataAt: () => Promise.reject(new Error('no event is needed')),
       lookup: {
         exists: async (...question: unknown[]) => {
           asked.push(question);

@@ -60,6 +60,7 @@ describe('create_project', () => {
     const loads = {
       load,
       seal: () => Promise.reject(new Error('nobody is told of')),
+      dataAt: () => Promise.reject(new Error('no event is needed')),
       lookup: { exists: async () => false, projection: async () => null, keyLastUsed: async () => null },
     };
     await createProject.also?.(input, loads, callerOf('organization'), null);

@@ -1,0 +1,73 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { instanceRecord } from '#domain/instance/answer.ts';
+import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
+import { instance } from '#domain/instance/instance.ts';
+import { InstanceRecord } from '#domain/instance/record.ts';
+import { project } from '#domain/project/project.ts';
+import { archived } from '#domain/template/refusals.ts';
+import { reaches } from '#domain/tenancy.ts';
+import { command } from '#operations/command.ts';
+import { invalidInput } from '#operations/input-errors.ts';
+import { post } from '#operations/operation.ts';
+import { newTarget } from './new-target.ts';
+import { notPublished, reachableVersion, versionNotFound } from './wanted-version.ts';
+
+export const createInstance = command({
+  name: 'create_instance',
+  summary: 'Create an instance of a template in a project',
+  description:
+    'It answers at once. The flows, the agent profile and the stores are made after it: `operation` tells how far that ' +
+    'is, and `status` becomes active, or failed with a reason in `lastOperation`.',
+  group: 'Instances',
+  http: post('/v1/instances', 201),
+  scope: 'instances:write',
+  input: t.intersection([
+    t.type({ templateVersionId: cuid, projectId: cuid, name: text({ min: 1, max: 200 }) }),
+    t.partial({ fieldValues: FieldValues }),
+  ]),
+  output: InstanceRecord,
+  failures: ['template-version-not-found', 'project-not-found', 'template-archived', 'template-version-not-published'],
+  example: {
+    input: {
+      templateVersionId: examples.templateVersion.id,
+      projectId: examples.project.id,
+      name: examples.instance.name,
+      fieldValues: { practice_name: 'Dr. Weber' },
+    },
+    output: examples.instance,
+  },
+  entity: instance,
+  subject: null,
+  newId: (_, fresh) => fresh.id,
+  isTaken: (state) => state !== null,
+  also: async ({ templateVersionId, projectId }, loads, caller) => ({
+    wanted: await reachableVersion(templateVersionId, loads, caller),
+    project: await loads.load(project, projectId),
+  }),
+  tenant: (_, { also }) => also.project.tenant ?? { organizationId: '', projectId: null, partnerId: null },
+  decide: ({ templateVersionId, projectId, name, fieldValues = {} }, _, { also, caller, fresh: { id } }) => {
+    const { wanted } = also;
+    const { state: place, tenant } = also.project;
+    if (wanted === null) return E.left(versionNotFound(templateVersionId));
+    if (place === null || tenant === null || !reaches(caller, tenant)) {
+      return E.left(failure('project-not-found', `There is no project ${projectId} that this key reaches.`));
+    }
+    if (wanted.template.status === 'archived') return E.left(archived);
+    const refusal = notPublished(wanted);
+    if (refusal !== null) return E.left(refusal);
+    const fields = fillFields(wanted.fieldsSchema, fieldValues, {}, '/fieldValues');
+    if ('faults' in fields) return E.left(invalidInput(fields.faults));
+    const planning = { instanceId: id, projectId, operation: 1, had: null, isThere: () => false };
+    const target = newTarget(wanted, fields.values, planning);
+    const { organizationId } = place;
+    return E.right([
+      happened('InstanceCreated', { id, projectId, organizationId, templateId: wanted.template.id, name, ...target }),
+    ]);
+  },
+  answer: ({ state }) => instanceRecord(state),
+});

@@ -1,0 +1,30 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, flag, withDefault } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { instanceRecord } from '#domain/instance/answer.ts';
+import { instance } from '#domain/instance/instance.ts';
+import { InstanceRecord } from '#domain/instance/record.ts';
+import { command } from '#operations/command.ts';
+import { remove } from '#operations/operation.ts';
+
+export const deleteInstance = command({
+  name: 'delete_instance',
+  summary: 'Delete an instance',
+  description:
+    'The answer is the instance as it was last. What it made in the project is taken away after it, what others added ' +
+    'is not; with keepResources=true all stays. An operation that runs is superseded.',
+  group: 'Instances',
+  http: remove('/v1/instances/:instanceId'),
+  scope: 'instances:write',
+  input: t.intersection([t.type({ instanceId: cuid }), t.partial({ keepResources: withDefault(flag, false) })]),
+  output: InstanceRecord,
+  failures: ['instance-not-found'],
+  example: { output: examples.instance },
+  entity: instance,
+  subject: { entity: instance, parameter: 'instanceId' },
+  decide: ({ instanceId: id, keepResources = false }, state) =>
+    E.right([happened('InstanceDeleted', { id, operation: (state?.operations ?? 0) + 1, keepResources })]),
+  answer: ({ state }) => instanceRecord(state),
+});

@@ -1,0 +1,43 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { flow } from '#domain/flow/flow.ts';
+import type { SeenFlow, SeenResources } from '#domain/instance/drift.ts';
+import type { InstanceState } from '#domain/instance/instance.ts';
+import { store } from '#domain/store/store.ts';
+import type { AlsoLoads } from '#operations/command.ts';
+
+/** What an instance's project has now of what the instance came to have. */
+export interface PresentResources extends SeenResources {
+  readonly isThere: (id: string) => boolean;
+}
+
+const loadsInATurn = 50;
+
+/** Looks at the streams themselves. Others are served in between: there may be thousands. */
+export async function presentResources(
+  state: InstanceState,
+  { load }: Pick<AlsoLoads, 'load'>,
+): Promise<PresentResources> {
+  const { flows = [], agentProfile = null, stores = [] } = state?.base?.resources ?? {};
+  const seenFlows = new Map<string, SeenFlow>();
+  const there = new Set<string>();
+  for (const [index, { id }] of flows.entries()) {
+    const { state: now } = await load(flow, id);
+    if (now !== null && !now.deleted) {
+      const { name, agentProfileId } = now.record;
+      seenFlows.set(id, { name, agentProfileId, activeVersionId: now.activeVersionId });
+      there.add(id);
+    }
+    if (index % loadsInATurn === loadsInATurn - 1) await nextTurn();
+  }
+  for (const { id } of stores) if (store.isLive((await load(store, id)).state, id)) there.add(id);
+  const profiles = agentProfile === null ? null : (await load(agentProfiles, agentProfile.id)).state;
+  const profile = profiles?.get(agentProfile?.id ?? '');
+  const isProfileThere = profile !== undefined && !profile.deleted;
+  if (isProfileThere) there.add(profile.record.id);
+  return {
+    isThere: (id) => there.has(id),
+    flow: (id) => seenFlows.get(id) ?? null,
+    agentProfile: isProfileThere ? profile.record : null,
+  };
+}

@@ -1,0 +1,57 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { instanceRecord } from '#domain/instance/answer.ts';
+import { instance } from '#domain/instance/instance.ts';
+import { InstanceRecord } from '#domain/instance/record.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+import { newTarget } from './new-target.ts';
+import { presentResources } from './present-resources.ts';
+import { versionWith } from './wanted-version.ts';
+
+export const retryInstance = command({
+  name: 'retry_instance',
+  summary: 'Try an instance’s last operation again',
+  description: 'For one that failed, or an upgrade that was undone: with the same template version and field values.',
+  group: 'Instances',
+  http: post('/v1/instances/:instanceId/retry'),
+  scope: 'instances:write',
+  input: t.type({ instanceId: cuid }),
+  output: InstanceRecord,
+  failures: ['instance-not-found', 'nothing-to-retry'],
+  example: { output: examples.instance },
+  entity: instance,
+  subject: { entity: instance, parameter: 'instanceId' },
+  also: async (_, loads, _caller, state) => ({
+    wanted: state === null ? null : await versionWith(state.target.templateVersionId, loads),
+    present: await presentResources(state, loads),
+  }),
+  decide: ({ instanceId: id }, state, { also: { wanted, present } }) => {
+    if (state === null || wanted === null) throw new Error('to try again needs an instance and its template version');
+    const outcome = state.operation === null ? state.lastOperation?.outcome : undefined;
+    if (outcome !== 'failed' && outcome !== 'undone') {
+      return E.left(
+        failure(
+          'nothing-to-retry',
+          'Its last operation neither failed nor was undone. See operation and lastOperation.',
+        ),
+      );
+    }
+    const operation = state.operations + 1;
+    const { projectId } = state;
+    const planning = {
+      instanceId: id,
+      projectId,
+      operation,
+      had: state.base?.resources ?? null,
+      isThere: present.isThere,
+    };
+    const target = newTarget(wanted, state.target.fieldValues, planning);
+    return E.right([happened('InstanceRetryRequested', { id, operation, ...target })]);
+  },
+  answer: ({ state }) => instanceRecord(state),
+});

@@ -1,0 +1,49 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, nullable, text } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { instanceRecord } from '#domain/instance/answer.ts';
+import { instance } from '#domain/instance/instance.ts';
+import { InstanceRecord } from '#domain/instance/record.ts';
+import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { command } from '#operations/command.ts';
+import { put } from '#operations/operation.ts';
+
+export const setInstancePhoneNumber = command({
+  name: 'set_instance_phone_number',
+  summary: 'Name the phone number that meets a requirement of an instance’s template, or none',
+  group: 'Instances',
+  http: put('/v1/instances/:instanceId/phone-number-requirements/:key'),
+  scope: 'instances:write',
+  input: t.type({ instanceId: cuid, key: text(), phoneNumberId: nullable(cuid) }),
+  output: InstanceRecord,
+  failures: ['instance-not-found', 'phone-number-requirement-not-found', 'phone-number-not-found'],
+  example: { input: { phoneNumberId: examples.phoneNumber.id }, output: examples.instance },
+  entity: instance,
+  subject: { entity: instance, parameter: 'instanceId' },
+  also: async ({ phoneNumberId }, { load }) =>
+    phoneNumberId === null ? null : (await load(phoneNumber, phoneNumberId)).state,
+  decide: ({ instanceId: id, key, phoneNumberId }, state, { also: number }) => {
+    const { phoneNumberRequirements, projectId } = instanceRecord(state);
+    const requirement = phoneNumberRequirements.find((each) => each.key === key);
+    if (requirement === undefined) {
+      return E.left(
+        failure(
+          'phone-number-requirement-not-found',
+          `The instance’s template version requires no phone number "${key}".`,
+        ),
+      );
+    }
+    if (phoneNumberId !== null) {
+      const there = phoneNumber.isLive(number, phoneNumberId) && phoneNumberRecord(number).projectId === projectId;
+      if (!there) {
+        return E.left(failure('phone-number-not-found', `There is no phone number ${phoneNumberId} in its project.`));
+      }
+    }
+    if (requirement.phoneNumberId === phoneNumberId) return E.right([]);
+    return E.right([happened('InstancePhoneNumberSet', { id, key, phoneNumberId })]);
+  },
+  answer: ({ state }) => instanceRecord(state),
+});

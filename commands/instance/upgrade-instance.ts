@@ -1,0 +1,87 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, oneOf, withDefault } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { examples } from '#domain/examples.ts';
+import { type Failure, failure } from '#domain/failure.ts';
+import { instanceRecord } from '#domain/instance/answer.ts';
+import { driftedFlows } from '#domain/instance/drift.ts';
+import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
+import { type InstanceState, instance, shownTarget } from '#domain/instance/instance.ts';
+import { InstanceRecord } from '#domain/instance/record.ts';
+import { notUpgradable } from '#domain/instance/upgradable.ts';
+import { command } from '#operations/command.ts';
+import { invalidInput } from '#operations/input-errors.ts';
+import { post } from '#operations/operation.ts';
+import { newTarget } from './new-target.ts';
+import { type PresentResources, presentResources } from './present-resources.ts';
+import { reachableVersion, versionNotFound } from './wanted-version.ts';
+
+export const upgradeInstance = command({
+  name: 'upgrade_instance',
+  summary: 'Upgrade an instance to a newer version of its template',
+  description:
+    'It answers at once, and supersedes an operation that runs. Field values are those it had, as far as the fields ' +
+    'still exist, those given, and defaults. An upgrade that cannot come to its end is undone as a whole; ' +
+    '`lastOperation` tells why. With onDrift=reject it is refused while a flow was changed by hand.',
+  group: 'Instances',
+  http: post('/v1/instances/:instanceId/upgrade'),
+  scope: 'instances:write',
+  input: t.intersection([
+    t.type({ instanceId: cuid, targetTemplateVersionId: cuid }),
+    t.partial({ newFieldValues: FieldValues, onDrift: withDefault(oneOf('replace', 'reject'), 'replace') }),
+  ]),
+  output: InstanceRecord,
+  failures: [
+    'instance-not-found',
+    'template-version-not-found',
+    'template-version-of-another-template',
+    'template-version-not-published',
+    'template-version-not-newer',
+    'instance-drifted',
+  ],
+  example: {
+    input: { targetTemplateVersionId: examples.templateVersion.id, newFieldValues: { max_minutes: '15' } },
+    output: examples.instance,
+  },
+  entity: instance,
+  subject: { entity: instance, parameter: 'instanceId' },
+  also: async ({ targetTemplateVersionId }, loads, caller, state) => ({
+    wanted: await reachableVersion(targetTemplateVersionId, loads, caller),
+    present: await presentResources(state, loads),
+  }),
+  decide: ({ instanceId: id, targetTemplateVersionId, newFieldValues = {}, onDrift }, state, { also }) => {
+    const { wanted, present } = also;
+    if (state === null) throw new Error('an upgrade needs an instance');
+    if (wanted === null) return E.left(versionNotFound(targetTemplateVersionId));
+    const refusal = notUpgradable(state, wanted.version) ?? (onDrift === 'reject' ? drifted(state, present) : null);
+    if (refusal !== null) return E.left(refusal);
+    const { fieldValues } = shownTarget(state);
+    const fields = fillFields(wanted.fieldsSchema, newFieldValues, fieldValues, '/newFieldValues');
+    if ('faults' in fields) return E.left(invalidInput(fields.faults));
+    const operation = state.operations + 1;
+    const { projectId } = state;
+    const planning = {
+      instanceId: id,
+      projectId,
+      operation,
+      had: state.base?.resources ?? null,
+      isThere: present.isThere,
+    };
+    return E.right([
+      happened('InstanceUpgradeRequested', { id, operation, ...newTarget(wanted, fields.values, planning) }),
+    ]);
+  },
+  answer: ({ state }) => instanceRecord(state),
+});
+
+function drifted({ base, operation, target }: NonNullable<InstanceState>, present: PresentResources): Failure | null {
+  if (base === null) return null;
+  const ids = driftedFlows(base.resources, present, operation === null ? null : target.resources);
+  if (ids.length === 0) return null;
+  return failure(
+    'instance-drifted',
+    `Changed by hand since it was provisioned: ${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ', …' : ''}. ` +
+      'Upgrade with onDrift=replace to go on all the same.',
+  );
+}

@@ -1,0 +1,40 @@
+import type { RecordedEventOf } from '#domain/entity.ts';
+import type { InstanceEvents } from '#domain/instance/events.ts';
+import { type InstanceState, instance } from '#domain/instance/instance.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import { projection } from '#read-store/projection.ts';
+import { tenantOf } from './document.ts';
+
+export interface InstanceDocument extends Tenant {
+  readonly revision: number;
+  readonly state: NonNullable<InstanceState>;
+}
+
+/**
+ * Every instance that is there, folded as decisions fold it: what is told of an operation's steps cannot differ from
+ * what is done. A change of `instance.evolve` needs a new version here.
+ */
+export const instances = projection<InstanceDocument, InstanceEvents>({
+  name: 'instances',
+  version: 1,
+  keys: ({ data }) => [data.id],
+  on: {
+    InstanceCreated: fold,
+    InstanceUpgradeRequested: fold,
+    InstanceRetryRequested: fold,
+    InstanceDeleted: fold,
+    InstanceProgressed: fold,
+    InstanceAttemptFailed: fold,
+    InstanceOperationFailed: fold,
+    InstanceOperationCommitted: fold,
+    InstanceOperationEnded: fold,
+    InstancePhoneNumberSet: fold,
+  },
+  indexes: [['organizationId'], ['partnerId'], ['projectId']],
+});
+
+function fold(document: InstanceDocument | null, event: RecordedEventOf<InstanceEvents>): InstanceDocument | null {
+  const state = instance.evolve(document?.state ?? null, event);
+  if (state === null || state.deleted) return null;
+  return { ...tenantOf(event.metadata), revision: event.revision, state };
+}

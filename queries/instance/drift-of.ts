@@ -1,0 +1,49 @@
+import { driftedFlows, type SeenFlow } from '#domain/instance/drift.ts';
+import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
+import { type FlowDocument, flows } from '#projections/flows.ts';
+import type { InstanceDocument } from '#projections/instances.ts';
+import { instances } from '#projections/instances.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+
+/** The read models that drift is told from. */
+export const driftReads = [flows.name, agentProfiles.name];
+
+/** An instance as of now, with the flows that somebody changed by hand. */
+export interface Drift {
+  readonly document: InstanceDocument;
+  readonly drifted: ReadonlyArray<string>;
+}
+
+const tries = 3;
+
+/** Tells an instance's drift. What is being done about the instance meanwhile is not taken for it. */
+export async function driftOf(documents: ReadStore, id: string, first: InstanceDocument): Promise<Drift> {
+  let document = first;
+  for (let left = tries; ; left -= 1) {
+    const drifted = await driftedNow(documents, document);
+    if (drifted.length === 0 || left === 0) return { document, drifted };
+    const after = await documents.get<InstanceDocument>(instances.name, id, 'fresh');
+    if (after === null || after.value.revision === document.revision) return { document, drifted };
+    document = after.value;
+  }
+}
+
+async function driftedNow(documents: ReadStore, { state }: InstanceDocument): Promise<ReadonlyArray<string>> {
+  const { base, operation, target } = state;
+  if (base === null) return [];
+  const seen = new Map<string, SeenFlow>();
+  for (const { id } of base.resources.flows) {
+    const found = await documents.get<FlowDocument>(flows.name, id);
+    if (found === null) continue;
+    const { record, activeVersionId } = found.value;
+    seen.set(id, { name: record.name, agentProfileId: record.agentProfileId, activeVersionId });
+  }
+  const { agentProfile } = base.resources;
+  const profile =
+    agentProfile && (await documents.get<AgentProfileDocument>(agentProfiles.name, agentProfile.id))?.value.record;
+  return driftedFlows(
+    base.resources,
+    { flow: (id) => seen.get(id) ?? null, agentProfile: profile ?? null },
+    operation === null ? null : target.resources,
+  );
+}

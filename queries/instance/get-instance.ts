@@ -1,0 +1,34 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import { instanceRecord } from '#domain/instance/answer.ts';
+import { InstanceDetails } from '#domain/instance/record.ts';
+import { get } from '#operations/operation.ts';
+import { query } from '#operations/query.ts';
+import { type InstanceDocument, instances } from '#projections/instances.ts';
+import { driftOf, driftReads } from './drift-of.ts';
+
+const Input = t.type({ instanceId: cuid });
+
+export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, InstanceDetails>({
+  name: 'get_instance',
+  summary: 'Read an instance',
+  description:
+    '`operation` tells how far what is being done is, `lastOperation` what came of the one before, and `drifted` names ' +
+    'the flows that somebody changed by hand since they were provisioned.',
+  group: 'Instances',
+  http: get('/v1/instances/:instanceId'),
+  scope: 'instances:read',
+  input: Input,
+  output: InstanceDetails,
+  failures: ['instance-not-found'],
+  example: { output: { ...examples.instance, drifted: [] } },
+  reads: [instances.name, ...driftReads],
+  subject: { collection: instances.name, parameter: 'instanceId', notFound: 'instance-not-found' },
+  hasRevision: true,
+  answer: async ({ subject, documents }) => {
+    const { document, drifted } = await driftOf(documents, subject.id, subject.value);
+    return E.right({ body: { ...instanceRecord(document.state), drifted }, revision: document.revision });
+  },
+});

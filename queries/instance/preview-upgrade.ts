@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { cuid, text } from '#domain/codecs.ts';
+import { examples } from '#domain/examples.ts';
+import { failure } from '#domain/failure.ts';
+import { missingFields } from '#domain/instance/field-values.ts';
+import { shownTarget } from '#domain/instance/instance.ts';
+import { notUpgradable } from '#domain/instance/upgradable.ts';
+import { scopesOfKeyType } from '#domain/scope.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { type Caller, reaches } from '#domain/tenancy.ts';
+import { get } from '#operations/operation.ts';
+import { query } from '#operations/query.ts';
+import { type InstanceDocument, instances } from '#projections/instances.ts';
+import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { driftOf, driftReads } from './drift-of.ts';
+
+const Input = t.type({ instanceId: cuid, targetTemplateVersionId: cuid });
+
+const AddedFlow = t.type({ key: text(), name: text() });
+const PresentFlow = t.type({ key: text(), name: text(), flowId: cuid });
+const Keys = t.readonlyArray(text());
+
+const Preview = t.type({
+  instanceId: cuid,
+  targetTemplateVersionId: cuid,
+  flows: t.type({
+    added: t.readonlyArray(AddedFlow),
+    /** Whose name, type or schema the template changed. All that stay get a new version. */
+    changed: t.readonlyArray(PresentFlow),
+    removed: t.readonlyArray(PresentFlow),
+    drifted: t.readonlyArray(cuid),
+  }),
+  /** `missing`: required, and neither the instance nor a default has a value. */
+  fields: t.type({ added: Keys, removed: Keys, missing: Keys }),
+});
+
+type Preview = t.TypeOf<typeof Preview>;
+
+export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Preview>({
+  name: 'preview_instance_upgrade',
+  summary: 'What an upgrade of an instance would change',
+  description: 'Nothing is changed by asking. It is refused where the upgrade itself would be.',
+  group: 'Instances',
+  http: get('/v1/instances/:instanceId/upgrade-preview'),
+  scope: 'instances:read',
+  input: Input,
+  output: Preview,
+  failures: [
+    'instance-not-found',
+    'template-version-not-found',
+    'template-version-of-another-template',
+    'template-version-not-published',
+    'template-version-not-newer',
+  ],
+  example: {
+    output: {
+      instanceId: examples.instance.id,
+      targetTemplateVersionId: examples.templateVersion.id,
+      flows: {
+        added: [{ key: 'closing', name: 'Closing' }],
+        changed: [{ key: 'welcome', name: 'Welcome', flowId: examples.flow.id }],
+        removed: [],
+        drifted: [],
+      },
+      fields: { added: ['opening_hours'], removed: [], missing: ['opening_hours'] },
+    },
+  },
+  reads: [instances.name, templateVersions.name, ...driftReads],
+  subject: { collection: instances.name, parameter: 'instanceId', notFound: 'instance-not-found' },
+  answer: async ({ input: { targetTemplateVersionId: id }, subject, caller, documents }) => {
+    const wanted = await templateVersion(documents, id);
+    if (wanted === null || !mayRead(caller, wanted)) {
+      return E.left(failure('template-version-not-found', `There is no template version ${id} that this key reaches.`));
+    }
+    const refusal = notUpgradable(subject.value.state, wanted.record);
+    if (refusal !== null) return E.left(refusal);
+    const { document, drifted } = await driftOf(documents, subject.id, subject.value);
+    const had = await templateVersion(documents, shownTarget(document.state).templateVersionId);
+    const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
+    const fields = fieldChanges(document, had?.record ?? null, wanted.record);
+    return E.right({ body: { instanceId: subject.id, targetTemplateVersionId: id, flows, fields } });
+  },
+});
+
+async function templateVersion(documents: ReadStore, id: string): Promise<TemplateVersionDocument | null> {
+  return (await documents.get<TemplateVersionDocument>(templateVersions.name, id))?.value ?? null;
+}
+
+/** A customer's key sees its instances, and nothing of the templates behind them. */
+const mayRead = (caller: Caller, version: TemplateVersionDocument) =>
+  scopesOfKeyType[caller.keyType].has('templates:read') && reaches(caller, version);
+
+function flowChanges(
+  { state }: InstanceDocument,
+  had: TemplateVersionRecord | null,
+  wanted: TemplateVersionRecord,
+): Omit<Preview['flows'], 'drifted'> {
+  const ids = new Map(state.base?.resources.flows.map(({ key, id }) => [key, id]));
+  const before = new Map(had?.payload.flows.map((flow) => [flow.key, flow]));
+  const after = new Set(wanted.payload.flows.map(({ key }) => key));
+  const present = ({ key, name }: { readonly key: string; readonly name: string }) => {
+    const flowId = ids.get(key);
+    return flowId === undefined ? [] : [{ key, name, flowId }];
+  };
+  return {
+    added: wanted.payload.flows.filter(({ key }) => !ids.has(key)).map(({ key, name }) => ({ key, name })),
+    changed: wanted.payload.flows.filter((flow) => !isDeepStrictEqual(flow, before.get(flow.key))).flatMap(present),
+    removed: (state.base?.resources.flows ?? []).filter(({ key }) => !after.has(key)).flatMap(present),
+  };
+}
+
+function fieldChanges(
+  { state }: InstanceDocument,
+  had: TemplateVersionRecord | null,
+  { fieldsSchema }: TemplateVersionRecord,
+): Preview['fields'] {
+  const before = new Set(had?.fieldsSchema.map(({ key }) => key));
+  const after = new Set(fieldsSchema.map(({ key }) => key));
+  return {
+    added: [...after].filter((key) => !before.has(key)),
+    removed: [...before].filter((key) => !after.has(key)),
+    missing: missingFields(fieldsSchema, shownTarget(state).fieldValues),
+  };
+}

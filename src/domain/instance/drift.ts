@@ -1,0 +1,59 @@
+import type { InstanceAgentProfile, InstanceFlow, Resources } from './resources.ts';
+
+/** A flow as it is now. */
+export interface SeenFlow {
+  readonly name: string;
+  readonly activeVersionId: string | null;
+  readonly agentProfileId: string | null;
+}
+
+/** An agent profile as it is now. */
+export type SeenAgentProfile = Omit<InstanceAgentProfile, 'id'>;
+
+/** What is in the project now; null for what is not there. */
+export interface SeenResources {
+  readonly flow: (id: string) => SeenFlow | null;
+  readonly agentProfile: SeenAgentProfile | null;
+}
+
+/**
+ * The flows of an instance that are not as they were provisioned: deleted, renamed, another version active, another
+ * agent profile assigned. A profile that was replaced or deleted changes what all of them say.
+ * @param underway what an operation that runs is bringing them to, which is no drift either
+ */
+export function driftedFlows(
+  provisioned: Resources,
+  seen: SeenResources,
+  underway: Resources | null = null,
+): ReadonlyArray<string> {
+  const sound = [provisioned, ...(underway === null ? [] : [underway])];
+  const profileIsSound =
+    provisioned.agentProfile === null ||
+    sound.some(({ agentProfile }) => agentProfile !== null && isAs(agentProfile, seen.agentProfile));
+  return provisioned.flows
+    .filter(({ id }) => {
+      const now = seen.flow(id);
+      const isSound = sound.some(({ flows, agentProfile }) =>
+        flows.some((flow) => flow.id === id && flowIsAs(flow, agentProfile?.id ?? null, now)),
+      );
+      return !isSound || !profileIsSound;
+    })
+    .map(({ id }) => id);
+}
+
+function flowIsAs({ versionId, name }: InstanceFlow, agentProfileId: string | null, now: SeenFlow | null): boolean {
+  if (now === null || now.activeVersionId !== versionId || now.name !== name) return false;
+  return agentProfileId === null || now.agentProfileId === agentProfileId;
+}
+
+/** Whether a profile holds what the template says. */
+export function isAs(wanted: SeenAgentProfile, now: SeenAgentProfile | null): boolean {
+  return (
+    now !== null &&
+    now.name === wanted.name &&
+    now.reasoningMode === wanted.reasoningMode &&
+    now.outputVoiceId === wanted.outputVoiceId &&
+    now.supportedInputLanguages.length === wanted.supportedInputLanguages.length &&
+    now.supportedInputLanguages.every((language, index) => language === wanted.supportedInputLanguages[index])
+  );
+}

@@ -1,0 +1,61 @@
+import * as t from 'io-ts';
+import { nullable, oneOf } from '#domain/codecs.ts';
+import { FieldValues } from './field-values.ts';
+import { Resources } from './resources.ts';
+
+/** A phone number that the template asks for. */
+export const PhoneNumberNeed = t.type({ key: t.string, label: t.string });
+
+/** What an operation wants an instance to be. */
+const target = {
+  templateVersionId: t.string,
+  /** The version's number: an upgrade goes to a higher one. */
+  templateVersion: t.number,
+  fieldValues: FieldValues,
+  phoneNumberRequirements: t.readonlyArray(PhoneNumberNeed),
+  resources: Resources,
+};
+
+export const Target = t.type(target);
+export type Target = t.TypeOf<typeof Target>;
+
+export const OperationOutcome = oneOf('succeeded', 'failed', 'undone', 'superseded');
+
+/**
+ * The events of an instance's stream. Operations are numbered from 1, and what reports on one names it: a report on an
+ * operation that another has superseded is refused.
+ */
+export const instanceEvents = {
+  /** Begins operation 1. */
+  InstanceCreated: t.type({
+    id: t.string,
+    projectId: t.string,
+    organizationId: t.string,
+    templateId: t.string,
+    name: t.string,
+    ...target,
+  }),
+  /** Begins an operation, as the next three do, and supersedes one that runs. */
+  InstanceUpgradeRequested: t.type({ id: t.string, operation: t.number, ...target }),
+  /** Tries again what failed or was undone. */
+  InstanceRetryRequested: t.type({ id: t.string, operation: t.number, ...target }),
+  InstanceDeleted: t.type({ id: t.string, operation: t.number, keepResources: t.boolean }),
+  /** So many of the operation's steps are done, from the first on. */
+  InstanceProgressed: t.type({ id: t.string, operation: t.number, done: t.number }),
+  /** A step did not succeed and is tried again, at this time at the earliest. */
+  InstanceAttemptFailed: t.type({
+    id: t.string,
+    operation: t.number,
+    attempt: t.number,
+    reason: t.string,
+    retryAt: t.string,
+  }),
+  /** It cannot come to an end: from now on its steps are undone. */
+  InstanceOperationFailed: t.type({ id: t.string, operation: t.number, reason: t.string }),
+  /** From now on there is no way back. */
+  InstanceOperationCommitted: t.type({ id: t.string, operation: t.number }),
+  InstanceOperationEnded: t.type({ id: t.string, operation: t.number, outcome: OperationOutcome }),
+  InstancePhoneNumberSet: t.type({ id: t.string, key: t.string, phoneNumberId: nullable(t.string) }),
+};
+
+export type InstanceEvents = { [Type in keyof typeof instanceEvents]: t.TypeOf<(typeof instanceEvents)[Type]> };

@@ -1,0 +1,81 @@
+import * as t from 'io-ts';
+import { describedAs } from '#domain/codecs.ts';
+import type { InputError } from '#domain/failure.ts';
+import { fieldValueFault } from '#domain/template/field-value.ts';
+import type { FieldsSchema } from '#domain/template/payload.ts';
+
+/** Values of a template's fields, by key. A key may be the name of anything that objects inherit: `valueOfField` reads them. */
+export type FieldValues = Readonly<Record<string, string>>;
+
+const isFieldValues = (value: unknown): value is FieldValues =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(t.string.is);
+
+/** An object of strings, as it was sent: no member's name is assigned onto another object, `__proto__` neither. */
+export const FieldValues = describedAs(
+  new t.Type<FieldValues, FieldValues, unknown>(
+    'field values',
+    isFieldValues,
+    (value, context) => {
+      if (isFieldValues(value)) return t.success(value);
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        return t.failure(value, context, 'must be an object of strings');
+      const wrong = Object.entries(value).filter(([, each]) => typeof each !== 'string');
+      return t.failures(
+        wrong.map(([key, each]) => ({
+          value: each,
+          message: 'must be a string',
+          context: [...context, { key, type: t.string }],
+        })),
+      );
+    },
+    t.identity,
+  ),
+  { type: 'object', additionalProperties: { type: 'string' } },
+);
+
+/** The value given for a field, if any. */
+export function valueOfField(values: FieldValues, key: string): string | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
+}
+
+/** Values in force, or what is wrong with those that were given. */
+export type Filled = { readonly values: FieldValues } | { readonly faults: ReadonlyArray<InputError> };
+
+/**
+ * The values in force: what is given, else what was there and still fits, else the defaults.
+ * @param given in the request, at `pointer`
+ * @param before what the instance had; what the fields do not have any more, or not of that type, is left out
+ */
+export function fillFields(
+  fields: FieldsSchema,
+  given: FieldValues,
+  before: FieldValues,
+  pointer: '/fieldValues' | '/newFieldValues',
+): Filled {
+  const known = new Set(fields.map(({ key }) => key));
+  const faults: InputError[] = [];
+  const fault = (key: string, message: string) =>
+    faults.push({ pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, message });
+  for (const key of Object.keys(given)) if (!known.has(key)) fault(key, 'is no field of this template version');
+  const values: Array<readonly [string, string]> = [];
+  for (const field of fields) {
+    const { key } = field;
+    const asked = valueOfField(given, key);
+    const wrong = asked === undefined ? null : fieldValueFault(field.type, asked);
+    if (wrong !== null) fault(key, wrong);
+    const value = asked ?? keptOrDefault(field, before);
+    if (value !== undefined) values.push([key, value]);
+    else if (field.required) fault(key, 'is required');
+  }
+  return faults.length > 0 ? { faults } : { values: Object.fromEntries(values) };
+}
+
+/** The fields that must be given a value: required ones that neither had one that still fits, nor have a default. */
+export function missingFields(fields: FieldsSchema, before: FieldValues): ReadonlyArray<string> {
+  return fields.filter((field) => field.required && keptOrDefault(field, before) === undefined).map(({ key }) => key);
+}
+
+function keptOrDefault({ key, type, defaultValue }: FieldsSchema[number], before: FieldValues): string | undefined {
+  const old = valueOfField(before, key);
+  return old !== undefined && fieldValueFault(type, old) === null ? old : defaultValue;
+}

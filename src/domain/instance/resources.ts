@@ -1,0 +1,79 @@
+import * as t from 'io-ts';
+import { nullable } from '#domain/codecs.ts';
+import { derivedCharacters } from '#domain/derived-characters.ts';
+import { suffixLength } from '#domain/entity.ts';
+import { FlowType } from '#domain/flow/events.ts';
+import type { TemplatePayload } from '#domain/template/payload.ts';
+
+/** A flow of an instance: found by the payload's key, with the version that holds what the template says. */
+const InstanceFlow = t.type({ key: t.string, id: t.string, versionId: t.string, name: t.string, type: FlowType });
+
+const InstanceAgentProfile = t.type({
+  id: t.string,
+  name: t.string,
+  supportedInputLanguages: t.readonlyArray(t.string),
+  reasoningMode: t.string,
+  outputVoiceId: t.string,
+});
+
+const InstanceStore = t.type({ key: t.string, id: t.string, name: t.string, description: nullable(t.string) });
+
+/** What an instance has, or is to have, in its project. Flow schemas are left out: the template version has them. */
+export const Resources = t.type({
+  flows: t.readonlyArray(InstanceFlow),
+  agentProfile: nullable(InstanceAgentProfile),
+  stores: t.readonlyArray(InstanceStore),
+});
+
+export type InstanceFlow = t.TypeOf<typeof InstanceFlow>;
+export type InstanceAgentProfile = t.TypeOf<typeof InstanceAgentProfile>;
+export type InstanceStore = t.TypeOf<typeof InstanceStore>;
+export type Resources = t.TypeOf<typeof Resources>;
+
+/** Which operation of which instance plans. */
+export interface Planning {
+  readonly instanceId: string;
+  readonly projectId: string;
+  /** The operation's number: what it makes anew has ids of its own. */
+  readonly operation: number;
+  /** What the instance has by now; null when it never came to have anything. */
+  readonly had: Resources | null;
+  /** Whether something of that is still there: what was deleted by hand is made anew. */
+  readonly isThere: (id: string) => boolean;
+}
+
+/** What a payload makes. What the instance has under the same key keeps its id. */
+export function planResources(payload: TemplatePayload, planning: Planning): Resources {
+  const { projectId, had, isThere } = planning;
+  const kept = <Item extends { readonly key: string; readonly id: string }>(items: ReadonlyArray<Item> = []) =>
+    new Map(items.filter(({ id }) => isThere(id)).map(({ key, id }) => [key, id]));
+  const derive = (kind: string, key: string, length: number) =>
+    derivedCharacters(JSON.stringify([planning.instanceId, planning.operation, kind, key]), length);
+  const newId = (kind: string, key: string) => `c${derive(kind, key, idLength - 1)}`;
+  const keptFlows = kept(had?.flows);
+  const keptStores = kept(had?.stores);
+  const profile = had?.agentProfile ?? null;
+  return {
+    flows: payload.flows.map(({ key, name, flowType: type }) => {
+      const id = keptFlows.get(key) ?? newId('flow', key);
+      return { key, id, versionId: id + derive('version', key, suffixLength), name, type };
+    }),
+    agentProfile: payload.agentProfile
+      ? {
+          id: profile !== null && isThere(profile.id) ? profile.id : projectId + derive('profile', '', suffixLength),
+          name: payload.agentProfile.name,
+          supportedInputLanguages: payload.agentProfile.supportedInputLanguages,
+          reasoningMode: payload.agentProfile.reasoningMode,
+          outputVoiceId: payload.agentProfile.outputVoiceId ?? '',
+        }
+      : null,
+    stores: (payload.knowledgeBases ?? []).map(({ key, name, description = null }) => ({
+      key,
+      id: keptStores.get(key) ?? newId('store', key),
+      name,
+      description,
+    })),
+  };
+}
+
+const idLength = 24;

@@ -1,0 +1,27 @@
+import { type Failure, failure } from '#domain/failure.ts';
+import { type InstanceState, shownTarget } from './instance.ts';
+
+/** What an upgrade asks of a template version. */
+export interface UpgradeVersion {
+  readonly id: string;
+  readonly templateId: string;
+  readonly version: number;
+  readonly publishedAt: string | null;
+}
+
+/** Why an instance cannot be upgraded to a version; null when it can. */
+export function notUpgradable(state: NonNullable<InstanceState>, wanted: UpgradeVersion): Failure | null {
+  const { id, templateId, version, publishedAt } = wanted;
+  if (templateId !== state.templateId) {
+    return failure(
+      'template-version-of-another-template',
+      `Version ${id} is of template ${templateId}; the instance is of ${state.templateId}.`,
+    );
+  }
+  if (publishedAt === null) {
+    return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
+  }
+  const { templateVersion } = shownTarget(state);
+  if (version > templateVersion) return null;
+  return failure('template-version-not-newer', `The instance has version ${templateVersion}; ${version} is not newer.`);
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CheckpointStore } from './checkpoint-store.ts';
+
+/** How often a checkpoint that moves is written: what lies between is reacted to again after a crash. */
+const restMilliseconds = 100;
+
+/** Writes a process's checkpoint whenever it has moved: one write at a time, each of the newest position. */
+export class CheckpointKeeper {
+  readonly #checkpoints: CheckpointStore;
+  readonly #process: string;
+  #wanted: number;
+  #written: number;
+  #writing: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  readonly #onFailure: () => void;
+
+  /** @param written what is stored now; @param onFailure is told once that a write failed: `saved` rejects with it */
+  constructor(checkpoints: CheckpointStore, process: string, written: number, onFailure: () => void) {
+    this.#checkpoints = checkpoints;
+    this.#process = process;
+    this.#wanted = written;
+    this.#written = written;
+    this.#onFailure = onFailure;
+  }
+
+  /** Writes a position soon. */
+  move(position: number): void {
+    this.#wanted = Math.max(this.#wanted, position);
+    if (this.#writing !== null || this.#wanted === this.#written || this.#failure !== null) return;
+    this.#writing = this.#write().finally(() => {
+      this.#writing = null;
+      this.move(this.#wanted);
+    });
+  }
+
+  /** Writes the last position, if it is not yet. @throws what a write failed with */
+  async saved(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  async #write(): Promise<void> {
+    const position = this.#wanted;
+    try {
+      await this.#checkpoints.write(this.#process, position);
+      this.#written = position;
+      await sleep(restMilliseconds);
+    } catch (error) {
+      this.#failure = { error };
+      this.#onFailure();
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import type { Entity, EventOf, RecordedEventOf } from '#domain/entity.ts';
+import { type Failure, type FailureCode, failure } from '#domain/failure.ts';
+import { flow } from '#domain/flow/flow.ts';
+import type { InstanceEvents, Target } from '#domain/instance/events.ts';
+import { valueOfField } from '#domain/instance/field-values.ts';
+import { type InstanceState, instance } from '#domain/instance/instance.ts';
+import {
+  type Patience,
+  type Problem,
+  reportOn,
+  type Standing,
+  standingOf,
+  standsThere,
+} from '#domain/instance/reports.ts';
+import { decideAgentProfileStep, decideFlowStep, decideStoreStep } from '#domain/instance/step-decisions.ts';
+import type { Step } from '#domain/instance/steps.ts';
+import { store } from '#domain/store/store.ts';
+import type { FieldsSchema, TemplatePayload } from '#domain/template/payload.ts';
+import { fillPlaceholders } from '#domain/template/placeholders.ts';
+import { templateVersion } from '#domain/template/template.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import type { Json } from '#src/json.ts';
+import { HandlingRefused } from './handling-refused.ts';
+import type { Process, ProcessTools } from './process.ts';
+
+type Event = RecordedEventOf<
+  Pick<InstanceEvents, 'InstanceCreated' | 'InstanceUpgradeRequested' | 'InstanceRetryRequested' | 'InstanceDeleted'>
+>;
+
+const defaultPatience: Patience = { attempts: 8, firstPause: 250, longestPause: 60_000 };
+
+const operationsAtOnce = 16;
+
+/** Characters of a filled schema at most: no store takes as much in one append. */
+const maxFilledCharacters = 1024 * 1024;
+
+/**
+ * Brings instances to what was asked of them: an operation's steps, in order, several instances at once. Each step is
+ * one decision on one stream that comes to nothing when it is done already; how far an operation is stands in the
+ * instance's own stream. So it goes on wherever it was interrupted, and two that work at the same operation make
+ * nothing twice. See docs/adr/0013.
+ */
+export function provisionInstances(patience: Patience = defaultPatience): Process {
+  return {
+    name: 'provision-instances',
+    types: ['InstanceCreated', 'InstanceUpgradeRequested', 'InstanceRetryRequested', 'InstanceDeleted'],
+    concerns: () => true,
+    atOnce: operationsAtOnce,
+    react: (recorded, tools) => {
+      const event = recorded as unknown as Event;
+      const number = event.type === 'InstanceCreated' ? 1 : event.data.operation;
+      return new Provisioning(event.data.id, number, patience, tools).run();
+    },
+  };
+}
+
+/** A template version, as far as flows are made from it. */
+interface Contents {
+  readonly payload: TemplatePayload;
+  readonly fieldsSchema: FieldsSchema;
+}
+
+/** An instance as its operation finds it. */
+interface Found {
+  readonly state: NonNullable<InstanceState>;
+  readonly tenant: Tenant;
+  readonly standing: Standing;
+}
+
+/** Works at one operation until it has ended, or another has superseded it. */
+class Provisioning {
+  readonly #id: string;
+  readonly #number: number;
+  readonly #patience: Patience;
+  readonly #tools: ProcessTools;
+  #contents: Promise<Contents> | null = null;
+
+  constructor(id: string, number: number, patience: Patience, tools: ProcessTools) {
+    this.#id = id;
+    this.#number = number;
+    this.#patience = patience;
+    this.#tools = tools;
+  }
+
+  async run(): Promise<void> {
+    for (let found = await this.#find(); found !== null; found = await this.#find()) {
+      const { problem } = found.standing.operation;
+      if (problem !== null) await this.#tools.pauseUntil(problem.retryAt);
+      await this.#advance(problem === null ? found : await this.#find());
+    }
+  }
+
+  async #find(): Promise<Found | null> {
+    const { state, tenant } = await this.#tools.load(instance, this.#id);
+    const standing = standingOf(state, this.#number);
+    return state === null || tenant === null || standing === null ? null : { state, tenant, standing };
+  }
+
+  /** Tries the next steps and tells what came of it. */
+  async #advance(found: Found | null): Promise<void> {
+    if (found === null) return;
+    const { standing } = found;
+    const outcomes = await Promise.all(standing.steps.map((step) => this.#attempt(step, found)));
+    const firstProblem = outcomes.findIndex((problem) => problem !== null);
+    const done = firstProblem === -1 ? outcomes.length : firstProblem;
+    await this.#tools.handle({
+      entity: instance,
+      id: this.#id,
+      decide: ({ state }) => {
+        const stands = state !== null && standsThere(state, standing);
+        const problem = outcomes[done] ?? null;
+        const events = stands ? reportOn(state, standing, done, problem, this.#patience, new Date()) : [];
+        return E.right({ events, tenant: null });
+      },
+    });
+  }
+
+  async #attempt(step: Step, found: Found): Promise<Problem | null> {
+    try {
+      await this.#do(step, found);
+      return null;
+    } catch (error) {
+      if (error instanceof HandlingRefused) return problemOf(step, error.failure);
+      if (error instanceof Error && error.name === 'AbortError') throw error;
+      this.#tools.log.error({ err: error, instance: this.#id, operation: this.#number, step }, 'a step failed');
+      return { reason: `${titleOf(step)} could not be done just now.`, forGood: false };
+    }
+  }
+
+  async #do(step: Step, { state, tenant, standing }: Found): Promise<void> {
+    const { projectId, base, target } = state;
+    const { id, key } = step;
+    const { committed, undoneFor, done, clearing } = standing.operation;
+    const comesUpToTarget = !committed && undoneFor === null && done >= clearing;
+    const { resources } = comesUpToTarget ? target : (base ?? { resources: null });
+    const change = <State, Events>(
+      entity: Entity<State, Events>,
+      decide: (state: State) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>,
+    ) => this.#change(entity, id, standing, tenant, decide);
+    switch (step.resource) {
+      case 'flow': {
+        const wanted = resources?.flows.find((each) => each.id === id) ?? null;
+        const about = {
+          step,
+          projectId,
+          wanted,
+          base: base?.resources.flows.find((each) => each.id === id) ?? null,
+          agentProfileId: resources?.agentProfile?.id ?? null,
+          flowSchema: needsSchema(step) ? await this.#filledSchema(key, target) : null,
+        };
+        return change(flow, (now) => decideFlowStep(about, now));
+      }
+      case 'agent-profile': {
+        const profile = resources?.agentProfile ?? null;
+        const wanted = profile?.id === id ? profile : null;
+        return change(agentProfiles, (now) => decideAgentProfileStep({ step, projectId, wanted }, now));
+      }
+      case 'store': {
+        const wanted = resources?.stores.find((each) => each.id === id) ?? null;
+        return change(store, (now) => decideStoreStep({ step, projectId, wanted }, now));
+      }
+    }
+  }
+
+  /**
+   * Decides on another stream, and only while the operation stands where it stood. The instance is looked at after that
+   * stream was: who supersedes the operation and then changes the stream makes this append a conflict, and it is
+   * decided anew.
+   */
+  #change<State, Events>(
+    entity: Entity<State, Events>,
+    id: string,
+    standing: Standing,
+    tenant: Tenant,
+    decide: (state: State) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>,
+  ): Promise<void> {
+    return this.#tools.handle({
+      entity,
+      id,
+      decide: async ({ state }) => {
+        const now = await this.#tools.load(instance, this.#id);
+        if (!standsThere(now.state, standing)) return E.right({ events: [], tenant: null });
+        return E.map((events: ReadonlyArray<EventOf<Events>>) => ({ events, tenant }))(decide(state));
+      },
+    });
+  }
+
+  async #filledSchema(key: string | null, { templateVersionId, fieldValues }: Target): Promise<Json> {
+    this.#contents ??= this.#readContents(templateVersionId);
+    const { payload, fieldsSchema } = await this.#contents;
+    const made = payload.flows.find((each) => each.key === key);
+    if (made === undefined) throw new Error(`template version ${templateVersionId} has no flow "${key}"`);
+    const types = new Map(fieldsSchema.map((field) => [field.key, field.type]));
+    const values = {
+      typeOf: (field: string) => types.get(field) ?? 'string',
+      valueFor: (field: string) => valueOfField(fieldValues, field),
+    };
+    const result = fillPlaceholders(made.flowSchema, values, maxFilledCharacters);
+    if (result === 'too-large') throw new HandlingRefused(tooLarge);
+    return result.filled;
+  }
+
+  async #readContents(id: string): Promise<Contents> {
+    const { state } = await this.#tools.load(templateVersion, id);
+    const version = state?.versions.get(id);
+    if (version === undefined) throw new Error(`there is no template version ${id}`);
+    // As the command that stored them checked them.
+    return (await this.#tools.dataAt(templateVersion, id, version.payloadRevision)) as unknown as Contents;
+  }
+}
+
+const needsSchema = ({ action }: Step) => action === 'create' || action === 'prepare';
+
+const tooLarge = failure('append-too-large', 'It takes more than 1 MiB with its fields filled in.');
+
+/** What trying again may mend by itself; any other refusal stays as it is. */
+const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
+
+function problemOf(step: Step, { code, detail }: Failure): Problem {
+  if (code === 'append-too-large') {
+    const advice = 'Shorten the field values that stand in it, or the flow in the template.';
+    return { reason: `${titleOf(step)} is too large to be stored. ${detail} ${advice}`, forGood: true };
+  }
+  return { reason: detail, forGood: !passing.has(code) };
+}
+
+function titleOf({ resource, key }: Step): string {
+  return key === null ? 'The agent profile' : `The ${resource} "${key}"`;
+}

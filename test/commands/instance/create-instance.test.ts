@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { createInstance } from '#commands/instance/create-instance.ts';
+import type { WantedVersion } from '#commands/instance/wanted-version.ts';
+import { happened } from '#domain/event.ts';
+import { planResources } from '#domain/instance/resources.ts';
+import { project } from '#domain/project/project.ts';
+import { given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { templateContents, wantedVersion } from '#test/support/instance-events.ts';
+import { stateOf } from '#test/support/recorded.ts';
+import { callerOf, fresh, ids, tenants } from '#test/support/story.ts';
+import { templateVersionOf } from '#test/support/template-events.ts';
+import { projectCreated } from '#test/support/tenant-events.ts';
+
+const input = { templateVersionId: templateVersionOf(ids.template, 1), projectId: ids.customerProject, name: 'Weber' };
+const fieldValues = { name: 'Dr. Weber' };
+const place = {
+  state: stateOf(project, projectCreated(ids.customerProject, ids.customer)),
+  tenant: tenants.customer,
+};
+const context = (wanted: WantedVersion | null = wantedVersion(), caller = callerOf('partner')) => ({
+  caller,
+  also: { wanted, project: place },
+});
+
+/** What is wrong with the field values, by pointer. */
+function faults(fieldsSchema: WantedVersion['fieldsSchema'], values: Record<string, string>) {
+  const { also, caller } = context(wantedVersion(1, { fieldsSchema }));
+  const decided = createInstance.decide({ ...input, fieldValues: values }, null, {
+    caller,
+    also,
+    fresh,
+    secret: { key: '' },
+    subject: { state: null, tenant: null },
+    time: '',
+  });
+  return E.isLeft(decided)
+    ? decided.left.errors?.map(({ pointer, message }) => `${pointer} ${message}`)
+    : decided.right;
+}
+
+describe('create_instance', () => {
+  it('records what is to be made, with defaults among the values', () => {
+    const planning = {
+      instanceId: fresh.id,
+      projectId: ids.customerProject,
+      operation: 1,
+      had: null,
+      isThere: () => false,
+    };
+    given()
+      .when(createInstance, { ...input, fieldValues }, context())
+      .then(
+        happened('InstanceCreated', {
+          id: fresh.id,
+          projectId: ids.customerProject,
+          organizationId: ids.customer,
+          templateId: ids.template,
+          name: 'Weber',
+          templateVersionId: input.templateVersionId,
+          templateVersion: 1,
+          fieldValues: { name: 'Dr. Weber', limit: '10' },
+          phoneNumberRequirements: [{ key: 'main', label: 'Main line' }],
+          resources: planResources(templateContents.payload, planning),
+        }),
+      );
+  });
+
+  it("belongs to the project's organization, and to that one's partner", () => {
+    assert.deepEqual(createInstance.tenant?.(input, context() as never), tenants.customer);
+  });
+
+  it('is refused of a template version that is unknown, not published, or archived', () => {
+    const when = (wanted: WantedVersion | null) =>
+      given().when(createInstance, { ...input, fieldValues }, context(wanted));
+    when(null).then('template-version-not-found');
+    when(wantedVersion(1, { published: false })).then('template-version-not-published');
+    when(wantedVersion(1, { archived: true })).then('template-archived');
+  });
+
+  it('is refused in a project that is unknown or not within reach', () => {
+    const unknown = { wanted: wantedVersion(), project: { state: null, tenant: null } };
+    given()
+      .when(createInstance, input, { ...context(), also: unknown })
+      .then('project-not-found');
+    const foreign = { wanted: wantedVersion(), project: { state: place.state, tenant: tenants.stranger } };
+    given()
+      .when(createInstance, input, { ...context(), also: foreign })
+      .then('project-not-found');
+  });
+
+  it('tells every fault of the values with its place', () => {
+    const { fieldsSchema } = templateContents;
+    assert.deepEqual(faults(fieldsSchema, {}), ['/fieldValues/name is required']);
+    assert.deepEqual(faults(fieldsSchema, { limit: 'ten', other: '1', 'a/~b': '' }), [
+      '/fieldValues/other is no field of this template version',
+      '/fieldValues/a~1~0b is no field of this template version',
+      '/fieldValues/name is required',
+      '/fieldValues/limit must be a number as JSON writes it',
+    ]);
+    const flag = { key: 'on', label: 'On', type: 'boolean' as const, required: true };
+    assert.deepEqual(faults([flag], { on: 'yes' }), ['/fieldValues/on must be "true" or "false"']);
+  });
+
+  it('takes no inherited member for a value', () => {
+    const required = (key: string) => ({ key, label: key, type: 'string' as const, required: true });
+    assert.deepEqual(faults([required('constructor'), required('__proto__')], {}), [
+      '/fieldValues/constructor is required',
+      '/fieldValues/__proto__ is required',
+    ]);
+  });
+
+  describe('input', () => {
+    const of = inputOf(createInstance, input);
+    of.id('templateVersionId');
+    of.required('templateVersionId');
+    of.id('projectId');
+    of.required('projectId');
+    of.text('name', { min: 1, max: 200 });
+    of.required('name');
+    of.optional('fieldValues', undefined);
+    of.accepts('fieldValues', { a: '', b: 'x' });
+    of.accepts('fieldValues', JSON.parse('{"__proto__":"x"}'));
+    of.refuses('fieldValues', { a: 1 });
+    of.refuses('fieldValues', ['a']);
+    of.refuses('fieldValues', null);
+    of.refuses('fieldValues', 'a');
+    of.ignoresUnknown();
+  });
+});

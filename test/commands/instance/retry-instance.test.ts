@@ -1,0 +1,49 @@
+import { retryInstance } from '#commands/instance/retry-instance.ts';
+import { given } from '#test/support/given.ts';
+import {
+  activeInstance,
+  ended,
+  instanceCreated,
+  operationFailed,
+  retryRequested,
+  targetOf,
+  upgradeRequested,
+  wantedVersion,
+} from '#test/support/instance-events.ts';
+import type { ToldEvent } from '#test/support/recorded.ts';
+import { ids } from '#test/support/story.ts';
+import { templateVersionOf } from '#test/support/template-events.ts';
+
+const seen = { isThere: () => true, flow: () => null, agentProfile: null };
+const when = (number: number, ...history: ReadonlyArray<ToldEvent>) =>
+  given(...history).when(
+    retryInstance,
+    { instanceId: ids.instance },
+    {
+      also: { wanted: wantedVersion(number), present: seen },
+    },
+  );
+const failed = [instanceCreated(), operationFailed(1), ended(1, 'failed')];
+
+describe('retry_instance', () => {
+  it('tries a first provisioning again, with ids of its own', () => {
+    const target = targetOf(2, { templateVersion: 1, templateVersionId: templateVersionOf(ids.template, 1) });
+    when(1, ...failed).then(retryRequested(2, target));
+  });
+
+  it('tries an undone upgrade again, with its values, building on what there is', () => {
+    const fieldValues = { name: 'Meier', limit: '3' };
+    const undone = targetOf(2, { fieldValues }, targetOf(1));
+    const more = { fieldValues, templateVersion: 2, templateVersionId: templateVersionOf(ids.template, 2) };
+    when(2, ...activeInstance(), upgradeRequested(2, undone), operationFailed(2), ended(2, 'undone')).then(
+      retryRequested(3, targetOf(3, more, targetOf(1))),
+    );
+  });
+
+  it('is refused while an operation runs, and where none failed', () => {
+    when(1, instanceCreated()).then('nothing-to-retry');
+    when(1, instanceCreated(), operationFailed(1)).then('nothing-to-retry');
+    when(1, ...activeInstance()).then('nothing-to-retry');
+    when(1, ...failed, retryRequested(2)).then('nothing-to-retry');
+  });
+});

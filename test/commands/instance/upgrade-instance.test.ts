@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import type { PresentResources } from '#commands/instance/present-resources.ts';
+import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
+import type { WantedVersion } from '#commands/instance/wanted-version.ts';
+import { happened } from '#domain/event.ts';
+import type { Target } from '#domain/instance/events.ts';
+import { instance } from '#domain/instance/instance.ts';
+import { decidedAt, given, secretKey } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import {
+  activeInstance,
+  committed,
+  ended,
+  instanceCreated,
+  operationFailed,
+  progressed,
+  targetOf,
+  templateContents,
+  upgradeRequested,
+  wantedVersion,
+} from '#test/support/instance-events.ts';
+import { stateOf, type ToldEvent } from '#test/support/recorded.ts';
+import { callerOf, fresh, ids, tenants } from '#test/support/story.ts';
+import { templateVersionOf } from '#test/support/template-events.ts';
+
+const versionOf = (number: number) => templateVersionOf(ids.template, number);
+const input = { instanceId: ids.instance, targetTemplateVersionId: versionOf(2) };
+
+/** Everything as it was provisioned, but for what is said. */
+function present(
+  { resources }: Target = targetOf(1),
+  change: { gone?: ReadonlyArray<string>; name?: string; active?: string; profile?: string | null; desk?: string } = {},
+): PresentResources {
+  const { gone = [], name, active, profile, desk } = change;
+  return {
+    isThere: (id) => !gone.includes(id),
+    flow: (id) => {
+      const flow = resources.flows.find((each) => each.id === id);
+      if (flow === undefined || gone.includes(id)) return null;
+      const agentProfileId = profile === undefined ? (resources.agentProfile?.id ?? null) : profile;
+      return { name: name ?? flow.name, activeVersionId: active ?? flow.versionId, agentProfileId };
+    },
+    agentProfile: resources.agentProfile && { ...resources.agentProfile, name: desk ?? resources.agentProfile.name },
+  };
+}
+
+const context = (wanted: WantedVersion | null = wantedVersion(2), seen = present()) => ({
+  caller: callerOf('partner'),
+  also: { wanted, present: seen },
+});
+
+/** The values that an upgrade takes, or what is wrong with those given. */
+function values(
+  fieldsSchema: WantedVersion['fieldsSchema'],
+  had: Record<string, string>,
+  newFieldValues: Record<string, string> = {},
+) {
+  const history = [instanceCreated({ fieldValues: had }), progressed(1, 4), committed(1), ended(1)];
+  const decided = upgradeInstance.decide({ ...input, newFieldValues }, stateOf(instance, ...history), {
+    ...context(wantedVersion(2, { fieldsSchema })),
+    fresh,
+    secret: { key: secretKey },
+    subject: { state: null, tenant: tenants.project },
+    time: decidedAt,
+  });
+  if (E.isLeft(decided)) return decided.left.errors?.map(({ pointer, message }) => `${pointer} ${message}`);
+  const [event] = decided.right;
+  return event?.type === 'InstanceUpgradeRequested' ? event.data.fieldValues : event;
+}
+
+const requested = (operation: number, target: Target) =>
+  happened('InstanceUpgradeRequested', { id: ids.instance, operation, ...target });
+
+describe('upgrade_instance', () => {
+  it('records the target: what stays keeps its id, and gets a version of its own', () => {
+    const target = targetOf(2, {}, targetOf(1));
+    assert.deepEqual(
+      target.resources.flows.map(({ id }) => id),
+      targetOf(1).resources.flows.map(({ id }) => id),
+    );
+    assert.notEqual(target.resources.flows[0]?.versionId, targetOf(1).resources.flows[0]?.versionId);
+    given(...activeInstance())
+      .when(upgradeInstance, input, context())
+      .then(requested(2, target));
+  });
+
+  it('makes anew what was deleted by hand', () => {
+    const [first, second] = targetOf(1).resources.flows;
+    const had = targetOf(1);
+    const target = targetOf(2, {}, { ...had, resources: { ...had.resources, flows: second ? [second] : [] } });
+    assert.notEqual(target.resources.flows[0]?.id, first?.id);
+    given(...activeInstance())
+      .when(upgradeInstance, input, context(undefined, present(had, { gone: [first?.id ?? ''] })))
+      .then(requested(2, target));
+  });
+
+  it('is refused to what is unknown, of another template, not published, or not newer', () => {
+    const when = (wanted: WantedVersion | null, ...more: ReadonlyArray<ToldEvent>) =>
+      given(...activeInstance(), ...more).when(upgradeInstance, input, context(wanted));
+    when(null).then('template-version-not-found');
+    when(wantedVersion(2, { templateId: 'ctemplatetwo0001' })).then('template-version-of-another-template');
+    when(wantedVersion(2, { published: false })).then('template-version-not-published');
+    when(wantedVersion(1)).then('template-version-not-newer');
+    when(wantedVersion(2), upgradeRequested(2)).then('template-version-not-newer');
+  });
+
+  it('goes to an archived template’s version, and again to the one that was undone', () => {
+    const had = targetOf(1);
+    given(...activeInstance())
+      .when(upgradeInstance, input, context(wantedVersion(2, { archived: true })))
+      .then(requested(2, targetOf(2, {}, had)));
+    const undone = [upgradeRequested(2, targetOf(2, {}, had)), operationFailed(2), ended(2, 'undone')];
+    const target = targetOf(3, { templateVersion: 2, templateVersionId: versionOf(2) }, had);
+    given(...activeInstance(), ...undone)
+      .when(upgradeInstance, input, context())
+      .then(requested(3, target));
+  });
+
+  it('supersedes one that runs, building on what came to its commit point', () => {
+    const had = targetOf(1);
+    given(...activeInstance(), upgradeRequested(2, targetOf(2, {}, had)), progressed(2, 1))
+      .when(upgradeInstance, { ...input, targetTemplateVersionId: versionOf(3) }, context(wantedVersion(3)))
+      .then(requested(3, targetOf(3, {}, had)));
+    given(instanceCreated())
+      .when(upgradeInstance, input, context(undefined, present(targetOf(1), { gone: [] })))
+      .then(requested(2, targetOf(2)));
+  });
+
+  it('takes old values that still fit, new ones, and defaults', () => {
+    const text = (key: string, more: object = {}) => ({
+      key,
+      label: key,
+      type: 'string' as const,
+      required: false,
+      ...more,
+    });
+    const number = (key: string, more: object = {}) => ({ ...text(key, more), type: 'number' as const });
+    const had = { name: 'Weber', limit: '10', gone: 'x' };
+    assert.deepEqual(values(templateContents.fieldsSchema, had), { name: 'Weber', limit: '10' });
+    assert.deepEqual(
+      values([text('name'), text('more', { defaultValue: 'd' }), text('unset')], had, { name: 'Meier' }),
+      {
+        name: 'Meier',
+        more: 'd',
+      },
+    );
+    assert.deepEqual(values([text('limit', { defaultValue: '99' })], had), { limit: '10' });
+    assert.deepEqual(values([number('name', { defaultValue: '1' })], had), { name: '1' });
+    assert.deepEqual(values([number('name')], had), {});
+    assert.deepEqual(values([number('name', { required: true }), text('more', { required: true })], had, { no: '' }), [
+      '/newFieldValues/no is no field of this template version',
+      '/newFieldValues/name is required',
+      '/newFieldValues/more is required',
+    ]);
+    assert.deepEqual(values([number('limit')], had, { limit: 'x' }), [
+      '/newFieldValues/limit must be a number as JSON writes it',
+    ]);
+  });
+
+  describe('with onDrift=reject', () => {
+    const reject = { ...input, onDrift: 'reject' };
+    const had = targetOf(1);
+    const when = (change: Parameters<typeof present>[1], more: object = reject) =>
+      given(...activeInstance()).when(upgradeInstance, more as never, context(undefined, present(had, change)));
+
+    it('goes on where nothing was changed by hand', () => {
+      when({}).then(requested(2, targetOf(2, {}, had)));
+    });
+
+    const changes = [
+      ['was deleted', { gone: [had.resources.flows[0]?.id ?? ''] }],
+      ['was renamed', { name: 'Ours' }],
+      ['has another version active', { active: 'another' }],
+      ['has another agent profile', { profile: ids.otherProfile }],
+      ['has none any more', { profile: null }],
+      ['has a profile that was replaced', { desk: 'Ours' }],
+    ] as const;
+    for (const [what, change] of changes) {
+      it(`is refused where a flow ${what}; by default it is not`, () => {
+        when(change).then('instance-drifted');
+        if (what !== 'was deleted') when(change, input).then(requested(2, targetOf(2, {}, had)));
+      });
+    }
+
+    it('does not take for drift what the operation that it supersedes has done', () => {
+      const target = targetOf(2, {}, had);
+      const switched = present(target);
+      const wanted = { ...reject, targetTemplateVersionId: versionOf(3) };
+      given(...activeInstance(), upgradeRequested(2, target), progressed(2, 4))
+        .when(upgradeInstance, wanted, context(wantedVersion(3), switched))
+        .then(requested(3, targetOf(3, {}, had)));
+    });
+  });
+
+  describe('input', () => {
+    const of = inputOf(upgradeInstance, input);
+    of.id('targetTemplateVersionId');
+    of.required('targetTemplateVersionId');
+    of.optional('newFieldValues', undefined);
+    of.accepts('newFieldValues', {});
+    of.refuses('newFieldValues', { a: null });
+    of.choice('onDrift', ['replace', 'reject']);
+    of.optional('onDrift', 'replace');
+    of.ignoresUnknown();
+  });
+});
