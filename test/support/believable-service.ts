@@ -14,7 +14,10 @@ import { adminKey } from '#test/support/service-process.ts';
 /** A service whose log holds something of everything, every chain sealed; its processes have done their work. */
 export async function believableService(): Promise<Service> {
   const service = new Service();
-  await bootstrap(service.handler, firstKeyOf(adminKey, () => undefined));
+  await bootstrap(
+    service.handler,
+    firstKeyOf(adminKey, () => undefined),
+  );
   const [project] = service.store.log.filter(({ type }) => type === 'ProjectCreated');
   const path = { projectId: String(project?.data.id) };
   const flows: string[] = [];
