@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, cuidPattern, expectProblem, expectStatus, unknownId } from './expect.ts';
 
@@ -15,14 +16,14 @@ interface Customer {
 const path = '/v1/partner/customers';
 const sound = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 
-describe('the contract over HTTP: partner customers', () => {
+describeOnEngines('the contract over HTTP: partner customers', ({ environment }) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let admin: Client;
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: environment() });
     admin = service.client;
   });
 

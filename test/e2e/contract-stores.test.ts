@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client, Reply } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, cuidPattern, expectRecord, expectStatus, unknownId } from './expect.ts';
 
@@ -27,7 +28,7 @@ function expectGatewayError(reply: Reply<unknown>, status: number, code: string,
   assert.equal(Array.isArray(detail), status === 422, reply.text);
 }
 
-describe('the contract over HTTP: stores', () => {
+describeOnEngines('the contract over HTTP: stores', ({ environment }) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let admin: Client;
@@ -36,7 +37,7 @@ describe('the contract over HTTP: stores', () => {
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: environment() });
     admin = service.client;
   });
 
