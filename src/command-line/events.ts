@@ -36,7 +36,7 @@ from standard input each event is verified before it is stored, and the whole at
 Read models and the places of processes are not moved: the service makes them anew from the log (give it a new
 READ_STORE_URL, or remove read.db and processes.db from its DATA_DIR, for positions differ from store to store).
 Processes look at every event again, which changes nothing. Personal data is moved encrypted, as it is stored: its keys
-are not in the log. Take subject-keys.db from DATA_DIR (or the collection subjectKeys) along yourself.
+are not in the log. Take them along with npm run subject-keys.
 
 With - for a file, say npm run --silent, for npm writes to standard output too.
 `;

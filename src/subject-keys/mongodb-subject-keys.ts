@@ -26,19 +26,40 @@ export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): Subje
         .toArray(),
     );
     return new Map(
-      records.flatMap(({ _id, secret }) => (secret === null ? [] : [[_id, new Uint8Array(secret.buffer)] as const])),
+      records.flatMap((record) => {
+        const key = keyOf(record);
+        return key === null ? [] : [[record._id, key] as const];
+      }),
     );
   };
+  // Written before it is read, also where it was there: the write is answered once a majority holds the key.
+  const insert = (subject: string, key: Uint8Array) =>
+    connection.call((database) =>
+      make(database, subject, key).catch((error: unknown) => {
+        if (!isDuplicate(error)) throw error;
+        return make(database, subject, key);
+      }),
+    );
   return {
     obtain: async (subject) => {
-      // Written before it is read, also where it was there: the write is answered once a majority holds the key.
-      await connection.call((database) =>
-        make(database, subject).catch((error: unknown) => {
-          if (!isDuplicate(error)) throw error;
-          return make(database, subject);
-        }),
-      );
+      await insert(subject, randomBytes(subjectKeyBytes));
       return (await find([subject])).get(subject) ?? null;
+    },
+    adopt: async (subject, key) => {
+      await insert(subject, key);
+      const kept = (await find([subject])).get(subject);
+      return kept === undefined || Buffer.from(kept).equals(key);
+    },
+    page: async (after, limit) => {
+      const records = await connection.call((database) =>
+        database
+          .collection<KeyRecord>(keysName)
+          .find({ _id: { $gt: after } })
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return records.map((record) => [record._id, keyOf(record)] as const);
     },
     find,
     destroy: async (subject) => {
@@ -52,6 +73,10 @@ export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): Subje
   };
 }
 
+function keyOf({ secret }: KeyRecord): Uint8Array | null {
+  return secret === null ? null : new Uint8Array(secret.buffer);
+}
+
 /** Two who make the same document at once may meet; one of them is told so. */
 const duplicateKey = 11000;
 
@@ -59,12 +84,8 @@ function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === duplicateKey;
 }
 
-function make(database: Db, subject: string): Promise<unknown> {
+function make(database: Db, subject: string, key: Uint8Array): Promise<unknown> {
   return database
     .collection<KeyRecord>(keysName)
-    .updateOne(
-      { _id: subject },
-      { $setOnInsert: { secret: new Binary(randomBytes(subjectKeyBytes)) } },
-      { upsert: true },
-    );
+    .updateOne({ _id: subject }, { $setOnInsert: { secret: new Binary(key) } }, { upsert: true });
 }

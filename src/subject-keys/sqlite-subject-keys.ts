@@ -30,8 +30,11 @@ export function openSqliteSubjectKeys(file: string): SubjectKeys {
   const overwrite = database.prepare(
     'INSERT INTO subjectKeys (subject, secret) VALUES (?, ?) ON CONFLICT (subject) DO UPDATE SET secret = excluded.secret',
   );
+  const selectPage = database.prepare(
+    'SELECT subject, secret FROM subjectKeys WHERE subject > ? ORDER BY subject LIMIT ?',
+  );
   const find = (subjects: ReadonlyArray<string>) => {
-    const rows = select.all(JSON.stringify(subjects)) as Array<{ subject: string; secret: Uint8Array }>;
+    const rows = select.all(JSON.stringify(subjects)) as Row[];
     return new Map(rows.filter(({ secret }) => !isDestroyed(secret)).map(({ subject, secret }) => [subject, secret]));
   };
   return {
@@ -42,6 +45,19 @@ export function openSqliteSubjectKeys(file: string): SubjectKeys {
         insert.run(subject, randomBytes(subjectKeyBytes));
         return find([subject]).get(subject) ?? null;
       }),
+    adopt: async (subject, key) =>
+      usable(() => {
+        insert.run(subject, key);
+        const kept = find([subject]).get(subject);
+        return kept === undefined || Buffer.from(kept).equals(key);
+      }),
+    page: async (after, limit) =>
+      usable(() =>
+        (selectPage.all(after, limit) as Row[]).map(({ subject, secret }) => [
+          subject,
+          isDestroyed(secret) ? null : secret,
+        ]),
+      ),
     find: async (subjects) => usable(() => find(subjects)),
     destroy: async (subject) =>
       usable(() => {
@@ -55,6 +71,8 @@ export function openSqliteSubjectKeys(file: string): SubjectKeys {
     },
   };
 }
+
+type Row = { readonly subject: string; readonly secret: Uint8Array };
 
 /** What stands in the place of a destroyed key; no random key is that. */
 const destroyed = new Uint8Array(subjectKeyBytes);

@@ -17,5 +17,17 @@ export interface SubjectKeys {
   find(subjects: ReadonlyArray<string>): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Destroys the subject's key for good, whether or not it had one. Durable; may be called again. @throws Unavailable */
   destroy(subject: string): Promise<void>;
+  /**
+   * Takes over a key from another store of keys.
+   * @returns false where the subject has another key here, which stays; what was destroyed here stays destroyed
+   * @throws Unavailable
+   */
+  adopt(subject: string, key: Uint8Array): Promise<boolean>;
+  /**
+   * Subjects with their keys, null where it was destroyed, in the order of their names.
+   * @param after the name after which to begin; empty for the first
+   * @throws Unavailable
+   */
+  page(after: string, limit: number): Promise<ReadonlyArray<readonly [subject: string, key: Uint8Array | null]>>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type SubjectKeys, subjectKeyBytes } from '#src/subject-keys/subject-keys.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -73,6 +74,29 @@ export function subjectKeysContract(
       assert.equal(await keys.obtain('one'), null);
     });
 
+    it('takes over a key where there is none, and keeps what is there', async () => {
+      const key = randomBytes(subjectKeyBytes);
+      assert.equal(await keys.adopt('one', key), true);
+      assert.equal(await keys.adopt('one', key), true);
+      assert.deepEqual(await keys.obtain('one'), new Uint8Array(key));
+      assert.equal(await keys.adopt('one', randomBytes(subjectKeyBytes)), false);
+      assert.deepEqual(await keys.obtain('one'), new Uint8Array(key));
+      await keys.destroy('one');
+      assert.equal(await keys.adopt('one', key), true);
+      assert.equal(await keys.obtain('one'), null);
+    });
+
+    it('gives all there are by the page, destroyed ones too', async () => {
+      const made = new Map<string, Uint8Array | null>();
+      for (const subject of ['b', 'd', 'a', 'c', 'e']) made.set(subject, await keys.obtain(subject));
+      await keys.destroy('c');
+      const expected = [...made.set('c', null)].sort();
+      const pages: Array<ReadonlyArray<readonly [string, Uint8Array | null]>> = [];
+      do pages.push(await keys.page(pages.at(-1)?.at(-1)?.[0] ?? '', 2));
+      while (pages.at(-1)?.length === 2);
+      assert.deepEqual(pages.flat(), expected);
+    });
+
     it('shows others at once what was made and destroyed', async () => {
       const other = opened.another();
       try {
@@ -102,7 +126,12 @@ export function subjectKeysContract(
     it('is unavailable once it is closed, and may be closed again', async () => {
       await keys.close();
       await keys.close();
-      for (const call of [() => keys.obtain('one'), () => keys.find(['one']), () => keys.destroy('one')]) {
+      for (const call of [
+        () => keys.obtain('one'),
+        () => keys.find(['one']),
+        () => keys.destroy('one'),
+        () => keys.page('', 1),
+      ]) {
         await assert.rejects(call, Unavailable);
       }
     });

@@ -13,7 +13,7 @@ export class InMemorySubjectKeys implements SubjectKeys {
 
   async obtain(subject: string): Promise<Uint8Array | null> {
     this.#mustBeOpen();
-    if (!this.secrets.has(subject)) this.secrets.set(subject, randomBytes(subjectKeyBytes));
+    if (!this.secrets.has(subject)) this.secrets.set(subject, new Uint8Array(randomBytes(subjectKeyBytes)));
     return this.secrets.get(subject) ?? null;
   }
 
@@ -25,6 +25,21 @@ export class InMemorySubjectKeys implements SubjectKeys {
       if (secret) found.set(subject, secret);
     }
     return found;
+  }
+
+  async adopt(subject: string, key: Uint8Array): Promise<boolean> {
+    this.#mustBeOpen();
+    if (!this.secrets.has(subject)) this.secrets.set(subject, new Uint8Array(key));
+    const kept = this.secrets.get(subject) ?? null;
+    return kept === null || Buffer.from(kept).equals(key);
+  }
+
+  async page(after: string, limit: number): Promise<ReadonlyArray<readonly [string, Uint8Array | null]>> {
+    this.#mustBeOpen();
+    return [...this.secrets]
+      .filter(([subject]) => subject > after)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .slice(0, limit);
   }
 
   async destroy(subject: string): Promise<void> {
