@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
+import { freePort } from '#test/support/free-port.ts';
 import { leaveOut } from '#test/support/left-out.ts';
 
 const startLimitMilliseconds = 15_000;
@@ -160,16 +161,6 @@ function namedServer(url: string): MongoDbServer {
 function newDatabaseName(): string {
   databases += 1;
   return `switchyard_test_${process.pid}_${databases}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
-  return address.port;
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { readConfig } from '#src/config.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+interface Service {
+  readonly image?: string;
+  readonly user?: string;
+  readonly privileged?: boolean;
+  readonly read_only?: boolean;
+  readonly restart?: string;
+  readonly mem_limit?: string;
+  readonly cap_drop?: ReadonlyArray<string>;
+  readonly ports?: ReadonlyArray<string>;
+  readonly volumes?: ReadonlyArray<string>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stop_grace_period?: string;
+  readonly extends?: { readonly file: string; readonly service: string };
+}
+
+type Services = Readonly<Record<string, Service>>;
+
+/** One file's services, with what they extend. */
+function servicesOf(file: string): Services {
+  const { services } = parse(readFileSync(file, 'utf8'), { merge: true, customTags: [reset] }) as {
+    services: Services;
+  };
+  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, extended(service)]));
+}
+
+/** As Compose does: what is said again replaces, the environment name by name. */
+function extended(service: Service): Service {
+  if (service.extends === undefined) return service;
+  const base = servicesOf(service.extends.file)[service.extends.service];
+  assert.ok(base !== undefined, `${service.extends.service} in ${service.extends.file}`);
+  return { ...base, ...service, environment: { ...base.environment, ...service.environment } };
+}
+
+/** Takes away what an earlier file said. */
+const reset = { tag: '!reset', collection: 'seq' as const, resolve: () => [] };
+
+const image = `switchyard:${packageJson.version}`;
+const base = servicesOf('docker-compose.yml');
+const further = servicesOf('docker-compose.scale.yml');
+const all: ReadonlyArray<readonly [string, Service]> = [
+  ...Object.entries(base),
+  ...Object.entries(further).filter(([name]) => !(name in base)),
+];
+const nodes = all.filter(([, service]) => service.image?.startsWith('switchyard:'));
+
+/** The environment as Compose fills it in where nothing is set. */
+function environmentOf({ environment = {} }: Service): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, String(value).replace(/\$\{\w+:-([^}]*)\}/g, '$1')]),
+  );
+}
+
+describe('compose files', () => {
+  it('have the nodes that they should', () => {
+    assert.deepEqual(
+      nodes.map(([name]) => name),
+      ['switchyard', 'control-plane', 'gateway', 'projector'],
+    );
+  });
+
+  for (const [name, service] of nodes) {
+    describe(name, () => {
+      it('is told only what it knows', () => {
+        const told = environmentOf(service);
+        const asked = new Set<string>();
+        const watched = new Proxy(told, {
+          get: (target, variable) => {
+            asked.add(String(variable));
+            return target[String(variable)];
+          },
+        });
+        readConfig(watched);
+        assert.deepEqual(
+          Object.keys(told).filter((variable) => !asked.has(variable)),
+          [],
+        );
+      });
+
+      it('runs the image of this version, with a folder of its own and time to stop', () => {
+        assert.equal(service.image, image);
+        const folders = nodes
+          .flatMap(([, { volumes = [] }]) => volumes)
+          .filter((volume) => service.volumes?.includes(volume));
+        assert.equal(folders.length, 1);
+        assert.match(folders[0] ?? '', /:\/data$/);
+        assert.equal(service.read_only, true);
+        const { limits } = readConfig(environmentOf(service));
+        assert.ok(seconds(service.stop_grace_period) * 1000 > limits.stopMilliseconds);
+      });
+    });
+  }
+
+  it('split the roles among the further nodes', () => {
+    const rolesOf = (service: Service | undefined) =>
+      service === undefined ? [] : [...readConfig(environmentOf(service)).roles];
+    assert.deepEqual(rolesOf(base.switchyard), ['control-plane', 'gateway', 'projections']);
+    assert.deepEqual(rolesOf(further['control-plane']), ['control-plane']);
+    assert.deepEqual(rolesOf(further.gateway), ['gateway']);
+    assert.deepEqual(rolesOf(further.projector), ['projections']);
+  });
+
+  it('let the proxy listen where its health is looked at and its port is published', () => {
+    assert.match(readFileSync('deployment/Caddyfile', 'utf8'), /^:\{\$PORT:8080\} \{$/m);
+    assert.deepEqual(further.proxy?.ports, base.switchyard?.ports);
+    assert.deepEqual(further.switchyard?.ports, []);
+  });
+
+  for (const [name, service] of all) {
+    it(`keep ${name} small: no root, no privileges, a limit, a pinned image, no port for strangers`, () => {
+      assert.match(service.image ?? '', /:\d+\.\d+\.\d+(-[\w.-]+)?$/);
+      // The image of the nodes names its user itself.
+      if (!nodes.some(([node]) => node === name)) assert.match(service.user ?? '', /^[1-9]\d*:[1-9]\d*$/);
+      assert.notEqual(service.privileged, true);
+      assert.deepEqual(service.cap_drop, ['ALL']);
+      assert.match(service.mem_limit ?? '', /^\d+[mg]$/);
+      assert.equal(service.restart, 'unless-stopped');
+      for (const port of service.ports ?? []) assert.match(port, /^\$\{SWITCHYARD_ADDRESS:-127\.0\.0\.1\}:/);
+    });
+  }
+});
+
+function seconds(period: string | undefined): number {
+  const [, count] = /^(\d+)s$/.exec(period ?? '') ?? [];
+  return Number(count);
+}

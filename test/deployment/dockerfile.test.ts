@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import packageJson from '../../package.json' with { type: 'json' };
+
+describe('Dockerfile', () => {
+  const lines = readFileSync('Dockerfile', 'utf8').split('\n');
+  const all = (instruction: string) =>
+    lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1));
+  const copied = all('COPY')
+    .filter((rest) => !rest.startsWith('--'))
+    .flatMap((rest) => rest.split(' ').slice(0, -1));
+
+  it('brings the Node that the package pins', () => {
+    const bases = all('FROM').map((rest) => rest.split(' ')[0]);
+    assert.deepEqual(new Set(bases), new Set([`node:${packageJson.dependencies.node}-bookworm-slim`]));
+  });
+
+  it('holds every folder that the code imports from', () => {
+    const imported = Object.entries(packageJson.imports)
+      .filter(([name]) => name !== '#test/*')
+      .map(([, path]) => path.split('/')[1] ?? '');
+    for (const folder of [...imported, 'package.json']) assert.ok(copied.includes(folder), folder);
+  });
+
+  it('is sent nothing but what it copies', () => {
+    const sent = readFileSync('.dockerignore', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('!'));
+    assert.deepEqual(new Set(sent.map((line) => line.slice(1))), new Set(copied));
+  });
+
+  it('runs as a user that is not root', () => {
+    assert.deepEqual(all('USER'), ['1000:1000']);
+  });
+});
