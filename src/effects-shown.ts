@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { ProcessRunner } from '#processes/process-runner.ts';
+import type { ProcessProgress } from '#processes/process-progress.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 
 /** How long a command's answer waits for the read models at most. */
@@ -11,21 +11,26 @@ export const showLimitMilliseconds = 1_000;
  * @param allTypes the event types that any projection handles: which ones processes append is theirs to know
  */
 export function effectsShown(
-  processes: ReadonlyArray<ProcessRunner>,
+  processes: ReadonlyArray<ProcessProgress>,
   projections: ProjectionsProgress,
   allTypes: ReadonlyArray<string>,
 ): (appended: ReadonlyArray<RecordedEvent>) => Promise<void> {
   return async (appended) => {
     const position = appended.at(-1)?.position;
     if (position === undefined) return;
-    const concerned = processes.filter((process) => process.concerns(appended));
+    const concerned = processes.flatMap((process) => {
+      const event = appended.findLast((one) => process.concerns([one]));
+      return event === undefined ? [] : [{ process, until: event.position }];
+    });
     if (concerned.length === 0) {
       const types = appended.map(({ type }) => type);
       await projections.waitFor(position, types, showLimitMilliseconds);
       return;
     }
     const started = performance.now();
-    const effects = await Promise.all(concerned.map((process) => process.passed(position, showLimitMilliseconds)));
+    const effects = await Promise.all(
+      concerned.map(({ process, until }) => process.passed(until, showLimitMilliseconds)),
+    );
     const last = Math.max(position, ...effects.map((effect) => effect ?? 0));
     const left = showLimitMilliseconds - (performance.now() - started);
     if (left > 0) await projections.waitFor(last, allTypes, left);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CheckpointStore } from './checkpoint-store.ts';
+import type { Checkpoint, CheckpointStore } from './checkpoint-store.ts';
 
 /** How often a checkpoint that moves is written: what lies between is reacted to again after a crash. */
 const restMilliseconds = 100;
@@ -8,25 +8,25 @@ const restMilliseconds = 100;
 export class CheckpointKeeper {
   readonly #checkpoints: CheckpointStore;
   readonly #process: string;
-  #wanted: number;
+  #wanted: Checkpoint;
   #written: number;
   #writing: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
   readonly #onFailure: () => void;
 
-  /** @param written what is stored now; @param onFailure is told once that a write failed: `saved` rejects with it */
-  constructor(checkpoints: CheckpointStore, process: string, written: number, onFailure: () => void) {
+  /** @param stored what is stored now; @param onFailure is told once that a write failed: `saved` rejects with it */
+  constructor(checkpoints: CheckpointStore, process: string, stored: Checkpoint, onFailure: () => void) {
     this.#checkpoints = checkpoints;
     this.#process = process;
-    this.#wanted = written;
-    this.#written = written;
+    this.#wanted = stored;
+    this.#written = stored.position;
     this.#onFailure = onFailure;
   }
 
-  /** Writes a position soon. */
-  move(position: number): void {
-    this.#wanted = Math.max(this.#wanted, position);
-    if (this.#writing !== null || this.#wanted === this.#written || this.#failure !== null) return;
+  /** Writes a checkpoint soon, if its position has moved. */
+  move(checkpoint: Checkpoint): void {
+    if (checkpoint.position > this.#wanted.position) this.#wanted = checkpoint;
+    if (this.#writing !== null || this.#wanted.position === this.#written || this.#failure !== null) return;
     this.#writing = this.#write().finally(() => {
       this.#writing = null;
       this.move(this.#wanted);
@@ -40,10 +40,10 @@ export class CheckpointKeeper {
   }
 
   async #write(): Promise<void> {
-    const position = this.#wanted;
+    const checkpoint = this.#wanted;
     try {
-      await this.#checkpoints.write(this.#process, position);
-      this.#written = position;
+      await this.#checkpoints.write(this.#process, checkpoint);
+      this.#written = checkpoint.position;
       await sleep(restMilliseconds);
     } catch (error) {
       this.#failure = { error };

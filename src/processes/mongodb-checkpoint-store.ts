@@ -1,7 +1,7 @@
-import { Long } from 'mongodb';
+import { type Collection, Long } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Superseded } from '#src/superseded.ts';
-import type { CheckpointStore } from './checkpoint-store.ts';
+import { beginning, type Checkpoint, type CheckpointStore } from './checkpoint-store.ts';
 
 const checkpointsName = 'processCheckpoints';
 
@@ -9,6 +9,7 @@ interface CheckpointRecord<Position = Long> {
   /** The process's name. */
   readonly _id: string;
   readonly position: Position;
+  readonly lastAppended: Position;
   /** The newest fencing token that was seen. */
   readonly fence: Position;
 }
@@ -25,35 +26,33 @@ export interface MongoDbCheckpointStoreOptions extends MongoDbConnectionOptions 
 export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbCheckpointStoreOptions): CheckpointStore {
   const connection = new MongoDbConnection(options);
   const token = Long.fromNumber(fence);
-  const reach = async (process: string, position: number): Promise<void> => {
-    const { matchedCount } = await connection.call((database) =>
-      database
-        .collection<CheckpointRecord>(checkpointsName)
-        .updateOne(
-          { _id: process, fence: { $lte: token } },
-          { $max: { position: Long.fromNumber(position) }, $set: { fence: token } },
-        ),
+  const records = <Result>(work: (records: Collection<CheckpointRecord>) => Promise<Result>) =>
+    connection.call((database) => work(database.collection(checkpointsName)));
+  const write = async (process: string, checkpoint: Checkpoint): Promise<void> => {
+    const { matchedCount } = await records((all) =>
+      all.updateOne({ _id: process, fence: { $lte: token } }, { $max: stored(checkpoint), $set: { fence: token } }),
     );
     if (matchedCount === 0) throw new Superseded(`The process ${process} is run by another node now.`);
   };
+  const peek = async (process: string): Promise<Checkpoint> => {
+    const record = await connection.call((database) =>
+      database.collection<CheckpointRecord<number>>(checkpointsName).findOne({ _id: process }),
+    );
+    return record === null ? beginning : { position: record.position, lastAppended: record.lastAppended };
+  };
   return {
     read: async (process) => {
-      await connection.call((database) =>
-        database
-          .collection<CheckpointRecord>(checkpointsName)
-          .updateOne(
-            { _id: process },
-            { $setOnInsert: { position: Long.fromNumber(0), fence: token } },
-            { upsert: true },
-          ),
-      );
-      await reach(process, 0);
-      const record = await connection.call((database) =>
-        database.collection<CheckpointRecord<number>>(checkpointsName).findOne({ _id: process }),
-      );
-      return record?.position ?? 0;
+      const begun = { $setOnInsert: { ...stored(beginning), fence: token } };
+      await records((all) => all.updateOne({ _id: process }, begun, { upsert: true }));
+      await write(process, beginning);
+      return peek(process);
     },
-    write: reach,
+    peek,
+    write,
     close: () => connection.close(),
   };
+}
+
+function stored({ position, lastAppended }: Checkpoint): Pick<CheckpointRecord, 'position' | 'lastAppended'> {
+  return { position: Long.fromNumber(position), lastAppended: Long.fromNumber(lastAppended) };
 }

@@ -1,13 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { CommandHandler } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { pause } from '#src/pause.ts';
+import { Superseded } from '#src/superseded.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
-import type { CheckpointStore } from './checkpoint-store.ts';
+import type { Checkpoint, CheckpointStore } from './checkpoint-store.ts';
 import { HandlingRefused } from './handling-refused.ts';
-import type { Process, ProcessTools } from './process.ts';
+import { PassedPositions } from './passed-positions.ts';
+import { concernsOneOf, type Process, type ProcessTools } from './process.ts';
+import type { ProcessProgress } from './process-progress.ts';
 import { type PauseUntil, Reactions } from './reactions.ts';
 
 export interface ProcessRunnerOptions {
@@ -24,20 +27,14 @@ export interface ProcessRunnerOptions {
 const firstPauseMilliseconds = 50;
 const longestPauseMilliseconds = 10_000;
 
-interface Waiter {
-  readonly position: number;
-  readonly resolve: () => void;
-}
-
 /**
  * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
  * `atOnce` is run on so many events at once, and its checkpoint stays behind the oldest that has not ended.
  */
-export class ProcessRunner {
+export class ProcessRunner implements ProcessProgress {
   readonly #options: ProcessRunnerOptions;
   readonly #stopped = new AbortController();
-  readonly #waiters = new Set<Waiter>();
-  #position = 0;
+  readonly #positions = new PassedPositions();
   #lastAppended = 0;
   #running: Promise<void> | undefined;
 
@@ -45,99 +42,88 @@ export class ProcessRunner {
     this.#options = options;
   }
 
+  /** Runs where no other node does. */
   start(): void {
-    this.#running = this.#run();
+    this.#running = this.run(this.#stopped.signal);
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
+    this.#positions.close();
   }
 
-  /** Whether it will do something about one of these events that an answer waits for. */
   concerns(events: ReadonlyArray<RecordedEvent>): boolean {
-    const { types, concerns, atOnce } = this.#options.process;
-    if (atOnce !== undefined) return false;
-    return events.some((event) => types.includes(event.type) && concerns(event));
+    return concernsOneOf(this.#options.process, events);
+  }
+
+  passed(position: number, milliseconds: number): Promise<number | null> {
+    return this.#positions.passed(position, milliseconds);
   }
 
   /**
-   * Waits until everything up to a position was reacted to.
-   * @returns the position of the last event that it appended itself; null when the time ran out
+   * Runs until the signal aborts; then an event at hand goes no further than the append that is under way.
+   * @throws Superseded when another node runs it now
    */
-  async passed(position: number, milliseconds: number): Promise<number | null> {
-    if (this.#position < position && !(await this.#reach(position, milliseconds))) return null;
-    return this.#lastAppended;
-  }
-
-  #reach(position: number, milliseconds: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (reached: boolean) => {
-        clearTimeout(timer);
-        this.#waiters.delete(waiter);
-        resolve(reached);
-      };
-      const timer = setTimeout(() => settle(false), milliseconds);
-      const waiter = { position, resolve: () => settle(true) };
-      this.#waiters.add(waiter);
-    });
-  }
-
-  async #run(): Promise<void> {
-    let pause = firstPauseMilliseconds;
-    while (!this.#stopped.signal.aborted) {
+  async run(signal: AbortSignal): Promise<void> {
+    let delay = firstPauseMilliseconds;
+    while (!signal.aborted) {
       try {
-        await this.#follow();
-        pause = firstPauseMilliseconds;
+        await this.#follow(signal);
+        delay = firstPauseMilliseconds;
       } catch (error) {
-        if (this.#stopped.signal.aborted) return;
+        if (error instanceof Superseded) throw error;
+        if (signal.aborted) return;
         this.#options.log.error({ err: error, process: this.#options.process.name }, 'a process will try again');
-        await sleep(pause, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
-        pause = Math.min(pause * 2, longestPauseMilliseconds);
+        await pause(delay, signal);
+        delay = Math.min(delay * 2, longestPauseMilliseconds);
       }
     }
   }
 
-  async #follow(): Promise<void> {
+  async #follow(signal: AbortSignal): Promise<void> {
     const { process, store, checkpoints } = this.#options;
     const checkpoint = await checkpoints.read(process.name);
+    this.#lastAppended = Math.max(this.#lastAppended, checkpoint.lastAppended);
     // A log that ends before what was seen of it is another log: restored from a backup, perhaps.
-    this.#position = checkpoint <= (await store.lastPosition()) ? checkpoint : 0;
-    const signal = this.#stopped.signal;
-    if (process.atOnce !== undefined) return this.#followAtOnce(process.atOnce);
-    for await (const batch of store.subscribe({ after: this.#position, types: process.types, signal })) {
+    const known = checkpoint.position <= (await store.lastPosition());
+    if (!known) this.#lastAppended = 0;
+    const after = known ? checkpoint.position : 0;
+    this.#pass(after);
+    if (process.atOnce !== undefined) return this.#followAtOnce(after, process.atOnce, signal);
+    for await (const batch of store.subscribe({ after, types: process.types, signal })) {
       for (const event of batch.events) {
         if (signal.aborted) return;
         if (process.concerns(event)) {
-          await process.react(event, this.#toolsFor(event));
-          await checkpoints.write(process.name, event.position);
+          await process.react(event, this.#toolsFor(event, signal));
+          await this.#store(event.position);
         }
       }
-      if (batch.events.length > 0) await checkpoints.write(process.name, batch.position);
-      this.#pass(batch.position);
+      if (batch.events.length > 0) await this.#store(batch.position);
+      else this.#pass(batch.position);
     }
   }
 
-  async #followAtOnce(atOnce: number): Promise<void> {
+  async #followAtOnce(after: number, atOnce: number, stopped: AbortSignal): Promise<void> {
     const { process, store, checkpoints, log } = this.#options;
     const failed = new AbortController();
-    const signal = AbortSignal.any([this.#stopped.signal, failed.signal]);
+    const signal = AbortSignal.any([stopped, failed.signal]);
     // Every reaction that pauses listens to it.
     setMaxListeners(0, signal);
-    const keeper = new CheckpointKeeper(checkpoints, process.name, this.#position, () => failed.abort());
+    const keeper = new CheckpointKeeper(checkpoints, process.name, this.#checkpointAt(after), () => failed.abort());
     const moved = () => {
-      keeper.move(reactions.passed);
+      keeper.move(this.#checkpointAt(reactions.passed));
       this.#pass(reactions.passed);
     };
-    const reactions: Reactions = new Reactions(this.#position, {
+    const reactions: Reactions = new Reactions(after, {
       atOnce,
-      react: (event, pauseUntil) => process.react(event, this.#toolsFor(event, pauseUntil, signal)),
+      react: (event, pauseUntil) => process.react(event, this.#toolsFor(event, signal, pauseUntil)),
       onEnd: moved,
       onFailure: (error) => log.error({ err: error, process: process.name }, 'a process will try again'),
       signal,
     });
     try {
-      for await (const batch of store.subscribe({ after: this.#position, types: process.types, signal })) {
+      for await (const batch of store.subscribe({ after, types: process.types, signal })) {
         for (const event of batch.events) if (process.concerns(event)) await reactions.begin(event);
         if (signal.aborted) break;
         reactions.see(batch.position);
@@ -151,12 +137,21 @@ export class ProcessRunner {
     await keeper.saved();
   }
 
-  #pass(position: number): void {
-    this.#position = position;
-    for (const waiter of this.#waiters) if (waiter.position <= position) waiter.resolve();
+  async #store(position: number): Promise<void> {
+    const { checkpoints, process } = this.#options;
+    await checkpoints.write(process.name, this.#checkpointAt(position));
+    this.#pass(position);
   }
 
-  #toolsFor(cause: RecordedEvent, pauseUntil: PauseUntil = notInOrder, signal = this.#stopped.signal): ProcessTools {
+  #pass(position: number): void {
+    this.#positions.update(this.#checkpointAt(position));
+  }
+
+  #checkpointAt(position: number): Checkpoint {
+    return { position, lastAppended: this.#lastAppended };
+  }
+
+  #toolsFor(cause: RecordedEvent, signal: AbortSignal, pauseUntil: PauseUntil = notInOrder): ProcessTools {
     const { handler, store, documents, reached, log } = this.#options;
     const { actor, requestId, $correlationId } = cause.metadata;
     const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };

@@ -39,3 +39,9 @@ export interface Process {
   readonly atOnce?: number;
   readonly react: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
 }
+
+/** Whether a process will do something about one of these events that an answer waits for, as far as they tell. */
+export function concernsOneOf({ types, concerns, atOnce }: Process, events: ReadonlyArray<RecordedEvent>): boolean {
+  if (atOnce !== undefined) return false;
+  return events.some((event) => types.includes(event.type) && concerns(event));
+}

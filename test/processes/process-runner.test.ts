@@ -4,10 +4,10 @@ import { happened } from '#domain/event.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
 import { CommandHandler } from '#event-store/command-handler.ts';
-import type { CheckpointStore } from '#processes/checkpoint-store.ts';
 import type { Process, ProcessTools } from '#processes/process.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { InMemoryCheckpointStore } from '#test/support/in-memory-checkpoint-store.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 
 const origin = {
@@ -21,28 +21,20 @@ const limitMilliseconds = 5_000;
 describe('process runner', () => {
   let store: AppendableEventStore;
   let handler: CommandHandler;
-  let checkpoints: Map<string, number>;
+  let checkpoints: InMemoryCheckpointStore;
   let logged: string[];
   const runners: ProcessRunner[] = [];
 
   beforeEach(() => {
     store = new AppendableEventStore();
     handler = new CommandHandler({ store });
-    checkpoints = new Map();
+    checkpoints = new InMemoryCheckpointStore();
     logged = [];
   });
 
   afterEach(async () => {
     for (const runner of runners.splice(0)) await runner.stop();
   });
-
-  const checkpointStore: CheckpointStore = {
-    read: async (process) => checkpoints.get(process) ?? 0,
-    write: async (process, position) => {
-      checkpoints.set(process, position);
-    },
-    close: async () => undefined,
-  };
 
   function start(react: Process['react'], upToDate = true): ProcessRunner {
     const runner = new ProcessRunner({
@@ -56,7 +48,7 @@ describe('process runner', () => {
       handler,
       documents: new ReadModel(store.log),
       reached: async () => upToDate,
-      checkpoints: checkpointStore,
+      checkpoints,
       log: { error: (_, message) => logged.push(message) },
     });
     runners.push(runner);
@@ -91,7 +83,7 @@ describe('process runner', () => {
 
   it('begins anew on a log that ends before what it has seen: it is another one', async () => {
     const position = await created('one');
-    checkpoints.set('follower', position + 1_000);
+    await checkpoints.write('follower', { position: position + 1_000, lastAppended: position });
     const seen: unknown[] = [];
     const runner = start(async ({ data }) => void seen.push(data.id));
     assert.notEqual(await runner.passed(await created('two'), limitMilliseconds), null);
@@ -139,6 +131,35 @@ describe('process runner', () => {
     }, false);
     assert.equal(await runner.passed(await created('one'), 100), null);
     assert.ok(logged.length > 0);
+  });
+
+  it('keeps how far its effects reach over a restart, and tells nodes that look at its checkpoint', async () => {
+    const first = start(({ data }, tools) => makeProject(String(data.id), tools));
+    const last = await first.passed(await created('one'), limitMilliseconds);
+    await first.stop();
+    const second = start(async () => undefined);
+    const position = await created('two');
+    assert.equal(await second.passed(position, limitMilliseconds), last);
+    assert.deepEqual(await checkpoints.peek('follower'), { position, lastAppended: last });
+  });
+
+  it('ends in the middle of an event once it was told to, and takes it up again', async () => {
+    const position = await created('one');
+    const { promise: reacting, resolve: begun } = Promise.withResolvers<void>();
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const first = start(async ({ data }, tools) => {
+      begun();
+      await gate;
+      await makeProject(String(data.id), tools);
+    });
+    await reacting;
+    const stopped = first.stop();
+    open();
+    await stopped;
+    assert.deepEqual(store.types(), ['OrganizationCreated']);
+    const second = start(({ data }, tools) => makeProject(String(data.id), tools));
+    assert.notEqual(await second.passed(position, limitMilliseconds), null);
+    assert.deepEqual(store.types(), ['OrganizationCreated', 'ProjectCreated']);
   });
 
   it('knows which events it will do something about', async () => {

@@ -1,0 +1,66 @@
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { Log } from '#read-store/log.ts';
+import { OutageLog } from '#src/outage-log.ts';
+import { pause } from '#src/pause.ts';
+import type { CheckpointStore } from './checkpoint-store.ts';
+import { PassedPositions } from './passed-positions.ts';
+import { concernsOneOf, type Process } from './process.ts';
+import type { ProcessProgress } from './process-progress.ts';
+
+const pollMilliseconds = 10;
+/** Nobody is helped by asking a store that is down a hundred times a second. */
+const outageMilliseconds = 250;
+
+export interface PolledProcessProgressOptions {
+  readonly process: Process;
+  readonly checkpoints: Pick<CheckpointStore, 'peek'>;
+  readonly log: Log;
+}
+
+/** A process that may run on another node, as its checkpoint tells. It is looked at while somebody waits, once for all. */
+export class PolledProcessProgress implements ProcessProgress {
+  readonly #options: PolledProcessProgressOptions;
+  readonly #positions = new PassedPositions();
+  readonly #closing = new AbortController();
+  readonly #outage: OutageLog;
+  #polling: Promise<void> | null = null;
+
+  constructor(options: PolledProcessProgressOptions) {
+    this.#options = options;
+    const { log, process } = options;
+    this.#outage = new OutageLog(log, 'The checkpoint of a process', { process: process.name });
+  }
+
+  concerns(events: ReadonlyArray<RecordedEvent>): boolean {
+    return concernsOneOf(this.#options.process, events);
+  }
+
+  passed(position: number, milliseconds: number): Promise<number | null> {
+    const passed = this.#positions.passed(position, milliseconds);
+    if (this.#positions.waiting) this.#polling ??= this.#poll();
+    return passed;
+  }
+
+  /** Ends every wait. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#positions.close();
+    await this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    const { checkpoints, process } = this.#options;
+    const { signal } = this.#closing;
+    while (this.#positions.waiting && !signal.aborted) {
+      try {
+        this.#positions.update(await checkpoints.peek(process.name));
+        this.#outage.succeeded();
+      } catch (error) {
+        this.#outage.failed(error);
+        await pause(outageMilliseconds, signal);
+      }
+      if (this.#positions.waiting) await pause(pollMilliseconds, signal);
+    }
+    this.#polling = null;
+  }
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { happened } from '#domain/event.ts';
+import { organization } from '#domain/organization/organization.ts';
+import { project } from '#domain/project/project.ts';
+import { CommandHandler } from '#event-store/command-handler.ts';
+import { runProcessUnderLease } from '#processes/leased-process.ts';
+import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
+import { PolledProcessProgress } from '#processes/polled-process-progress.ts';
+import type { Process, ProcessTools } from '#processes/process.ts';
+import { ProcessRunner } from '#processes/process-runner.ts';
+import { Superseded } from '#src/superseded.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { describeOnMongoDb } from '#test/support/ferretdb.ts';
+import { InMemoryCheckpointStore } from '#test/support/in-memory-checkpoint-store.ts';
+import { InMemoryLeaseStore } from '#test/support/in-memory-lease-store.ts';
+import { ReadModel } from '#test/support/read-model.ts';
+
+const origin = {
+  actor: { keyId: 'key', keyType: 'admin' },
+  requestId: 'request',
+  correlationId: 'request',
+  causationId: 'request',
+};
+const limitMilliseconds = 10_000;
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('a process on many nodes', () => {
+  let store: AppendableEventStore;
+  let opened: AsyncDisposableStack;
+  beforeEach(() => {
+    store = new AppendableEventStore();
+    opened = new AsyncDisposableStack();
+  });
+  afterEach(() => opened.disposeAsync());
+
+  /** Each organization gets a project. */
+  const follower = (react: Process['react'] = makeProject): Process => ({
+    name: 'follower',
+    types: ['OrganizationCreated'],
+    concerns: () => true,
+    react,
+  });
+  /** A node's own: it knows nothing of what others append until it reads. */
+  const surroundings = () => ({
+    store,
+    handler: new CommandHandler({ store }),
+    documents: new ReadModel(store.log),
+    reached: async () => true,
+    log: quiet,
+  });
+  const created = async (id: string): Promise<number> => {
+    const handled = await new CommandHandler({ store }).handle({
+      entity: organization,
+      id,
+      origin,
+      decide: () =>
+        E.right({
+          events: [happened('OrganizationCreated', { id, name: id, partner: false })],
+          tenant: { organizationId: id, projectId: null, partnerId: null },
+        }),
+    });
+    assert.ok(E.isRight(handled));
+    return handled.right.events.at(-1)?.position ?? 0;
+  };
+  const projectsOf = (...ids: ReadonlyArray<string>) => ids.map((id) => store.types(`project-p${id}`));
+
+  it('doubles nothing when a node is superseded in the middle of an event, wherever that is', async () => {
+    const checkpoints = new InMemoryCheckpointStore();
+    for (const place of ['before it decides', 'before it appends', 'after it has appended'] as const) {
+      const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      const stop = () => {
+        reach();
+        return gate;
+      };
+      let slowAppends = false;
+      store.beforeAppend = async () => {
+        if (slowAppends && place === 'before it appends') {
+          slowAppends = false;
+          await stop();
+        }
+        return null;
+      };
+      const slow = follower(async (event, tools) => {
+        if (place === 'before it decides') await stop();
+        slowAppends = true;
+        await makeProject(event, tools);
+        if (place === 'after it has appended') await stop();
+      });
+      const token = (await checkpoints.peek('follower')).position + 1;
+      const id = place.replaceAll(' ', '');
+      const older = new ProcessRunner({ ...surroundings(), process: slow, checkpoints: checkpoints.under(token) });
+      const newer = new ProcessRunner({
+        ...surroundings(),
+        process: follower(),
+        checkpoints: checkpoints.under(token + 1),
+      });
+      const ending = new AbortController();
+      const superseded = assert.rejects(older.run(ending.signal), Superseded);
+      const position = await created(id);
+      await reached;
+      newer.start();
+      assert.notEqual(await newer.passed(position, limitMilliseconds), null);
+      open();
+      await superseded;
+      await newer.stop();
+      assert.deepEqual(projectsOf(id), [['ProjectCreated']], place);
+    }
+  });
+
+  describeOnMongoDb('a process under a lease, its checkpoint on MongoDB', (server) => {
+    it('goes on at another node when one ends, and every node is told how far it is', async () => {
+      const url = server.newUrl();
+      const leases = new InMemoryLeaseStore();
+      const terms: string[] = [];
+      const run = (holder: string) => {
+        const ending = new AbortController();
+        const ended = runProcessUnderLease({
+          ...surroundings(),
+          process: follower(),
+          leases,
+          holder,
+          openCheckpoints: (fence) => {
+            terms.push(`${holder} ${fence}`);
+            return openMongoDbCheckpointStore({ url, fence });
+          },
+          signal: ending.signal,
+        });
+        const stop = async () => {
+          ending.abort();
+          await ended;
+        };
+        opened.defer(stop);
+        return stop;
+      };
+      const watched = openMongoDbCheckpointStore({ url });
+      opened.defer(() => watched.close());
+      const progress = new PolledProcessProgress({ process: follower(), checkpoints: watched, log: quiet });
+      opened.defer(() => progress.close());
+
+      const stopOne = run('one');
+      const first = await created('a');
+      assert.equal(await progress.passed(first, limitMilliseconds), store.streamOf('project-pa')[0]?.position);
+      run('other');
+      await stopOne();
+      const second = await created('b');
+      assert.equal(await progress.passed(second, limitMilliseconds), store.streamOf('project-pb')[0]?.position);
+      assert.deepEqual(terms, ['one 1', 'other 2']);
+      assert.deepEqual(projectsOf('a', 'b'), [['ProjectCreated'], ['ProjectCreated']]);
+    });
+  });
+});
+
+async function makeProject({ data }: { readonly data: object }, { handle }: ProcessTools): Promise<void> {
+  const organizationId = String((data as { readonly id?: unknown }).id);
+  const id = `p${organizationId}`;
+  await handle({
+    entity: project,
+    id,
+    decide: ({ state }) =>
+      E.right({
+        events: state === null ? [happened('ProjectCreated', { id, organizationId, name: 'First' })] : [],
+        tenant: { organizationId, projectId: id, partnerId: null },
+      }),
+  });
+}

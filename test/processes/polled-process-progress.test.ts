@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import type { Checkpoint } from '#processes/checkpoint-store.ts';
+import { PolledProcessProgress } from '#processes/polled-process-progress.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+const limitMilliseconds = 10_000;
+
+describe('progress of a process on another node', () => {
+  let peeks: number;
+  let checkpoint: Checkpoint;
+  let beforePeek: () => Promise<void>;
+  let warnings: string[];
+  let progress: PolledProcessProgress;
+
+  beforeEach(() => {
+    peeks = 0;
+    warnings = [];
+    checkpoint = { position: 0, lastAppended: 0 };
+    beforePeek = async () => undefined;
+    progress = new PolledProcessProgress({
+      process: { name: 'follower', types: ['Seen'], concerns: () => true, react: async () => undefined },
+      checkpoints: {
+        peek: async () => {
+          peeks += 1;
+          await beforePeek();
+          return checkpoint;
+        },
+      },
+      log: { info: () => undefined, warn: (_, message) => warnings.push(message), error: assert.fail },
+    });
+  });
+  afterEach(() => progress.close());
+
+  /** Lets the checkpoint move at the so manieth look. */
+  const moveAt = (look: number, to: Checkpoint) => {
+    beforePeek = async () => {
+      if (peeks >= look) checkpoint = to;
+    };
+  };
+
+  it('tells when the checkpoint has passed a position, and what was appended by then', async () => {
+    moveAt(5, { position: 7, lastAppended: 9 });
+    assert.equal(await progress.passed(7, limitMilliseconds), 9);
+    assert.equal(peeks, 5);
+  });
+
+  it('looks once for all who wait, and not when nobody does', async () => {
+    moveAt(3, { position: 7, lastAppended: 0 });
+    const waits = Array.from({ length: 50 }, (_, index) => progress.passed(index % 8, limitMilliseconds));
+    assert.deepEqual(new Set(await Promise.all(waits)), new Set([0]));
+    const looked = peeks;
+    assert.ok(looked <= 4, `looked ${looked} times`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(await progress.passed(6, limitMilliseconds), 0);
+    assert.equal(peeks, looked);
+  });
+
+  it('gives up when the time has run out', async () => {
+    assert.equal(await progress.passed(7, 30), null);
+    assert.equal(await progress.passed(7, 0), null);
+  });
+
+  it('goes on looking when the store was down, and says so once', async () => {
+    beforePeek = async () => {
+      if (peeks < 3) throw new Unavailable('It is down.');
+      checkpoint = { position: 7, lastAppended: 0 };
+    };
+    assert.equal(await progress.passed(7, limitMilliseconds), 0);
+    assert.equal(warnings.length, 1);
+  });
+
+  it('ends every wait when it is closed', async () => {
+    const wait = progress.passed(7, limitMilliseconds);
+    await progress.close();
+    assert.equal(await wait, null);
+  });
+});
