@@ -12,7 +12,7 @@ export const showLimitMilliseconds = 1_000;
  */
 export function effectsShown(
   processes: ReadonlyArray<ProcessProgress>,
-  projections: ProjectionsProgress,
+  projections: Pick<ProjectionsProgress, 'waitFor'>,
   allTypes: ReadonlyArray<string>,
 ): (appended: ReadonlyArray<RecordedEvent>) => Promise<void> {
   return async (appended) => {

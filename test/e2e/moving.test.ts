@@ -198,7 +198,8 @@ async function processesHaveSeen(log: ReadonlyArray<LoggedEvent>, { path }: Temp
   try {
     for (const { name, types } of [detachPhoneNumbers, assignAgentProfiles]) {
       const last = log.findLast(({ type }) => types.includes(type))?.position ?? Number.NaN;
-      if (!((await checkpoints.read(name)) >= last)) return false;
+      const { position } = await checkpoints.peek(name);
+      if (!(position >= last)) return false;
     }
     return true;
   } finally {
