@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { AppendLogTarget } from '#event-store/append-log-target.ts';
 import {
   type EventStoreDbEventStore,
@@ -13,7 +12,6 @@ import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
 import { loggerOn } from '#http/log.ts';
 import type { EventStoreConfig } from '../config.ts';
 import { openDataDirectory } from '../data-directory.ts';
-import { StartFailure } from '../start-failure.ts';
 
 /** A log that was opened. */
 export interface OpenedLog<Log extends RawLog> {
@@ -22,9 +20,6 @@ export interface OpenedLog<Log extends RawLog> {
   readonly kind: EventStoreConfig['kind'];
   readonly close: () => Promise<void>;
 }
-
-/** Made from the log where they lie beside it: of no use beside another one. */
-const madeFromLog = ['read.db', 'processes.db'];
 
 /** An append or a read is tried this long: a server that is started again costs no more than a wait. */
 const patientMilliseconds = 60_000;
@@ -49,7 +44,7 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
 /**
  * Opens a log to put another into it. An embedded one's folder is taken for this process.
  * @param folders further ones to take: a service that owns one of them may be at work on the store
- * @throws StartFailure when a running service owns a folder, or the store's holds read models of another log
+ * @throws StartFailure when a running service owns a folder
  */
 export async function openTarget(
   store: EventStoreConfig,
@@ -59,16 +54,14 @@ export async function openTarget(
     const opened = openPatiently(store.url);
     return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };
   }
-  const folder = dirname(store.path);
   const opened = new AsyncDisposableStack();
   try {
-    for (const path of new Set([folder, ...folders])) {
+    for (const path of new Set([dirname(store.path), ...folders])) {
       const directory = openDataDirectory(path);
       opened.defer(() => directory.release());
     }
     const log = openSqliteLogTarget(store.path);
     opened.defer(() => log.close());
-    if ((await log.lastPosition()) === 0) refuseLeftovers(folder);
     return { log, kind: store.kind, close: () => opened.disposeAsync() };
   } catch (error) {
     await opened.disposeAsync();
@@ -84,12 +77,4 @@ function openPatiently(url: string): EventStoreDbEventStore {
     readWithinMs: patientMilliseconds,
     log: loggerOn('error', process.stderr),
   });
-}
-
-function refuseLeftovers(folder: string): void {
-  const found = madeFromLog.filter((name) => existsSync(join(folder, name)));
-  if (found.length === 0) return;
-  throw new StartFailure(
-    `${folder} holds no events, but ${found.join(' and ')} of another log, which the imported one would be mixed with: remove them, or name another folder.`,
-  );
 }

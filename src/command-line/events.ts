@@ -33,10 +33,9 @@ events of this file: what is there is compared and left, so an import that was c
 command, and a newer export of the same log adds what is new. A file is verified whole before anything is stored;
 from standard input each event is verified before it is stored, and the whole at the end.
 
-Read models and the places of processes are not moved: the service makes them anew from the log (give it a new
-READ_STORE_URL, or remove read.db and processes.db from its DATA_DIR, for positions differ from store to store).
-Processes look at every event again, which changes nothing. Personal data is moved encrypted, as it is stored: its keys
-are not in the log. Take them along with npm run subject-keys.
+Read models and the places of processes are not moved: a service that is started on the moved log makes its read models
+anew, whatever its read store held, and its processes look at every event again, which changes nothing. Personal data is
+moved encrypted, as it is stored: its keys are not in the log. Take them along with npm run subject-keys.
 
 With - for a file, say npm run --silent, for npm writes to standard output too.
 `;

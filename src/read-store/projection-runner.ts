@@ -3,6 +3,7 @@ import type { FoldLimits } from '#read-store/fold.ts';
 import { GenerationFeed } from '#read-store/generation-feed.ts';
 import { Lane } from '#read-store/lane.ts';
 import type { Log } from '#read-store/log.ts';
+import { firstEventOf, LogOrigin } from '#read-store/log-origin.ts';
 import { isOperatorEvent, operatorEventTypes } from '#read-store/operator-events.ts';
 import type { AnyProjection } from '#read-store/projection.ts';
 import { type Pace, ProjectionStanding, type ServedPosition } from '#read-store/projection-standing.ts';
@@ -84,6 +85,7 @@ class Runner implements ProjectionRunner {
   #starting = true;
   #turn: Promise<void> = Promise.resolve();
   #obeyedUpTo = 0;
+  #origin = new LogOrigin(null);
   #statusAt = 0;
   /** When live events were last folded. */
   #liveAt = Number.NEGATIVE_INFINITY;
@@ -145,6 +147,7 @@ class Runner implements ProjectionRunner {
     const operator = await this.#operatorState(end);
     for (const standing of this.#standings) await this.#takeUp(standing, operator, end);
     await this.#obeyPast(end);
+    await this.#noteOrigin(this.#standings.filter(({ projection }) => !this.#origin.isOther(projection.name)));
     this.#assignLanes(end);
     await this.#tellStatus();
   }
@@ -162,9 +165,12 @@ class Runner implements ProjectionRunner {
   }
 
   async #operatorState(end: number): Promise<OperatorState> {
-    const state = await this.#persist('Reading the operator state', () => this.#options.store.operatorState());
-    // A log that ends before what was seen of it is another log.
-    const known = state.position <= end ? state : { position: 0, skipped: {} };
+    const { events, store } = this.#options;
+    const state = await this.#persist('Reading the operator state', () => store.operatorState());
+    const first = await this.#persist('Reading the log', () => firstEventOf(events, this.#signal));
+    this.#origin = new LogOrigin(first, state.madeFrom);
+    // A log that ends before what was seen of it is another log, too.
+    const known = state.position <= end && !this.#origin.hasOthers ? state : { position: 0, skipped: {} };
     this.#obeyedUpTo = known.position;
     return known;
   }
@@ -176,10 +182,16 @@ class Runner implements ProjectionRunner {
     const { current, filling } = await this.#persist('Reading the generations', () =>
       store.generations(projection.name),
     );
+    const isOther = this.#origin.isOther(projection.name);
     const usable = (generation: Generation | null): generation is Generation =>
-      generation !== null && fits(generation, projection) && generation.checkpoint <= end && generation.begunAt <= end;
+      generation !== null &&
+      !isOther &&
+      fits(generation, projection) &&
+      generation.checkpoint <= end &&
+      generation.begunAt <= end;
     if (usable(current) && current.complete) standing.current = this.#feed(standing, current, liveLimits);
-    else if (current?.complete === true) standing.frozen = current;
+    // What was made from another log answers nothing of this one.
+    else if (current?.complete === true && !isOther) standing.frozen = current;
     const unfinished = [filling, current].find((generation) => usable(generation) && !generation.complete);
     if (unfinished) standing.filling = this.#feed(standing, unfinished, rebuildLimits);
     if (standing.current === null && standing.filling === null) await this.#begin(standing, end);
@@ -195,6 +207,11 @@ class Runner implements ProjectionRunner {
     const generation = await this.#persist('Beginning a rebuild', () => this.#options.store.begin(definition, begunAt));
     if (standing.filling !== null) this.#catchUp.remove(standing.filling);
     standing.filling = this.#feed(standing, generation, rebuildLimits);
+  }
+
+  /** Notes that these read models are made from this log. */
+  async #noteOrigin(standings: ReadonlyArray<ProjectionStanding>): Promise<void> {
+    if (this.#origin.made(standings.map(({ projection }) => projection.name))) await this.#saveOperatorState();
   }
 
   /** Operators' requests that nobody has obeyed yet, read before anything is fed: what to skip must be known then. */
@@ -247,6 +264,8 @@ class Runner implements ProjectionRunner {
       feed.caughtUp ||= batch.caughtUp;
     }
     this.#options.onPositions?.();
+    if (this.#origin.begun(batch.events))
+      await this.#noteOrigin(this.#standings.filter(({ current }) => current !== null));
     await this.#obeyBatch(batch);
     if (!settled && batch.caughtUp) await this.#tellStatus();
   }
@@ -303,6 +322,7 @@ class Runner implements ProjectionRunner {
       standing.frozen = null;
       standing.filling = null;
       this.#report.built(standing.projection.name);
+      await this.#noteOrigin([standing]);
     }
     await this.#tellStatus();
   }
@@ -388,7 +408,7 @@ class Runner implements ProjectionRunner {
     const skipped = Object.fromEntries(
       this.#standings.map((standing) => [standing.projection.name, [...standing.skipped]] as const),
     );
-    const state = { position: this.#obeyedUpTo, skipped };
+    const state = { position: this.#obeyedUpTo, skipped, madeFrom: this.#origin.madeFrom };
     await this.#persist('Storing the operator state', () => this.#options.store.saveOperatorState(state));
   }
 

@@ -149,6 +149,8 @@ export interface OperatorState {
   readonly position: number;
   /** By projection: ids of events that it leaves out when it cannot take them. */
   readonly skipped: Readonly<Record<string, ReadonlyArray<string>>>;
+  /** By projection: the log that its read model was made from (`LogOrigin`). */
+  readonly madeFrom?: Readonly<Record<string, string>>;
 }
 
 /** The writing side of the read store: what the projection runner needs, and nobody else. One writer at a time. */

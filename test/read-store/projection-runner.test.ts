@@ -523,6 +523,52 @@ describe('projection runner', () => {
     await assert.rejects(reader.get('flows', 'f1'), Unavailable);
   });
 
+  it('begins anew on another log, however long, and answers nothing from the one before', async () => {
+    await start();
+    await caughtUp();
+    // It was empty when it was first seen.
+    log.append(created('f1'), renamed('f1', 'a'), version('f1', 1));
+    await caughtUp();
+    await shut();
+    log = new InMemoryEventStore();
+    log.append(created('g1'), created('f1'), version('g1', 1), renamed('f1', 'b'), renamed('g1', 'c'));
+    open();
+    const held = gated(writer);
+    held.close();
+    await start(undefined, held.writer);
+    await eventually('a commit is held', () => held.waiting() > 0);
+    assert.deepEqual([statusOf('flows').ready, statusOf('versions').ready], [false, false]);
+    held.open();
+    await caughtUp();
+    await eventually('all is there', async () => (await all('flows')).length === 2);
+    assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
+    const rebuilt = (await writer.generations('flows')).current?.number;
+    await restart();
+    await caughtUp();
+    assert.equal((await writer.generations('flows')).current?.number, rebuilt, 'it is known from now on');
+  });
+
+  it('begins anew again where it was ended before it knew the other log whole', async () => {
+    log.append(created('f1'));
+    await start();
+    await caughtUp();
+    await shut();
+    log = new InMemoryEventStore();
+    log.append(created('g1'), renamed('g1', 'a'), version('g1', 1));
+    open();
+    const held = gated(writer);
+    held.close();
+    await start(undefined, held.writer);
+    await eventually('a commit is held', () => held.waiting() > 0);
+    const closed = running().close();
+    held.open();
+    await closed;
+    await restart();
+    await caughtUp();
+    await eventually('all is there', async () => (await all('versions')).length === 1);
+    assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
+  });
+
   it('begins anew on a log that ends before what was seen of it', async () => {
     log.append(created('f1'), created('f2'), created('f3'));
     await start();

@@ -1,0 +1,71 @@
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+
+/**
+ * Which log each read model was made from. A log is known by its first event and where that stands: moved to another
+ * store, the same events have other positions, and a checkpoint says nothing of them.
+ */
+export class LogOrigin {
+  #log: string | null;
+  readonly #madeFrom: Map<string, string>;
+
+  /**
+   * @param first the log's first event; null while it is empty
+   * @param madeFrom by projection, as it was noted; where nothing was, a read model is taken for this log's
+   */
+  constructor(first: RecordedEvent | null, madeFrom: Readonly<Record<string, string>> = {}) {
+    this.#log = first === null ? null : identityOf(first);
+    this.#madeFrom = new Map(Object.entries(madeFrom));
+  }
+
+  /** What is to be noted. */
+  get madeFrom(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#madeFrom);
+  }
+
+  /** Whether anything was made from another log. */
+  get hasOthers(): boolean {
+    return [...this.#madeFrom.keys()].some((name) => this.isOther(name));
+  }
+
+  /** Whether a projection's read model was made from another log. */
+  isOther(projection: string): boolean {
+    const log = this.#madeFrom.get(projection);
+    return log !== undefined && this.#log !== null && log !== this.#log;
+  }
+
+  /** Tells events as they come: the first of an empty log is its first. @returns whether the log is known by it now */
+  begun(events: ReadonlyArray<RecordedEvent>): boolean {
+    const [first] = events;
+    if (this.#log !== null || first === undefined) return false;
+    this.#log = identityOf(first);
+    return true;
+  }
+
+  /** Tells that these projections' read models are made from this log. @returns whether that is new */
+  made(projections: Iterable<string>): boolean {
+    let isNew = false;
+    for (const name of projections) {
+      if (this.#log === null || this.#madeFrom.get(name) === this.#log) continue;
+      this.#madeFrom.set(name, this.#log);
+      isNew = true;
+    }
+    return isNew;
+  }
+}
+
+function identityOf({ position, id }: RecordedEvent): string {
+  return `${position}/${id}`;
+}
+
+/** The log's first event; null while it is empty, or once the signal aborts. @throws Unavailable */
+export async function firstEventOf(
+  events: Pick<EventStore, 'subscribe'>,
+  signal: AbortSignal,
+): Promise<RecordedEvent | null> {
+  for await (const batch of events.subscribe({ after: 0, batchSize: 1, signal })) {
+    const [first] = batch.events;
+    if (first !== undefined) return first;
+    if (batch.caughtUp) return null;
+  }
+  return null;
+}
