@@ -22,6 +22,7 @@ export const failures = {
   'instance-not-found': { status: 404, title: 'No such instance' },
   'phone-number-requirement-not-found': { status: 404, title: 'No such phone number requirement' },
   'projection-not-found': { status: 404, title: 'No such projection' },
+  'model-not-found': { status: 404, title: 'No such model' },
   'method-not-allowed': { status: 405, title: 'The path does not take this method' },
   'flow-version-active': { status: 409, title: 'The flow version is the active one' },
   'flow-in-use': { status: 409, title: 'A phone number points at the flow' },
@@ -47,9 +48,20 @@ export const failures = {
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another body' },
   'invalid-header': { status: 422, title: 'A header is not valid' },
   'rate-limited': { status: 429, title: 'Too many requests' },
+  'too-many-calls': { status: 429, title: 'Too many calls at once' },
   'internal-error': { status: 500, title: 'Switchyard failed' },
+  'no-provider': { status: 502, title: 'No provider of the model can do this' },
+  'provider-failed': { status: 502, title: 'The provider failed' },
+  'provider-key-refused': { status: 502, title: 'The provider refused the key of the gateway' },
+  'provider-reset': { status: 502, title: 'The connection to the provider broke' },
+  'provider-malformed': { status: 502, title: 'The answer of the provider cannot be read' },
+  'provider-unfinished': { status: 502, title: 'The provider ended its answer early' },
+  'provider-too-large': { status: 502, title: 'The answer of the provider is too large' },
   unavailable: { status: 503, title: 'Switchyard cannot answer just now' },
+  'provider-unreachable': { status: 503, title: 'The provider cannot be reached' },
+  'provider-overloaded': { status: 503, title: 'The provider is overloaded or down' },
   'read-model-behind': { status: 503, title: 'The read model has not caught up' },
+  'provider-timeout': { status: 504, title: 'The provider took too long' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type FailureCode = keyof typeof failures;

@@ -19,15 +19,23 @@ import { ClientGone, jsonBodyReader } from '#http/request-body.ts';
 import { idempotencyKeyOf, ifMatchOf, minPositionOf, neverRevision, presentedKeyOf } from '#http/request-headers.ts';
 import { SlimKoa } from '#http/slim-koa.ts';
 import { openApiDocument } from '#operations/openapi.ts';
-import type { Answer, Operation, OperationRequest, RequestInput } from '#operations/operation.ts';
+import type {
+  Answer,
+  AnyOperation,
+  Operation,
+  OperationRequest,
+  RelayOperation,
+  RequestInput,
+} from '#operations/operation.ts';
 import { type Route, routesOf } from '#operations/routes.ts';
+import { scopeRefusal } from '#operations/scope-refusal.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimit, rateLimited } from './rate-limit.ts';
 
 /** What the HTTP face stands on. */
 export interface AppOptions {
-  readonly operations: ReadonlyArray<Operation>;
+  readonly operations: ReadonlyArray<AnyOperation>;
   /** Who holds a presented key; null for a key that is not valid. */
   readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
   readonly readiness: Readiness;
@@ -131,19 +139,36 @@ class HttpFace {
       exchange.name = operation.name;
       exchange.plane = operation.plane;
       exchange.hasBody = route.hasBody;
-      return this.#answerOperation(exchange, route, parameters);
+      return operation.kind === 'relay'
+        ? this.#answerRelay(exchange, operation)
+        : this.#answerOperation(exchange, route, operation, parameters);
     };
     return { method, path: operation.http.path, handler };
   }
 
-  async #answerOperation(exchange: Exchange, route: Route, parameters: Parameters): Promise<void> {
+  /** The operation writes the answer itself, once the key is good. */
+  async #answerRelay(exchange: Exchange, { scope, relay }: RelayOperation): Promise<void> {
+    const caller = await this.#callerOf(exchange);
+    if ('code' in caller) return this.#refuse(exchange, caller);
+    const refusal = scopeRefusal(caller, scope);
+    if (refusal !== null) return this.#refuse(exchange, refusal);
+    const { ctx, limitFields, started } = exchange;
+    await relay({ ctx, keyId: caller.keyId, fields: limitFields, startedAt: started });
+  }
+
+  async #answerOperation(
+    exchange: Exchange,
+    route: Route,
+    operation: Operation,
+    parameters: Parameters,
+  ): Promise<void> {
     const caller = await this.#callerOf(exchange);
     if ('code' in caller) return this.#refuse(exchange, caller);
     for (const name of route.idParameters) {
       if (!isCuid(parameters[name] ?? '')) return this.#refuse(exchange, noSuchId(route, parameters[name] ?? ''));
     }
     const { request, faultyHeader } = this.#requestOf(exchange, route, parameters, caller);
-    const outcome = await this.#execute(route.operation, request);
+    const outcome = await this.#execute(operation, request);
     if (E.isLeft(outcome)) return this.#refuse(exchange, outcome.left, request);
     // A query that had no input to read has not met its headers yet.
     if (faultyHeader !== null) return this.#refuse(exchange, faultyHeader);
@@ -165,7 +190,7 @@ class HttpFace {
     if (this.#rateLimit === null) return caller;
     const { allowed, fields, retryAfterSeconds } = await this.#rateLimit.take(caller.keyId);
     exchange.limitFields = fields;
-    return allowed ? caller : failure('rate-limited', tooMany(retryAfterSeconds), { retryAfterSeconds });
+    return allowed ? caller : rateLimited(retryAfterSeconds);
   }
 
   #requestOf(exchange: Exchange, route: Route, parameters: Parameters, caller: Caller): Understood {
@@ -288,8 +313,6 @@ const noSuchTag = failure(
   'precondition-failed',
   'If-Match holds no ETag that this resource can have: send one as given, like "3".',
 );
-
-const tooMany = (seconds: number) => `This key has used up its requests. Try again in ${seconds} s.`;
 
 function challenge(refusal: Failure): string {
   const error = refusal.code === 'key-invalid' ? ', error="invalid_token"' : '';

@@ -25,12 +25,21 @@ function detailOf({ keys, message }: InputError & { readonly keys: Keys }, place
   return { loc: [place, ...keys], msg: message, type: message === 'is required' ? 'missing' : 'value_error' };
 }
 
+/** What clients read of an error; all four members must be there. */
+export interface ErrorObject {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
 /** OpenAI's way to write it: `model_not_found`. */
-function errorCode(code: FailureCode): string {
+export function errorCode(code: FailureCode): string {
   return code === 'malformed-json' || code === 'invalid-encoding' ? 'json_invalid' : code.replaceAll('-', '_');
 }
 
-function errorType(status: number): string {
+/** OpenAI's kind of error for a status. */
+export function errorType(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
   if (status === 429) return 'rate_limit_error';

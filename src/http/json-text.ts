@@ -3,9 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
 import { invalidInput, maxInputErrors, pointerTo } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-
-/** Levels of arrays and objects at most. */
-export const maxJsonLevels = 256;
+import { deeperThan, maxJsonLevels } from '#src/json-scan.ts';
 
 /**
  * The JSON object in a body's bytes. It may hold a member named `__proto__`, as its own: never assign it onto another.
@@ -13,6 +11,20 @@ export const maxJsonLevels = 256;
  * held; halves of surrogate pairs)
  */
 export function parseJsonObject(bytes: Buffer): E.Either<Failure, JsonObject> {
+  const read = objectIn(bytes);
+  if (E.isLeft(read)) return read;
+  const { object, text } = read.right;
+  const errors = mayHoldUnsafe.test(text) ? unsafeValues(object) : [];
+  return errors.length > 0 ? E.left(invalidInput(errors)) : E.right(object);
+}
+
+/** As `parseJsonObject`, but for numbers and strings that cannot be held: for what is not kept but passed on as it is. */
+export function readJsonObject(bytes: Buffer): E.Either<Failure, JsonObject> {
+  const read = objectIn(bytes);
+  return E.isLeft(read) ? read : E.right(read.right.object);
+}
+
+function objectIn(bytes: Buffer): E.Either<Failure, { readonly object: JsonObject; readonly text: string }> {
   if (!isUtf8(bytes)) return E.left(failure('invalid-encoding', 'The body holds bytes that are not UTF-8.'));
   const text = bytes.toString('utf8');
   if (deeperThan(text, maxJsonLevels)) {
@@ -24,8 +36,7 @@ export function parseJsonObject(bytes: Buffer): E.Either<Failure, JsonObject> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return E.left(invalidInput([{ pointer: '', message: 'must be a JSON object' }]));
   }
-  const errors = mayHoldUnsafe.test(text) ? unsafeValues(value) : [];
-  return errors.length > 0 ? E.left(invalidInput(errors)) : E.right(value as JsonObject);
+  return E.right({ object: value as JsonObject, text });
 }
 
 function parse(text: string): E.Either<Failure, Json> {
@@ -36,43 +47,6 @@ function parse(text: string): E.Either<Failure, Json> {
     const at = place === undefined ? '' : ` (${place.replace(' column', ', column')})`;
     return E.left(failure('malformed-json', `The body is not JSON${at}.`));
   }
-}
-
-const quote = 0x22;
-const backslash = 0x5c;
-
-/** Whether a JSON text nests deeper than so many levels. Looks at the text alone: no recursion, whatever it holds. */
-function deeperThan(text: string, levels: number): boolean {
-  let level = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    switch (text.charCodeAt(index)) {
-      case quote:
-        index = endOfString(text, index);
-        break;
-      case 0x5b:
-      case 0x7b:
-        level += 1;
-        if (level > levels) return true;
-        break;
-      case 0x5d:
-      case 0x7d:
-        level -= 1;
-        break;
-    }
-  }
-  return false;
-}
-
-/** The index of the quote that ends the string beginning at `start`; the text's length when none does. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes += 1;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { type Failure, failure } from '#domain/failure.ts';
 
 const windowSeconds = 60;
 
@@ -37,4 +38,10 @@ export class RateLimit {
       retryAfterSeconds,
     };
   }
+}
+
+/** The refusal of a request beyond the limit. */
+export function rateLimited(retryAfterSeconds: number): Failure {
+  const detail = `This key has used up its requests. Try again in ${retryAfterSeconds} s.`;
+  return failure('rate-limited', detail, { retryAfterSeconds });
 }

@@ -80,7 +80,8 @@ function typeOf(error: unknown): unknown {
 const jsonType = /^application\/(?:json|[\w!#$&^.+-]+\+json)$|^[\w!#$&^.-]+\/[\w!#$&^.+-]+\+json$/i;
 const utf8 = /^"?utf-?8"?$/i;
 
-function mediaTypeRefusal(ctx: Context): Failure | null {
+/** Why a body of this media type is not taken as JSON; null for one that is. */
+export function mediaTypeRefusal(ctx: Context): Failure | null {
   const { headers } = ctx.req;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

@@ -1,7 +1,7 @@
 import { type FailureCode, failures, gatewayStatus } from '#domain/failure.ts';
 import type { JsonObject } from '#src/json.ts';
 import { type Hoist, jsonSchema, members, requiredMembers } from './json-schema.ts';
-import type { Operation } from './operation.ts';
+import type { AnyOperation } from './operation.ts';
 import { pathParameters } from './routes.ts';
 
 /** The version of the interface: the contract's. */
@@ -27,7 +27,7 @@ const commandFailures: ReadonlyArray<FailureCode> = [
  * The interface in OpenAPI 3.1: every operation with its parameters, body, answers, failures and an example.
  * @throws Error for a codec that has no JSON Schema
  */
-export function openApiDocument(operations: ReadonlyArray<Operation>): JsonObject {
+export function openApiDocument(operations: ReadonlyArray<AnyOperation>): JsonObject {
   const schemas: Record<string, JsonObject> = { Problem: problemSchema, GatewayError: gatewayErrorSchema };
   const hoist: Hoist = (name, schema) => {
     schemas[name] ??= schema;
@@ -60,7 +60,7 @@ export function openApiDocument(operations: ReadonlyArray<Operation>): JsonObjec
   };
 }
 
-function describe(operation: Operation, hoist: Hoist): JsonObject {
+function describe(operation: AnyOperation, hoist: Hoist): JsonObject {
   const description = [operation.description, scopeNote(operation)].filter((text) => text !== undefined).join('\n\n');
   const body = requestBody(operation);
   return {
@@ -74,15 +74,15 @@ function describe(operation: Operation, hoist: Hoist): JsonObject {
   };
 }
 
-function scopeNote({ scope }: Operation): string {
+function scopeNote({ scope }: AnyOperation): string {
   return scope === null ? 'Any valid key may do this.' : `Needs the scope \`${scope}\`.`;
 }
 
-function takesBody({ http }: Operation): boolean {
+function takesBody({ http }: AnyOperation): boolean {
   return http.method === 'post' || http.method === 'put' || http.method === 'patch';
 }
 
-function parameters(operation: Operation): ReadonlyArray<JsonObject> {
+function parameters(operation: AnyOperation): ReadonlyArray<JsonObject> {
   const schema = jsonSchema(operation.input);
   const inPath = pathParameters(operation.http.path);
   const required = new Set(requiredMembers(schema));
@@ -94,13 +94,14 @@ function parameters(operation: Operation): ReadonlyArray<JsonObject> {
   return [...path, ...query, ...requestHeaders(operation)];
 }
 
-function requestHeaders({ kind, hasRevision }: Operation): ReadonlyArray<JsonObject> {
+function requestHeaders({ kind, hasRevision }: AnyOperation): ReadonlyArray<JsonObject> {
+  if (kind === 'relay') return [];
   if (kind === 'query') return [minPositionHeader];
   return [idempotencyKeyHeader, ...(hasRevision ? [ifMatchHeader] : [])];
 }
 
 /** The body's schema: the members of the input that are not in the path. Null when there is nothing to send. */
-export function bodySchema(operation: Operation): JsonObject | null {
+export function bodySchema(operation: AnyOperation): JsonObject | null {
   if (!takesBody(operation)) return null;
   const schema = jsonSchema(operation.input);
   const inPath = new Set(pathParameters(operation.http.path));
@@ -114,15 +115,16 @@ export function bodySchema(operation: Operation): JsonObject | null {
   };
 }
 
-function requestBody(operation: Operation): JsonObject | null {
+function requestBody(operation: AnyOperation): JsonObject | null {
   const schema = bodySchema(operation);
   if (schema === null) return null;
   const { input } = operation.example;
   const content = { schema, ...(input === undefined ? {} : { example: input }) };
-  return { required: requiredMembers(schema).length > 0, content: { 'application/json': content } };
+  const type = operation.kind === 'relay' ? operation.consumes : 'application/json';
+  return { required: requiredMembers(schema).length > 0, content: { [type]: content } };
 }
 
-function success(operation: Operation, hoist: Hoist): JsonObject {
+function success(operation: AnyOperation, hoist: Hoist): JsonObject {
   const { output, example, http, kind, hasRevision, paged } = operation;
   const named = [
     'X-Request-Id',
@@ -140,11 +142,15 @@ function success(operation: Operation, hoist: Hoist): JsonObject {
     schema: jsonSchema(output, hoist),
     ...(example.output === undefined ? {} : { example: example.output }),
   };
-  return { ...answer, content: { 'application/json': content } };
+  const others = operation.kind === 'relay' ? operation.produces : [];
+  return {
+    ...answer,
+    content: { 'application/json': content, ...Object.fromEntries(others.map((type) => [type, {}])) },
+  };
 }
 
 /** Every failure that an operation may answer, by status. */
-function refusals(operation: Operation): JsonObject {
+function refusals(operation: AnyOperation): JsonObject {
   const statusOf = (code: FailureCode) => (operation.plane === 'gateway' ? gatewayStatus(code) : failures[code].status);
   const byStatus = Map.groupBy(failuresOf(operation), statusOf);
   const sorted = [...byStatus].sort(([left], [right]) => left - right);
@@ -152,7 +158,7 @@ function refusals(operation: Operation): JsonObject {
 }
 
 /** The failures of an operation: its own and those that its kind has. */
-export function failuresOf(operation: Operation): ReadonlyArray<FailureCode> {
+export function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
   const { scope, kind, hasRevision, failures: own } = operation;
   return [
     ...new Set([
@@ -161,14 +167,15 @@ export function failuresOf(operation: Operation): ReadonlyArray<FailureCode> {
       ...own,
       ...(takesBody(operation) ? bodyFailures : []),
       'invalid-input' as const,
-      'invalid-header' as const,
-      ...(kind === 'command' ? commandFailures : ['read-model-behind' as const]),
+      ...(kind === 'relay' ? [] : (['invalid-header'] as const)),
+      ...(kind === 'command' ? commandFailures : []),
+      ...(kind === 'query' ? (['read-model-behind'] as const) : []),
       ...(kind === 'command' && hasRevision ? ['precondition-failed' as const] : []),
     ]),
   ];
 }
 
-function refusal({ plane }: Operation, status: number, codes: ReadonlyArray<FailureCode>): JsonObject {
+function refusal({ plane }: AnyOperation, status: number, codes: ReadonlyArray<FailureCode>): JsonObject {
   const gateway = plane === 'gateway';
   const schema = { $ref: `#/components/schemas/${gateway ? 'GatewayError' : 'Problem'}` };
   const type = gateway ? 'application/json' : 'application/problem+json';

@@ -1,5 +1,6 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
+import type { Context } from 'koa';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller } from '#domain/tenancy.ts';
@@ -49,6 +50,29 @@ export interface Operation {
   /** Answers a request. Refuses in the order of DECISIONS.md; rejects only with `Unavailable` or a bug. */
   readonly execute: (request: OperationRequest) => Promise<E.Either<Failure, Answer>>;
 }
+
+/** A request whose key is good, to be answered on its connection. */
+export interface RelayRequest {
+  readonly ctx: Context;
+  readonly keyId: string;
+  /** Headers for every answer, names and values in turn: the key's limits. */
+  readonly fields: ReadonlyArray<string>;
+  /** When it came, by the monotonic clock in ms. */
+  readonly startedAt: number;
+}
+
+/** An operation that writes its answer itself, as it comes from elsewhere; no face but HTTP has it. */
+export interface RelayOperation extends Omit<Operation, 'kind' | 'execute'> {
+  readonly kind: 'relay';
+  /** What its body is. */
+  readonly consumes: 'application/json' | 'multipart/form-data';
+  /** What else than JSON it may answer. */
+  readonly produces: ReadonlyArray<string>;
+  /** Answers a request. Resolves when nothing more will be written; rejects only with `ClientGone` or a bug. */
+  readonly relay: (request: RelayRequest) => Promise<void>;
+}
+
+export type AnyOperation = Operation | RelayOperation;
 
 /** The members of a request that are not in its path. */
 export interface RequestInput {

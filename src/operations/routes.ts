@@ -1,11 +1,11 @@
 import { cuid, schemaOf } from '#domain/codecs.ts';
 import type { FailureCode } from '#domain/failure.ts';
 import { jsonSchema, members } from '#operations/json-schema.ts';
-import type { Operation } from '#operations/operation.ts';
+import type { AnyOperation } from '#operations/operation.ts';
 
 /** What the HTTP face needs to know of an operation, worked out once. */
 export interface Route {
-  readonly operation: Operation;
+  readonly operation: AnyOperation;
   /** Upper case, as in a request. */
   readonly method: string;
   /** Path parameters that are ids: what is no id there answers like what does not exist. */
@@ -28,7 +28,7 @@ const idPattern = schemaOf(cuid)?.pattern;
  * The HTTP routes of operations.
  * @throws Error when two operations share a method and path, or a path parameter is no member of the input
  */
-export function routesOf(operations: ReadonlyArray<Operation>): ReadonlyArray<Route> {
+export function routesOf(operations: ReadonlyArray<AnyOperation>): ReadonlyArray<Route> {
   const lines = new Set<string>();
   return operations.map((operation) => {
     const line = `${operation.http.method} ${operation.http.path.replace(/:\w+/g, ':')}`;
@@ -38,7 +38,7 @@ export function routesOf(operations: ReadonlyArray<Operation>): ReadonlyArray<Ro
   });
 }
 
-function routeOf(operation: Operation, operations: ReadonlyArray<Operation>): Route {
+function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>): Route {
   const { method, path } = operation.http;
   const inputs = members(jsonSchema(operation.input));
   const names = new Set(Object.keys(inputs));
@@ -68,7 +68,7 @@ export function pathParameters(path: string): ReadonlyArray<string> {
  * `/v1/flows/:flowId` gives, `/v1/flows/:flowId/versions` what `/v1/flow-versions/:versionId` gives, and
  * `/v1/partner/customers` what stands right under it.
  */
-function createdUnder(collection: string, operations: ReadonlyArray<Operation>): string | null {
+function createdUnder(collection: string, operations: ReadonlyArray<AnyOperation>): string | null {
   const segments = collection.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'));
   const [version, parent] = [segments[0], segments.at(-2)];
   const last = segments.at(-1);
@@ -85,7 +85,7 @@ function createdUnder(collection: string, operations: ReadonlyArray<Operation>):
 }
 
 /** `id`, but for what is known by another's id: a customer by its organization's. */
-function createdId({ output }: Operation): string {
+function createdId({ output }: AnyOperation): string {
   const names = output === null ? [] : Object.keys(members(jsonSchema(output)));
   return names.includes('id') ? 'id' : (names.find((name) => name.endsWith('Id')) ?? 'id');
 }

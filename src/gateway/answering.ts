@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AttemptControl, Reception } from './attempt.ts';
+import type { AttemptFailure } from './attempt-failure.ts';
+import type { Tokens } from './chat-event.ts';
+
+/** A successful answer as it begins. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** What tells the client who served it, names and values in turn. */
+  readonly servedBy: ReadonlyArray<string>;
+}
+
+/** How answers reach the client: whole, event by event, byte by byte. One for a call, through all its attempts. */
+export interface Answering {
+  readonly receive: (head: AnswerHead, attempt: AttemptControl) => Reception;
+  /** Whether the client has been sent a part: nothing can be tried anew then. */
+  readonly begun: boolean;
+  /** The text that the client has, where another target may go on from it; else null. */
+  readonly continuation: () => string | null;
+  /** Ends an answer that has begun, so that nobody takes it for a whole one. */
+  readonly breakOff: (failure: AttemptFailure) => void;
+  readonly tokens: Tokens | null;
+}
+
+/** The provider's headers that a client gets to see, beside the content's type. */
+const handedOn = ['content-language', 'openai-processing-ms', 'openai-version'];
+
+/** The headers of an answer in the names in which they go out, names and values in turn. */
+export function answerFields({ headers, servedBy }: AnswerHead, contentType: string): string[] {
+  const fields = ['Content-Type', contentType, ...servedBy];
+  for (const name of handedOn) {
+    const value = headers[name];
+    if (typeof value === 'string') fields.push(name, value);
+  }
+  const id = headers['x-request-id'];
+  if (typeof id === 'string') fields.push('X-Switchyard-Provider-Request-Id', id);
+  return fields;
+}
+
+/** Whether an answer's bytes are those of its content: it was asked for without compression. */
+export function isPlain(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
+}

@@ -1,0 +1,241 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Failure, failure, gatewayStatus } from '#domain/failure.ts';
+import { type ErrorObject, errorCode, errorType, gatewayError } from '#http/gateway-error.ts';
+import type { Json, JsonObject } from '#src/json.ts';
+import { isObject, type ProviderError, providerErrorIn } from './chat-event.ts';
+import type { Timeouts } from './configuration.ts';
+
+/** A limit that ran out: `firstContent`, … */
+export type Limit = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
+
+/** How an attempt at a target failed. */
+export type AttemptFailure =
+  | { readonly kind: 'limit'; readonly limit: Limit }
+  /**
+   * `unreachable`: no connection. `reset`: it broke. `malformed`: the answer cannot be read. `unfinished`: it ended
+   * early. `too-large`: it is more than is held.
+   */
+  | { readonly kind: 'broken'; readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large' }
+  | Refused;
+
+/** The provider said no: by its status, or by an error inside an answer that began as a success. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly status: number;
+  readonly error: ProviderError | null;
+  /** As it came; null for an error inside a stream. */
+  readonly body: Buffer | null;
+  readonly retryAfterMs: number | null;
+  readonly shouldRetry: string | null;
+}
+
+/** Reads a refusal. @param body what came of it, 1 MiB at most */
+export function refusedBy(status: number, headers: IncomingHttpHeaders, body: Buffer): Refused {
+  const value = parsed(body);
+  const error = isObject(value) ? providerErrorIn(value) : null;
+  const shouldRetry = headers['x-should-retry'];
+  return {
+    kind: 'refused',
+    status,
+    error,
+    body,
+    retryAfterMs: retryAfterOf(headers, Date.now()),
+    shouldRetry: typeof shouldRetry === 'string' ? shouldRetry : null,
+  };
+}
+
+/** The refusal that an error inside an answer of status 200 is. */
+export function refusedInside(error: ProviderError): Refused {
+  return { kind: 'refused', status: statusOf(error), error, body: null, retryAfterMs: null, shouldRetry: null };
+}
+
+/** Which limit a refusal falls under: what may be tried again, and where. */
+export type RefusalClass =
+  /** The target may take it later. */
+  | 'busy'
+  /** The operator's trouble: this target will not take it. */
+  | 'operator'
+  /** Too long for this model: another may have more room. */
+  | 'context-length'
+  /** The request's own trouble, wherever it goes. */
+  | 'request'
+  | 'server';
+
+export function classOf({ status, error }: Refused): RefusalClass {
+  if (status === 429 || status === 408 || status === 409 || status === 425) return 'busy';
+  if (status === 401 || status === 403) return error !== null && isContentPolicy(error) ? 'request' : 'operator';
+  if (status >= 500) return 'server';
+  if (status < 400) return 'server';
+  return error !== null && isContextLength(error) ? 'context-length' : 'request';
+}
+
+const contextLength =
+  /context[_ ](?:length|window)|maximum (?:context|prompt|input)|(?:prompt|input) is too long|too many (?:input )?tokens|exceeds? the (?:model'?s )?(?:maximum|context)/i;
+
+function isContextLength({ code, message }: ProviderError): boolean {
+  return code === 'context_length_exceeded' || contextLength.test(message);
+}
+
+function isContentPolicy({ code, type }: ProviderError): boolean {
+  return [code, type].some((text) => text !== null && /content[_ ]?(?:policy|filter)|responsibleai/i.test(text));
+}
+
+/** The status that an error without one would have had. */
+function statusOf(error: ProviderError): number {
+  const { code, type } = error;
+  const number = Number(code);
+  if (Number.isInteger(number) && number >= 400 && number < 600) return number;
+  const said = `${code ?? ''} ${type ?? ''}`;
+  if (/rate_?limit|too_many|quota|overloaded/i.test(said)) return /overloaded/i.test(said) ? 503 : 429;
+  if (/authentication|permission|api_key/i.test(said)) return 401;
+  if (isContextLength(error) || isContentPolicy(error) || /invalid_request/i.test(said)) return 400;
+  return 502;
+}
+
+/** What a client is told where nothing is left to be tried. */
+export interface LastWord {
+  readonly status: number;
+  /** The body; where a provider's own is handed on, its bytes as they came. */
+  readonly body: string | Buffer;
+  readonly contentType: string;
+  readonly retryAfterMs: number | null;
+  readonly shouldRetry: string | null;
+  readonly code: string | null;
+}
+
+/** Makes of the failure of the last attempt what the client is told. */
+export function lastWordOn(failed: AttemptFailure): LastWord {
+  const isHandedOn =
+    failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classOf(failed) !== 'operator';
+  return isHandedOn ? handedOn(failed) : ownWords(failureOf(failed));
+}
+
+/** A failure of the gateway's own as a client is told it. */
+export function ownWords(failed: Failure): LastWord {
+  const { retryAfterSeconds } = failed;
+  return {
+    status: gatewayStatus(failed.code),
+    body: JSON.stringify(gatewayError(failed, 'body')),
+    contentType: 'application/json',
+    retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
+    shouldRetry: null,
+    code: errorCode(failed.code),
+  };
+}
+
+/** What failed in the middle of a stream: an error inside it in the provider's own words. */
+export function errorInStream(failed: AttemptFailure): JsonObject {
+  const isTold =
+    failed.kind === 'refused' &&
+    failed.error !== null &&
+    classOf(failed) !== 'operator' &&
+    (failed.body === null || failed.status < 500);
+  return isTold ? { error: { ...errorObjectOf(failed) } } : gatewayError(failureOf(failed), 'body');
+}
+
+/** A provider's 4xx keeps its status and body; a body without an error is put into one. */
+function handedOn(refused: Refused): LastWord {
+  const { status, error, body, retryAfterMs, shouldRetry } = refused;
+  const value = body === null ? undefined : parsed(body);
+  const isAsRead = body !== null && isObject(value) && isObject(value.error);
+  return {
+    status,
+    body: isAsRead ? body : JSON.stringify({ error: errorObjectOf(refused) }),
+    contentType: 'application/json',
+    retryAfterMs,
+    shouldRetry,
+    code: error?.code ?? 'provider_refused',
+  };
+}
+
+function errorObjectOf({ status, error, body }: Refused): ErrorObject {
+  return {
+    message: error?.message ?? textOf(body) ?? `The provider refused with status ${status}.`,
+    type: error?.type ?? errorType(status),
+    param: error?.param ?? null,
+    code: error?.code ?? null,
+  };
+}
+
+const longestHandedOn = 2_000;
+
+function textOf(body: Buffer | null): string | null {
+  const text = body?.toString('utf8').trim() ?? '';
+  return text === '' ? null : text.slice(0, longestHandedOn);
+}
+
+/** What failed, in the gateway's own words. */
+function failureOf(failed: AttemptFailure): Failure {
+  switch (failed.kind) {
+    case 'limit':
+      return failure('provider-timeout', limitMessages[failed.limit]);
+    case 'broken':
+      return brokenFailure(failed.how);
+    case 'refused':
+      return refusedFailure(failed);
+  }
+}
+
+const limitMessages: Readonly<Record<Limit, string>> = {
+  connect: 'The provider could not be reached in time.',
+  headers: 'The provider did not begin to answer in time.',
+  firstContent: 'The provider sent no content in time.',
+  idle: 'The provider stopped sending in the middle of its answer.',
+  total: 'The call took longer than it may take in all.',
+};
+
+function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']): Failure {
+  switch (how) {
+    case 'unreachable':
+      return failure('provider-unreachable', 'The provider cannot be reached. Try again later.', {
+        retryAfterSeconds: 1,
+      });
+    case 'reset':
+      return failure('provider-reset', 'The connection to the provider broke before its answer was complete.');
+    case 'malformed':
+      return failure('provider-malformed', 'The provider sent an answer that cannot be read.');
+    case 'unfinished':
+      return failure('provider-unfinished', 'The provider ended its answer before it was finished.');
+    case 'too-large':
+      return failure('provider-too-large', 'The provider sent more than the gateway holds.');
+  }
+}
+
+function refusedFailure({ status, retryAfterMs }: Refused): Failure {
+  if (status === 401 || status === 403) {
+    const told = 'The provider does not take the key that the gateway has for it. Tell the operator.';
+    return failure('provider-key-refused', told);
+  }
+  const wait = retryAfterMs === null ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
+  if (status === 503 || status === 529) {
+    const told = 'The provider is overloaded or down. Try again later.';
+    return failure('provider-overloaded', told, { retryAfterSeconds: 1, ...wait });
+  }
+  if (status === 504) return failure('provider-timeout', 'The provider ran out of time.', wait);
+  return failure('provider-failed', `The provider failed with status ${status}.`, wait);
+}
+
+const longestRetryAfter = 24 * 60 * 60 * 1_000;
+
+/** How long to wait, from `retry-after-ms` before `Retry-After` (seconds or a date). @param now in ms of the epoch */
+export function retryAfterOf(headers: IncomingHttpHeaders, now: number): number | null {
+  const exact = headers['retry-after-ms'];
+  if (typeof exact === 'string' && /^\d+(?:\.\d+)?$/.test(exact.trim())) return bounded(Number(exact));
+  const header = headers['retry-after']?.trim();
+  if (header === undefined || header === '') return null;
+  if (/^\d+(?:\.\d+)?$/.test(header)) return bounded(Number(header) * 1_000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? null : bounded(date - now);
+}
+
+function bounded(milliseconds: number): number {
+  return Math.min(longestRetryAfter, Math.max(0, Math.ceil(milliseconds)));
+}
+
+function parsed(body: Buffer): Json | undefined {
+  try {
+    return JSON.parse(body.toString('utf8')) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import { type AttemptFailure, classOf } from './attempt-failure.ts';
+
+/** Where a call stands when an attempt has failed before any content of it left. */
+export interface Standing {
+  /** Tries on this target so far, the failed one included. */
+  readonly triesHere: number;
+  /** Further tries on a target that are allowed. */
+  readonly retries: number;
+  /** Whether another target can be asked. */
+  readonly hasOther: boolean;
+  /** What is left of the whole call's time. */
+  readonly remainingMs: number;
+}
+
+/** What to do next. */
+export type NextStep =
+  | { readonly kind: 'again'; readonly afterMs: number }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'give-up' };
+
+const giveUp: NextStep = { kind: 'give-up' };
+const other: NextStep = { kind: 'other' };
+
+/** Waits between tries: doubled each time from the least to the most, of which 50 to 100% by chance. */
+const leastBackoffMs = 200;
+const mostBackoffMs = 4_000;
+/** A target that asks for a longer wait is left for another one at once. */
+const shortWaitMs = 1_000;
+/** A longer wait is left to the client, which is told of it. */
+const longestWaitMs = 15_000;
+
+/**
+ * Decides what follows a failed attempt.
+ * @param random from 0 to 1, for jitter: callers that failed together must not come back together
+ */
+export function nextStep(failure: AttemptFailure, standing: Standing, random: number): NextStep {
+  const elsewhere = standing.hasOther ? other : giveUp;
+  if (failure.kind === 'limit') return failure.limit === 'total' ? giveUp : elsewhere;
+  if (failure.kind === 'broken')
+    return failure.how === 'too-large' ? elsewhere : againOr(elsewhere, null, standing, random);
+  switch (classOf(failure)) {
+    case 'request':
+      return giveUp;
+    case 'operator':
+    case 'context-length':
+      return elsewhere;
+    case 'busy':
+    case 'server':
+      if (failure.shouldRetry === 'false') return elsewhere;
+      return againOr(elsewhere, failure.retryAfterMs, standing, random);
+  }
+}
+
+function againOr(elsewhere: NextStep, retryAfterMs: number | null, standing: Standing, random: number): NextStep {
+  const { triesHere, retries, hasOther, remainingMs } = standing;
+  if (triesHere > retries) return elsewhere;
+  if (retryAfterMs === null) {
+    const backoff = Math.min(mostBackoffMs, leastBackoffMs * 2 ** (triesHere - 1));
+    const afterMs = Math.round(backoff * (0.5 + random / 2));
+    return afterMs < remainingMs ? { kind: 'again', afterMs } : elsewhere;
+  }
+  if (hasOther && retryAfterMs > shortWaitMs) return other;
+  if (retryAfterMs > longestWaitMs || retryAfterMs >= remainingMs) return elsewhere;
+  // Never sooner than asked for; a little later, so that not all come at once.
+  return { kind: 'again', afterMs: Math.round(retryAfterMs + random * Math.min(250, retryAfterMs / 4)) };
+}
+
+/** Whether a failure speaks against the target itself: enough of these in a row, and it is rested. */
+export function countsAgainst(failure: AttemptFailure): boolean {
+  switch (failure.kind) {
+    case 'limit':
+      return failure.limit !== 'total';
+    case 'broken':
+      return failure.how !== 'too-large';
+    case 'refused': {
+      const refusal = classOf(failure);
+      return refusal === 'server' || refusal === 'operator';
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { type AnswerHead, type Answering, answerFields } from './answering.ts';
+import type { AttemptControl, Reception } from './attempt.ts';
+import type { AttemptFailure } from './attempt-failure.ts';
+import type { Client } from './client.ts';
+
+const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
+
+/** Passes bytes on as they come, audio for one. The first of them makes the answer begin. */
+export class ByteStreamAnswer implements Answering {
+  readonly #client: Client;
+  readonly tokens = null;
+  begun = false;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  receive(head: AnswerHead, attempt: AttemptControl): Reception {
+    const goOn = () => attempt.resume();
+    return {
+      onData: (chunk) => {
+        if (!this.begun) this.#begin(head, attempt);
+        if (this.#client.write(chunk)) return;
+        attempt.pause();
+        this.#client.whenDrained(goOn);
+      },
+      onEnd: () => {
+        if (!this.begun) return attempt.failed(unfinished);
+        this.#client.end();
+        attempt.served();
+      },
+    };
+  }
+
+  continuation(): null {
+    return null;
+  }
+
+  /** Bytes have no place for an error: the connection is cut, which no client takes for an end. */
+  breakOff(): void {
+    this.#client.cut();
+  }
+
+  #begin(head: AnswerHead, attempt: AttemptControl): void {
+    attempt.content();
+    this.begun = true;
+    const fields = answerFields(head, head.headers['content-type'] ?? 'application/octet-stream');
+    for (const name of ['content-length', 'content-encoding', 'content-disposition']) {
+      const value = head.headers[name];
+      if (typeof value === 'string') fields.push(name, value);
+    }
+    this.#client.begin(head.status, fields);
+  }
+}

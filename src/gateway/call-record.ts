@@ -1,0 +1,69 @@
+import type { Tokens } from './chat-event.ts';
+
+/** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */
+export type CallOutcome = 'served' | 'refused' | 'failed' | 'broken-off' | 'client-gone';
+
+/** What is kept of one call: no prompt, no answer. Times are in ms from the request. */
+export interface CallRecord {
+  readonly operation: 'chat' | 'speech' | 'transcription';
+  readonly keyId: string;
+  /** The catalogue tag, or the voice that chose the model. */
+  readonly model: string;
+  /** `provider/model` of the last attempt; null where none was made. */
+  readonly target: string | null;
+  readonly streamed: boolean;
+  readonly outcome: CallOutcome;
+  /** OpenAI's error code, or the gateway's; null where it was served. */
+  readonly errorCode: string | null;
+  readonly attempts: number;
+  readonly headersMs: number | null;
+  readonly firstContentMs: number | null;
+  readonly totalMs: number;
+  readonly tokens: Tokens | null;
+  /** By the configured price, in its currency; null where there is no price or no usage. */
+  readonly cost: number | null;
+}
+
+/** Where records of calls go. */
+export interface Usage {
+  /** Never throws, never waits. */
+  readonly record: (record: CallRecord) => void;
+}
+
+/** Records waiting at most: more are dropped, and counted, rather than kept. */
+const mostWaiting = 10_000;
+
+/** Hands records out after the requests of a turn have been dealt with, so that no call is slowed for them. */
+export class UsageOutlet implements Usage {
+  readonly #take: (records: ReadonlyArray<CallRecord>) => void;
+  #waiting: CallRecord[] = [];
+  #dropped = 0;
+
+  /** @param take what is handed the records; what it throws is its own trouble and is lost with them */
+  constructor(take: (records: ReadonlyArray<CallRecord>) => void) {
+    this.#take = take;
+  }
+
+  /** Records dropped since the start. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  record = (record: CallRecord): void => {
+    if (this.#waiting.length >= mostWaiting) {
+      this.#dropped += 1;
+      return;
+    }
+    if (this.#waiting.push(record) === 1) setImmediate(this.#handOut);
+  };
+
+  readonly #handOut = (): void => {
+    const records = this.#waiting;
+    this.#waiting = [];
+    try {
+      this.#take(records);
+    } catch {
+      this.#dropped += records.length;
+    }
+  };
+}

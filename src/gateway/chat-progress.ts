@@ -1,0 +1,41 @@
+import type { ChatChunk, Tokens } from './chat-event.ts';
+
+/** How far a streamed answer is: which choices have begun and ended, and whether it may be gone on with elsewhere. */
+export class ChatProgress {
+  readonly #expected: number;
+  readonly #finished = new Set<number>();
+  readonly #seen = new Set<number>();
+  #text: string[] | null;
+  tokens: Tokens | null = null;
+  hasContent = false;
+
+  /**
+   * @param expected the choices that the request asks for
+   * @param keepsText whether the text is kept, for another provider to go on from
+   */
+  constructor(expected: number, keepsText: boolean) {
+    this.#expected = expected;
+    this.#text = keepsText ? [] : null;
+  }
+
+  take(chunk: ChatChunk): void {
+    for (const index of chunk.choices) this.#seen.add(index);
+    for (const index of chunk.finished) this.#finished.add(index);
+    this.hasContent ||= chunk.hasContent;
+    if (chunk.tokens !== null) this.tokens = chunk.tokens;
+    if (this.#text !== null) {
+      if (chunk.text === null) this.#text = null;
+      else if (chunk.text !== '') this.#text.push(chunk.text);
+    }
+  }
+
+  /** Every choice has its reason for the end. */
+  get finished(): boolean {
+    return this.#finished.size >= this.#expected && [...this.#seen].every((index) => this.#finished.has(index));
+  }
+
+  /** The text so far; null where it was not kept, or is not all that there is. */
+  get text(): string | null {
+    return this.#text === null ? null : this.#text.join('');
+  }
+}

@@ -1,0 +1,69 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/failure.ts';
+import type { Answering } from './answering.ts';
+import type { Route, Target } from './catalogue.ts';
+import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
+import { type ChatRequest, readChatRequest } from './chat-request.ts';
+import { EventStreamAnswer } from './event-stream-answer.ts';
+import { catalogueFailure, type GatewayCall, readJsonBytes } from './gateway-call.ts';
+import type { Outgoing } from './relay.ts';
+import { relay } from './relay.ts';
+import { ChatMeaning } from './stream-meaning.ts';
+import { WholeAnswer } from './whole-answer.ts';
+
+/** Answers `POST /v1/chat/completions`. @returns why the call was not relayed; null when it was */
+export async function completeChat(call: GatewayCall, maxBytes: number): Promise<Failure | null> {
+  const bytes = await readJsonBytes(call.ctx, maxBytes);
+  if (E.isLeft(bytes)) return bytes.left;
+  const request = readChatRequest(bytes.right);
+  if (E.isLeft(request)) return request.left;
+  const { model, hint, stream } = request.right;
+  const route = call.served.catalogue.chat(model, hint);
+  if (E.isLeft(route)) return catalogueFailure(route.left);
+  await relay(
+    {
+      operation: 'chat',
+      keyId: call.keyId,
+      streamed: stream,
+      startedAt: call.startedAt,
+      route: route.right,
+      client: call.client,
+      answering: answeringOf(call, request.right, route.right),
+      canServe: ({ provider }) => call.served.providers.get(provider)?.chat !== undefined,
+      requestFor: requestsOf(call, request.right, route.right),
+    },
+    call.gateway.means,
+  );
+  return null;
+}
+
+function answeringOf({ client }: GatewayCall, request: ChatRequest, route: Route): Answering {
+  if (!request.stream) return new WholeAnswer({ client, mustHave: 'choices' });
+  const continues = route.onStreamFailure === 'continue' && isContinuable(request);
+  const takesUsageOut = route.askUsage && !asksForUsage(request);
+  return new EventStreamAnswer({
+    client,
+    meaning: () => new ChatMeaning(request.choices, continues, takesUsageOut),
+    whole: route.onStreamFailure === 'whole',
+    continues,
+  });
+}
+
+/** Makes requests for targets; a second try on the same one sends the same bytes. */
+function requestsOf(
+  { served, ctx }: GatewayCall,
+  request: ChatRequest,
+  route: Route,
+): (target: Target, continueFrom: string | null) => Outgoing {
+  const asksUsage = request.stream && route.askUsage;
+  let last: { readonly target: Target; readonly continueFrom: string | null; readonly body: Buffer } | null = null;
+  return (target, continueFrom) => {
+    if (last?.target !== target || last.continueFrom !== continueFrom) {
+      last = { target, continueFrom, body: chatBody(request, { model: target.model, asksUsage, continueFrom }) };
+    }
+    const provider = served.providers.get(target.provider);
+    if (provider?.chat === undefined) throw new Error(`${target.id} cannot chat`);
+    const chat = { body: last.body, streams: request.stream, clientHeaders: ctx.req.headers };
+    return { transport: provider.transport, request: provider.chat(chat).request };
+  };
+}

@@ -1,0 +1,258 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { flag, integer, oneOf, text, withDefault } from '#domain/codecs.ts';
+import type { InputError } from '#domain/failure.ts';
+import { inputErrors, pointerTo } from '#operations/input-errors.ts';
+import { named, type SettingsOf, settings } from './settings.ts';
+
+const milliseconds = integer(1, 24 * 60 * 60 * 1_000);
+
+/** A limit that is left out is the provider's, then `defaultTimeouts`'. */
+const Timeouts = settings({
+  connectMs: optional(milliseconds),
+  headersMs: optional(milliseconds),
+  firstContentMs: optional(milliseconds),
+  idleMs: optional(milliseconds),
+  totalMs: optional(milliseconds),
+});
+
+/** How long each phase of a call may take, in milliseconds. */
+export interface Timeouts {
+  /** Until a connection stands, waiting for a free one included. */
+  readonly connectMs: number;
+  /** From the request sent to the answer's headers. */
+  readonly headersMs: number;
+  /** From the request sent to the first content of the answer. */
+  readonly firstContentMs: number;
+  /** Between two arrivals of bytes after the first content. */
+  readonly idleMs: number;
+  /** From the caller's request to the end of the answer, all attempts and waits included. */
+  readonly totalMs: number;
+}
+
+export const defaultTimeouts: Timeouts = {
+  connectMs: 5_000,
+  headersMs: 60_000,
+  firstContentMs: 60_000,
+  idleMs: 60_000,
+  totalMs: 600_000,
+};
+
+export const providerKinds = ['openai-compatible', 'elevenlabs', 'sandbox'] as const;
+export type ProviderKind = (typeof providerKinds)[number];
+
+const Provider = settings({
+  kind: oneOf(...providerKinds),
+  baseUrl: optional(checked(text({ min: 1, max: 2_000 }), baseUrlFault)),
+  apiKeyEnv: optional(checked(text(), (name) => (/^[A-Za-z_]\w*$/.test(name) ? null : 'must name a variable'))),
+  /** The header that carries the key as it is; by default `authorization`, as a bearer token. */
+  apiKeyHeader: optional(checked(text(), headerFault)),
+  /** Sent with every call. No place for secrets: `apiKeyEnv` is. */
+  headers: withDefaultSettings(named(checked(text({ max: 2_000 }), headerValueFault))),
+  anyVoice: withDefault(flag, false),
+  timeouts: withDefaultSettings(Timeouts),
+});
+
+const modelName = checked(text({ min: 1, max: 500 }), visibleFault);
+
+const Target = settings({
+  provider: text({ min: 1 }),
+  model: modelName,
+  weight: withDefault(number('must be a number from 0 to 1000000', 0, 1_000_000), 1),
+});
+
+const Fallback = settings({
+  provider: text({ min: 1 }),
+  model: modelName,
+  prefill: withDefault(flag, false),
+});
+
+const price = number('must be a number from 0 to 1000000', 0, 1_000_000);
+
+const Model = settings({
+  targets: list(Target, 1),
+  fallbacks: withDefaultSettings(list(Fallback, 0), []),
+  retries: withDefault(integer(0, 10), 2),
+  onStreamFailure: withDefault(oneOf('error', 'continue', 'whole'), 'error'),
+  askUsage: withDefault(flag, false),
+  timeouts: withDefaultSettings(Timeouts),
+  price: optional(settings({ inputPerMillion: withDefault(price, 0), outputPerMillion: withDefault(price, 0) })),
+});
+
+/** The hints by which `auto` picks. */
+export const reasoningHints = ['fast', 'balanced', 'smart', 'turbo'] as const;
+export type ReasoningHint = (typeof reasoningHints)[number];
+
+const Auto = settings({
+  chat: withDefaultSettings(
+    settings({
+      fast: optional(text({ min: 1 })),
+      balanced: optional(text({ min: 1 })),
+      smart: optional(text({ min: 1 })),
+      turbo: optional(text({ min: 1 })),
+    }),
+  ),
+  transcription: optional(text({ min: 1 })),
+});
+
+const Voice = settings({
+  id: optional(text({ min: 1, max: 200 })),
+  provider: text({ min: 1 }),
+  voice: text({ min: 1, max: 200 }),
+  model: modelName,
+});
+
+const Limits = settings({
+  requestsPerMinute: optional(integer(1, 1_000_000_000)),
+  callsAtOnce: optional(integer(1, 1_000_000)),
+});
+
+const Configuration = settings({
+  providers: withDefaultSettings(named(Provider)),
+  models: withDefaultSettings(named(Model)),
+  auto: withDefaultSettings(Auto),
+  voices: withDefaultSettings(named(Voice)),
+  limits: withDefaultSettings(Limits),
+});
+
+export type GatewayConfiguration = t.TypeOf<typeof Configuration>;
+export type ProviderConfiguration = t.TypeOf<typeof Provider>;
+export type ModelConfiguration = t.TypeOf<typeof Model>;
+export type VoiceConfiguration = t.TypeOf<typeof Voice>;
+export type TimeoutsConfiguration = SettingsOf<{ [Name in keyof Timeouts]: t.Type<number | undefined> }>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Decodes the gateway's configuration.
+ * @param environment where the variables that `apiKeyEnv` names must be set
+ * @returns every mistake with its exact place
+ */
+export function decodeConfiguration(
+  value: unknown,
+  environment: Environment,
+): E.Either<ReadonlyArray<InputError>, GatewayConfiguration> {
+  const decoded = Configuration.decode(value);
+  if (E.isLeft(decoded)) return E.left(inputErrors(decoded.left));
+  const mistakes = mistakesIn(decoded.right, environment);
+  return mistakes.length > 0 ? E.left(mistakes) : decoded;
+}
+
+/** What is wrong between the parts: names that name nothing, variables that are not set. */
+function mistakesIn(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
+  const { providers, models, auto, voices } = configuration;
+  const found: InputError[] = [];
+  const mistake = (path: ReadonlyArray<string | number>, message: string) =>
+    found.push({ pointer: pointerTo(path.map(String)), message });
+  const mustHaveProvider = (path: ReadonlyArray<string | number>, provider: string) => {
+    if (!Object.hasOwn(providers, provider))
+      mistake([...path, 'provider'], `names no provider: ${oneOfThe(providers)}`);
+  };
+  const mustHaveModel = (path: ReadonlyArray<string>, model: string | undefined) => {
+    if (model !== undefined && !Object.hasOwn(models, model)) mistake(path, `names no model: ${oneOfThe(models)}`);
+  };
+
+  for (const [name, { apiKeyEnv }] of Object.entries(providers)) {
+    if (apiKeyEnv !== undefined && !environment[apiKeyEnv])
+      mistake(['providers', name, 'apiKeyEnv'], `names ${apiKeyEnv}, which is not set in the environment`);
+    else if (apiKeyEnv !== undefined && headerValueFault(environment[apiKeyEnv] ?? '') !== null)
+      mistake(['providers', name, 'apiKeyEnv'], `names ${apiKeyEnv}, whose value cannot stand in a header`);
+  }
+  for (const [name, { targets, fallbacks }] of Object.entries(models)) {
+    if (name === 'auto') mistake(['models', name], 'is taken: auto picks by the hint, see the section auto');
+    for (const [index, { provider }] of targets.entries())
+      mustHaveProvider(['models', name, 'targets', index], provider);
+    for (const [index, { provider }] of fallbacks.entries())
+      mustHaveProvider(['models', name, 'fallbacks', index], provider);
+    if (targets.every(({ weight }) => weight === 0))
+      mistake(['models', name, 'targets'], 'must hold one with a weight above 0');
+  }
+  for (const hint of reasoningHints) mustHaveModel(['auto', 'chat', hint], auto.chat[hint]);
+  mustHaveModel(['auto', 'transcription'], auto.transcription);
+  for (const [name, { provider }] of Object.entries(voices)) mustHaveProvider(['voices', name], provider);
+  return found;
+}
+
+function oneOfThe(known: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(known);
+  return names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
+}
+
+function optional<A>(codec: t.Type<A, unknown, unknown>): t.Type<A | undefined, unknown, unknown> {
+  return new t.Type<A | undefined, unknown, unknown>(
+    codec.name,
+    (value): value is A | undefined => value === undefined || codec.is(value),
+    (value, context) => (value === undefined ? t.success(undefined) : codec.validate(value, context)),
+    t.identity,
+  );
+}
+
+/** Takes the defaults of settings, or another value, where they are left out. */
+function withDefaultSettings<A>(
+  codec: t.Type<A, unknown, unknown>,
+  byDefault: unknown = {},
+): t.Type<A, unknown, unknown> {
+  return new t.Type<A, unknown, unknown>(
+    codec.name,
+    codec.is,
+    (value, context) => codec.validate(value === undefined ? byDefault : value, context),
+    t.identity,
+  );
+}
+
+function list<A>(codec: t.Type<A, unknown, unknown>, least: number): t.Type<ReadonlyArray<A>, unknown, unknown> {
+  const items = t.readonlyArray(codec);
+  return new t.Type<ReadonlyArray<A>, unknown, unknown>(
+    items.name,
+    items.is,
+    (value, context) =>
+      Array.isArray(value) && value.length < least
+        ? t.failure(value, context, `must have at least ${least} item${least === 1 ? '' : 's'}`)
+        : items.validate(value, context),
+    t.identity,
+  );
+}
+
+function number(fault: string, least: number, most: number): t.Type<number, number, unknown> {
+  const is = (value: unknown): value is number => typeof value === 'number' && value >= least && value <= most;
+  return new t.Type<number, number, unknown>(
+    'number',
+    is,
+    (value, context) => (is(value) ? t.success(value) : t.failure(value, context, fault)),
+    t.identity,
+  );
+}
+
+/** A text that a further check must pass. @param faultOf what is wrong with a value; null for nothing */
+function checked(codec: t.Type<string>, faultOf: (value: string) => string | null): t.Type<string, string, unknown> {
+  return new t.Type<string, string, unknown>(
+    codec.name,
+    codec.is,
+    (value, context) => {
+      const decoded = codec.validate(value, context);
+      if (E.isLeft(decoded)) return decoded;
+      const fault = faultOf(decoded.right);
+      return fault === null ? decoded : t.failure(value, context, fault);
+    },
+    t.identity,
+  );
+}
+
+function baseUrlFault(value: string): string | null {
+  const url = URL.parse(value);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return 'must be an http or https URL';
+  if (url.username !== '' || url.password !== '') return 'must hold no user or password: use apiKeyEnv';
+  return url.hash === '' ? null : 'must have no fragment';
+}
+
+function headerFault(value: string): string | null {
+  return /^[!#$%&'*+.^`|~\w-]{1,100}$/.test(value) ? null : 'must be the name of a header';
+}
+
+function headerValueFault(value: string): string | null {
+  return /^[\x20-\x7e]*$/.test(value) ? null : 'must be visible ASCII';
+}
+
+function visibleFault(value: string): string | null {
+  return /^[\x21-\x7e]+$/.test(value) ? null : 'must be visible ASCII characters, without blanks';
+}

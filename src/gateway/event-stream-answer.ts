@@ -1,0 +1,219 @@
+import { type AnswerHead, type Answering, answerFields, isPlain } from './answering.ts';
+import type { AttemptControl, Reception } from './attempt.ts';
+import { type AttemptFailure, errorInStream, refusedInside } from './attempt-failure.ts';
+import type { Tokens } from './chat-event.ts';
+import type { Client } from './client.ts';
+import { type SseBatch, SseSplitter } from './sse-splitter.ts';
+import type { Meaning, StreamMeaning } from './stream-meaning.ts';
+
+export interface EventStreamOptions {
+  readonly client: Client;
+  /** Makes what understands the events of an attempt. */
+  readonly meaning: () => StreamMeaning;
+  /** The answer is held until it is complete. */
+  readonly whole: boolean;
+  /** Another target may go on from the text so far. */
+  readonly continues: boolean;
+}
+
+/** What is held before it may go out, at most: before the first content, and of an answer that is held whole. */
+const heldBytesAtMost = 1024 * 1024;
+const wholeBytesAtMost = 16 * 1024 * 1024;
+
+const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
+const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
+const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
+
+/**
+ * Passes a stream on event by event, as it came. Headers and what comes before the first content wait for it, so that
+ * a failure before can be served by another attempt.
+ */
+export class EventStreamAnswer implements Answering {
+  readonly options: EventStreamOptions;
+  begun = false;
+  /** Texts of attempts that broke after their content had gone out. */
+  readonly #texts: string[] = [];
+  #meaning: StreamMeaning | null = null;
+  #continuable: boolean;
+
+  constructor(options: EventStreamOptions) {
+    this.options = options;
+    this.#continuable = options.continues;
+  }
+
+  get tokens(): Tokens | null {
+    return this.#meaning?.tokens ?? null;
+  }
+
+  receive(head: AnswerHead, attempt: AttemptControl): Reception {
+    const meaning = this.options.meaning();
+    this.#meaning = meaning;
+    return new StreamReception(this, head, attempt, meaning);
+  }
+
+  continuation(): string | null {
+    if (!this.#continuable) return null;
+    if (this.#meaning !== null) {
+      const { text } = this.#meaning;
+      this.#meaning = null;
+      if (text === null) {
+        this.#continuable = false;
+        return null;
+      }
+      this.#texts.push(text);
+    }
+    return this.#texts.join('');
+  }
+
+  breakOff(failure: AttemptFailure): void {
+    const { client } = this.options;
+    client.write(`data: ${JSON.stringify(errorInStream(failure))}\n\n`);
+    client.end();
+  }
+}
+
+/** The stream of one attempt. */
+class StreamReception implements Reception {
+  readonly #answer: EventStreamAnswer;
+  readonly #client: Client;
+  readonly #head: AnswerHead;
+  readonly #attempt: AttemptControl;
+  readonly #meaning: StreamMeaning;
+  readonly #splitter = new SseSplitter();
+  /** Another attempt's answer had begun: this one goes on with it. */
+  readonly #continues: boolean;
+  #arrived: Buffer[] = [];
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #sending = false;
+  #over = false;
+
+  constructor(answer: EventStreamAnswer, head: AnswerHead, attempt: AttemptControl, meaning: StreamMeaning) {
+    this.#answer = answer;
+    this.#client = answer.options.client;
+    this.#head = head;
+    this.#attempt = attempt;
+    this.#meaning = meaning;
+    this.#continues = answer.begun;
+    const isEventStream = /^text\/event-stream\b/i.test(head.headers['content-type'] ?? '');
+    if (isEventStream && isPlain(head.headers)) return;
+    this.#over = true;
+    queueMicrotask(() => attempt.failed(malformed));
+  }
+
+  /** What comes in one turn is looked at and written once. */
+  onData(chunk: Buffer): void {
+    if (this.#arrived.push(chunk) === 1) queueMicrotask(this.#flush);
+  }
+
+  onEnd(): void {
+    this.#flush();
+    if (this.#over) return;
+    this.#pass(this.#splitter.finish());
+    if (this.#over) return;
+    if (this.#meaning.finished) this.#complete(this.#meaning.endMark);
+    else this.#fail(unfinished);
+  }
+
+  onBreak(): void {
+    this.#flush();
+    // All that makes an answer has come: how the connection ended does not matter any more.
+    if (!this.#over && this.#meaning.finished) this.#complete(this.#meaning.endMark);
+    this.#over = true;
+  }
+
+  readonly #flush = (): void => {
+    const arrived = this.#arrived;
+    const [first] = arrived;
+    if (first === undefined) return;
+    this.#arrived = [];
+    if (this.#over) return;
+    this.#pass(this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived)));
+    if (!this.#over && this.#splitter.overflown) this.#fail(tooLarge);
+  };
+
+  #pass({ bytes, events }: SseBatch): void {
+    /** From where on bytes of this batch are still to go out. */
+    let from = 0;
+    for (const { start, end, data } of events) {
+      const meaning = this.#meaning.read(data);
+      if (meaning.kind === 'content' && !this.#sending) {
+        this.#sending = true;
+        this.#attempt.content();
+        // What a second attempt says before its content, the first one has said.
+        if (this.#continues) from = start;
+      } else if (meaning.kind === 'ours') {
+        this.#send(bytes.subarray(from, start));
+        from = end;
+      } else if (meaning.kind !== 'quiet' && meaning.kind !== 'content') {
+        this.#send(bytes.subarray(from, start));
+        this.#conclude(meaning, bytes.subarray(start, end));
+        return;
+      }
+    }
+    this.#send(from === 0 ? bytes : bytes.subarray(from));
+    if (this.#meaning.finished && !this.#over) this.#attempt.ending();
+  }
+
+  /** An event after which nothing else counts. */
+  #conclude(meaning: Extract<Meaning, { kind: 'end' | 'malformed' | 'error' }>, event: Buffer): void {
+    if (meaning.kind === 'error') this.#fail(refusedInside(meaning.error));
+    else if (meaning.kind === 'malformed') this.#fail(malformed);
+    else if (!this.#meaning.finished) this.#fail(unfinished);
+    else {
+      this.#send(event);
+      this.#complete(null);
+    }
+  }
+
+  #send(bytes: Buffer): void {
+    if (bytes.length === 0 || this.#over) return;
+    if (this.#sending && !this.#answer.options.whole) {
+      this.#write(bytes);
+      return;
+    }
+    if (this.#continues) return;
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes > (this.#answer.options.whole ? wholeBytesAtMost : heldBytesAtMost)) this.#fail(tooLarge);
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.#answer.begun) this.#begin();
+    if (this.#client.write(this.#withHeld(bytes))) return;
+    this.#attempt.pause();
+    this.#client.whenDrained(this.#goOn);
+  }
+
+  readonly #goOn = (): void => this.#attempt.resume();
+
+  #withHeld(bytes: Buffer): Buffer {
+    if (this.#held.length === 0) return bytes;
+    const all = Buffer.concat([...this.#held, bytes]);
+    this.#held = [];
+    return all;
+  }
+
+  #begin(): void {
+    this.#answer.begun = true;
+    const fields = answerFields(this.#head, this.#head.headers['content-type'] ?? 'text/event-stream');
+    // A proxy in front that gathers what it passes on would undo the streaming.
+    this.#client.begin(this.#head.status, [...fields, 'X-Accel-Buffering', 'no']);
+  }
+
+  #complete(endMark: string | null): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (!this.#answer.begun) this.#begin();
+    const rest = this.#withHeld(endMark === null ? Buffer.alloc(0) : Buffer.from(endMark));
+    if (rest.length > 0) this.#client.write(rest);
+    this.#client.end();
+    this.#attempt.served();
+  }
+
+  #fail(failure: AttemptFailure): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#attempt.failed(failure);
+  }
+}

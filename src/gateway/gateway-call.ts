@@ -1,0 +1,105 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Context } from 'koa';
+import { type Failure, failure } from '#domain/failure.ts';
+import { ClientGone, hasBody, mediaTypeRefusal } from '#http/request-body.ts';
+import { invalidInput } from '#operations/input-errors.ts';
+import { ownWords } from './attempt-failure.ts';
+import type { CatalogueRefusal } from './catalogue.ts';
+import { Client } from './client.ts';
+import type { Gateway, Served } from './gateway.ts';
+
+/** A request to the gateway whose key is good. */
+export interface GatewayRequest {
+  readonly ctx: Context;
+  readonly keyId: string;
+  /** Headers of every answer, names and values in turn: the key's limits. */
+  readonly fields: ReadonlyArray<string>;
+  /** When it came, by the monotonic clock in ms. */
+  readonly startedAt: number;
+}
+
+/** A call that was let in. */
+export interface GatewayCall extends GatewayRequest {
+  readonly gateway: Gateway;
+  readonly served: Served;
+  readonly client: Client;
+}
+
+/**
+ * Answers a request within the key's limits: with what `answer` writes, or with the failure that it gives.
+ * @throws ClientGone when the client leaves before its request is complete
+ */
+export async function answerCall(
+  gateway: Gateway,
+  request: GatewayRequest,
+  answer: (call: GatewayCall) => Promise<Failure | null>,
+): Promise<void> {
+  const { served } = gateway;
+  const { fields, refusal: refused } = await served.limits.enter(request.keyId);
+  const client = new Client(request.ctx, [...request.fields, ...fields]);
+  if (refused !== null) return client.refuse(ownWords(refused));
+  try {
+    const failed = await answer({ ...request, gateway, served, client });
+    if (failed !== null) client.refuse(ownWords(failed));
+  } finally {
+    served.limits.leave(request.keyId);
+  }
+}
+
+/** Reads a JSON body whole. @throws ClientGone */
+export async function readJsonBytes(ctx: Context, maxBytes: number): Promise<E.Either<Failure, Buffer>> {
+  if (!hasBody(ctx)) return E.right(Buffer.alloc(0));
+  const refused = mediaTypeRefusal(ctx);
+  if (refused !== null) return E.left(refused);
+  if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge(maxBytes));
+  if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
+  const bytes = await readBytes(ctx, maxBytes);
+  return bytes === null ? E.left(tooLarge(maxBytes)) : E.right(bytes);
+}
+
+/** What is too large. */
+export function tooLarge(maxBytes: number): Failure {
+  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
+}
+
+/** Null when there are too many. */
+function readBytes({ req }: Context, maxBytes: number): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes > maxBytes) {
+        req.off('data', onData);
+        resolve(null);
+      }
+    };
+    req.on('data', onData);
+    req.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
+    req.once('error', () => reject(new ClientGone('The body ended early.')));
+    req.once('close', () => reject(new ClientGone('The body ended early.')));
+  });
+}
+
+/** What the catalogue has nothing for, as the client is told it. */
+export function catalogueFailure(refused: CatalogueRefusal): Failure {
+  switch (refused.kind) {
+    case 'unknown-model':
+      return failure('model-not-found', `There is no model ${quoted(refused.model)} here: see GET /v1/models.`, {
+        errors: [{ pointer: '/model', message: 'names no model' }],
+      });
+    case 'unknown-voice':
+      return invalidInput([
+        { pointer: '/voice', message: `names no voice: there is no ${quoted(refused.voice)} here` },
+      ]);
+    case 'cannot-speak': {
+      const message = `cannot be spoken by the model ${quoted(refused.model)}`;
+      return invalidInput([{ pointer: '/voice', message }]);
+    }
+  }
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

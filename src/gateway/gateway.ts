@@ -1,0 +1,91 @@
+import type { Usage } from './call-record.ts';
+import { Catalogue } from './catalogue.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import type { GatewayConfiguration, ProviderConfiguration } from './configuration.ts';
+import { KeyLimits } from './key-limits.ts';
+import type { Provider } from './provider.ts';
+import { openProvider } from './providers/open-provider.ts';
+import type { RelayMeans } from './relay.ts';
+
+/** What a configuration makes: calls hold on to the one that they began with. */
+export interface Served {
+  readonly catalogue: Catalogue;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly limits: KeyLimits;
+}
+
+export interface GatewayOptions {
+  readonly configuration: GatewayConfiguration;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly usage: Usage;
+  /** From 0 to 1, 1 excluded. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Where uploads are kept that are too large for memory. */
+  readonly temporaryFolder: string;
+}
+
+interface Opened {
+  readonly provider: Provider;
+  /** What it was opened with: the same again needs no new connections. */
+  readonly fingerprint: string;
+}
+
+/** The gateway's running parts: what is configured, the connections, and what is known of the targets. */
+export class Gateway {
+  readonly means: RelayMeans;
+  readonly temporaryFolder: string;
+  readonly #breaker = new CircuitBreaker();
+  readonly #environment: GatewayOptions['environment'];
+  #opened: ReadonlyMap<string, Opened> = new Map();
+  #served: Served;
+
+  constructor({ configuration, environment, usage, random = Math.random, temporaryFolder }: GatewayOptions) {
+    this.means = { breaker: this.#breaker, usage, random };
+    this.temporaryFolder = temporaryFolder;
+    this.#environment = environment;
+    this.#served = this.#open(configuration);
+  }
+
+  /** What serves calls now. */
+  get served(): Served {
+    return this.#served;
+  }
+
+  /** Goes over to another configuration. Running calls end with the one that they began with. */
+  configure(configuration: GatewayConfiguration): void {
+    const before = this.#opened;
+    this.#served = this.#open(configuration);
+    for (const [name, { provider }] of before) {
+      if (this.#opened.get(name)?.provider !== provider) void provider.transport.close();
+    }
+    const targets = this.#served.catalogue.models().flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks]);
+    this.#breaker.keepOnly(new Set(targets.map(({ id }) => id)));
+  }
+
+  /** Lets running calls end and closes the connections. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#opened.values()].map(({ provider }) => provider.transport.close()));
+  }
+
+  #open(configuration: GatewayConfiguration): Served {
+    const opened = Object.entries(configuration.providers).map(
+      ([name, each]) => [name, this.#opening(name, each)] as const,
+    );
+    this.#opened = new Map(opened);
+    return {
+      catalogue: new Catalogue(configuration),
+      providers: new Map(opened.map(([name, { provider }]) => [name, provider])),
+      limits: new KeyLimits(configuration.limits),
+    };
+  }
+
+  #opening(name: string, configuration: ProviderConfiguration): Opened {
+    const { apiKeyEnv } = configuration;
+    const apiKey = apiKeyEnv === undefined ? null : (this.#environment[apiKeyEnv] ?? null);
+    const fingerprint = JSON.stringify([configuration, apiKey]);
+    const before = this.#opened.get(name);
+    return before?.fingerprint === fingerprint
+      ? before
+      : { provider: openProvider(name, configuration, apiKey), fingerprint };
+  }
+}

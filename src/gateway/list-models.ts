@@ -1,0 +1,24 @@
+import type { JsonObject } from '#src/json.ts';
+import type { Route } from './catalogue.ts';
+import type { Served } from './gateway.ts';
+
+/** The catalogue as OpenAI's clients read a list of models: tags, and `auto` where it picks one. */
+export function modelList({ catalogue }: Served): JsonObject {
+  const tags = catalogue.models().map((route) => model(route.name, ownersOf(route)));
+  const hasAuto = catalogue.hasAuto;
+  return { object: 'list', data: hasAuto ? [model('auto', 'switchyard'), ...tags] : tags };
+}
+
+/** There is no time of creation to tell: the same for all, so that nothing changes with a restart. */
+const created = 1_767_225_600;
+
+function model(id: string, owner: string): JsonObject {
+  return { id, object: 'model', created, owned_by: owner };
+}
+
+/** The providers that serve a model; of the sandbox, that it is one. */
+function ownersOf({ targets, fallbacks }: Route): string {
+  return [
+    ...new Set([...targets, ...fallbacks].map(({ provider, isSandbox }) => (isSandbox ? 'sandbox' : provider))),
+  ].join(', ');
+}

@@ -1,0 +1,87 @@
+import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
+
+/** An answer made in this process. */
+export interface LocalAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** Sent one after the other, each in a turn of its own. */
+  readonly pieces: Iterable<Buffer>;
+}
+
+/** Answers calls from this process: what the sandbox stands on. */
+export class LocalTransport implements Transport {
+  readonly #answer: (request: UpstreamRequest) => Promise<LocalAnswer>;
+
+  constructor(answer: (request: UpstreamRequest) => Promise<LocalAnswer>) {
+    this.#answer = answer;
+  }
+
+  call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
+    const call = new LocalCall(listener);
+    setImmediate(() => void call.run(() => this.#answer(request)));
+    return call;
+  }
+
+  async close(): Promise<void> {
+    // There is nothing open.
+  }
+}
+
+class LocalCall implements UpstreamCall {
+  readonly #listener: UpstreamListener;
+  #over = false;
+  #goOn: (() => void) | null = null;
+  #paused = false;
+
+  constructor(listener: UpstreamListener) {
+    this.#listener = listener;
+  }
+
+  async run(answer: () => Promise<LocalAnswer>): Promise<void> {
+    if (this.#over) return;
+    this.#listener.onSent();
+    try {
+      const { status, contentType, pieces } = await answer();
+      if (this.#over) return;
+      this.#listener.onHeaders(status, { 'content-type': contentType });
+      for (const piece of pieces) {
+        await this.#turn();
+        if (this.#over) return;
+        this.#listener.onData(piece);
+      }
+      await this.#turn();
+      if (this.#over) return;
+      this.#over = true;
+      this.#listener.onEnd();
+    } catch (error) {
+      if (this.#over) return;
+      this.#over = true;
+      this.#listener.onError(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  abort(): void {
+    this.#over = true;
+    this.#goOn?.();
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#goOn?.();
+  }
+
+  /** The next turn, and one in which data may come. */
+  async #turn(): Promise<void> {
+    await new Promise(setImmediate);
+    while (this.#paused && !this.#over) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#goOn = resolve;
+      await promise;
+      this.#goOn = null;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import * as t from 'io-ts';
+import { integer, json, nullable, oneOf } from '#domain/codecs.ts';
+import type { Failure, FailureCode } from '#domain/failure.ts';
+import { get, post, type RelayOperation, type RelayRequest } from '#operations/operation.ts';
+import { completeChat } from './complete-chat.ts';
+import { reasoningHints } from './configuration.ts';
+import type { Gateway } from './gateway.ts';
+import { answerCall, type GatewayCall } from './gateway-call.ts';
+import { modelList } from './list-models.ts';
+
+/** Sizes of bodies at most, in bytes. */
+export interface GatewaySizes {
+  readonly jsonBytes: number;
+  readonly audioBytes: number;
+}
+
+const Message = t.intersection([
+  t.type({ role: t.string }),
+  t.partial({ content: nullable(t.union([t.string, t.array(json)])) }),
+]);
+
+const relayFailures: ReadonlyArray<FailureCode> = [
+  'model-not-found',
+  'rate-limited',
+  'too-many-calls',
+  'no-provider',
+  'provider-failed',
+  'provider-key-refused',
+  'provider-reset',
+  'provider-malformed',
+  'provider-unfinished',
+  'provider-too-large',
+  'provider-unreachable',
+  'provider-overloaded',
+  'provider-timeout',
+];
+
+const common = {
+  kind: 'relay',
+  plane: 'gateway',
+  group: 'Gateway',
+  paged: false,
+  hasRevision: false,
+  consumes: 'application/json',
+  produces: [],
+} as const;
+
+/** What the gateway relays, as operations. */
+export function gatewayOperations(gateway: Gateway, sizes: GatewaySizes): ReadonlyArray<RelayOperation> {
+  const answering =
+    (answer: (call: GatewayCall) => Promise<Failure | null>) =>
+    (request: RelayRequest): Promise<void> =>
+      answerCall(gateway, request, answer);
+  return [
+    {
+      ...common,
+      name: 'complete_chat',
+      summary: 'Complete a chat',
+      description:
+        'As OpenAI’s. `model` is a tag of the catalogue, or `auto`, which picks one by `reasoning`. Every other member is passed on as it is.',
+      scope: 'gateway:write',
+      http: post('/v1/chat/completions'),
+      input: t.intersection([
+        t.type({ model: t.string, messages: t.array(Message) }),
+        t.partial({ stream: nullable(t.boolean), reasoning: nullable(oneOf(...reasoningHints)) }),
+      ]),
+      output: t.UnknownRecord,
+      produces: ['text/event-stream'],
+      failures: relayFailures,
+      example: {
+        input: { model: 'auto', reasoning: 'fast', messages: [{ role: 'user', content: 'Hello' }] },
+        output: {
+          id: 'chatcmpl-1',
+          object: 'chat.completion',
+          created: 1_767_225_600,
+          model: 'gpt-4.1',
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+        },
+      },
+      relay: answering((call) => completeChat(call, sizes.jsonBytes)),
+    },
+    {
+      ...common,
+      name: 'list_models',
+      summary: 'List models',
+      description: 'The tags of the catalogue, and `auto`.',
+      scope: 'gateway:read',
+      http: get('/v1/models'),
+      input: t.type({}),
+      output: t.type({
+        object: t.literal('list'),
+        data: t.array(
+          t.type(
+            {
+              id: t.string,
+              object: t.literal('model'),
+              created: integer(0, Number.MAX_SAFE_INTEGER),
+              owned_by: t.string,
+            },
+            'Model',
+          ),
+        ),
+      }),
+      failures: [],
+      example: {
+        output: {
+          object: 'list',
+          data: [{ id: 'gpt-large', object: 'model', created: 1_767_225_600, owned_by: 'openai' }],
+        },
+      },
+      relay: answering(async ({ client, served }) => {
+        client.whole(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(served)));
+        return null;
+      }),
+    },
+  ];
+}

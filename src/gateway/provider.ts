@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { StoredBody, Transport, UpstreamRequest } from './transport.ts';
+import type { Translated } from './whole-answer.ts';
+
+/** A chat request for a provider: OpenAI's JSON, with the provider's model in it. */
+export interface ProviderChat {
+  readonly body: Buffer;
+  readonly streams: boolean;
+  /** The client's headers, of which the provider is given those on its list. */
+  readonly clientHeaders: IncomingHttpHeaders;
+}
+
+/** A speech request as the client made it, and what it was resolved to. */
+export interface ProviderSpeech {
+  /** OpenAI's JSON, with the provider's model and voice in it. */
+  readonly body: Buffer;
+  readonly model: string;
+  readonly voice: string;
+  readonly fields: SpeechFields;
+  readonly clientHeaders: IncomingHttpHeaders;
+}
+
+/** The members of a speech request that a provider of another language needs. */
+export interface SpeechFields {
+  readonly input: string;
+  readonly responseFormat: string | null;
+  readonly speed: number | null;
+  readonly instructions: string | null;
+}
+
+/** A transcription request: its multipart body, with the provider's model in it, and its fields. */
+export interface ProviderTranscription {
+  readonly body: StoredBody;
+  readonly contentType: string;
+  readonly streams: boolean;
+  readonly model: string;
+  /** The texts of its fields, by name, in order; no file. */
+  readonly fields: ReadonlyArray<readonly [string, string]>;
+  /** The file's part, headers and content, as it came. */
+  readonly file: StoredBody;
+  readonly clientHeaders: IncomingHttpHeaders;
+}
+
+/** A request for a provider, and how to read what comes back. */
+export interface ProviderRequest {
+  readonly request: UpstreamRequest;
+  /** Turns a whole answer into OpenAI's form; null where it is in that form. Gives null for one that it cannot read. */
+  readonly translate: ((body: Buffer) => Translated | null) | null;
+}
+
+/** A request that a provider cannot take, by the fault of one member. */
+export interface CannotTake {
+  readonly member: string;
+  readonly message: string;
+}
+
+/** What makes calls to one provider: a kind is a file beside this one. What it cannot do it does not have. */
+export interface Provider {
+  readonly name: string;
+  readonly transport: Transport;
+  readonly chat?: (chat: ProviderChat) => ProviderRequest;
+  readonly speech?: (speech: ProviderSpeech) => ProviderRequest | CannotTake;
+  readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | CannotTake;
+}
+
+/** What of a client's headers any provider may see. */
+const passedOn = ['openai-beta', 'traceparent', 'tracestate', 'idempotency-key'];
+
+/** The client's headers that a provider is given, names and values in turn. */
+export function passedHeaders(headers: IncomingHttpHeaders): ReadonlyArray<string> {
+  return passedOn.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [name, value] : [];
+  });
+}

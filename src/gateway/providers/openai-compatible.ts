@@ -1,0 +1,71 @@
+import type { ProviderConfiguration } from '../configuration.ts';
+import {
+  type Provider,
+  type ProviderChat,
+  type ProviderRequest,
+  type ProviderSpeech,
+  type ProviderTranscription,
+  passedHeaders,
+} from '../provider.ts';
+import type { Transport } from '../transport.ts';
+
+export const defaultBaseUrl = 'https://api.openai.com/v1';
+
+/** Anything that speaks OpenAI's API under some base URL: bodies go out and answers come back as they are. */
+export class OpenAiCompatible implements Provider {
+  readonly name: string;
+  readonly transport: Transport;
+  readonly #headers: ReadonlyArray<string>;
+  readonly #base: URL;
+
+  /** @param apiKey null where the provider needs none */
+  constructor(name: string, configuration: ProviderConfiguration, apiKey: string | null, transport: Transport) {
+    this.name = name;
+    this.transport = transport;
+    this.#base = new URL(configuration.baseUrl ?? defaultBaseUrl);
+    this.#headers = [
+      ...Object.entries(configuration.headers).flat(),
+      ...keyHeaders(apiKey, configuration.apiKeyHeader),
+      'user-agent',
+      'switchyard',
+      // Answers are looked at: compressed ones could not be.
+      'accept-encoding',
+      'identity',
+    ];
+  }
+
+  chat({ body, streams, clientHeaders }: ProviderChat): ProviderRequest {
+    const accept = streams ? 'text/event-stream' : 'application/json';
+    const headers = this.#headersOf('application/json', accept, clientHeaders);
+    return asItCame({ path: this.#path('/chat/completions'), headers, body, streams });
+  }
+
+  speech({ body, clientHeaders }: ProviderSpeech): ProviderRequest {
+    const headers = this.#headersOf('application/json', '*/*', clientHeaders);
+    return asItCame({ path: this.#path('/audio/speech'), headers, body, streams: true });
+  }
+
+  transcription({ body, contentType, streams, clientHeaders }: ProviderTranscription): ProviderRequest {
+    const headers = this.#headersOf(contentType, '*/*', clientHeaders);
+    return asItCame({ path: this.#path('/audio/transcriptions'), headers, body, streams });
+  }
+
+  #path(under: string): string {
+    return this.#base.pathname.replace(/\/$/, '') + under + this.#base.search;
+  }
+
+  #headersOf(contentType: string, accept: string, clientHeaders: ProviderChat['clientHeaders']): ReadonlyArray<string> {
+    return [...this.#headers, 'content-type', contentType, 'accept', accept, ...passedHeaders(clientHeaders)];
+  }
+}
+
+function asItCame(request: ProviderRequest['request']): ProviderRequest {
+  return { request, translate: null };
+}
+
+function keyHeaders(apiKey: string | null, header: string | undefined): ReadonlyArray<string> {
+  if (apiKey === null) return [];
+  return header === undefined || header.toLowerCase() === 'authorization'
+    ? ['authorization', `Bearer ${apiKey}`]
+    : [header, apiKey];
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import type { Json, JsonObject } from '#src/json.ts';
+import { isObject } from '../chat-event.ts';
+import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
+import type { Provider, ProviderChat, ProviderRequest, ProviderSpeech, ProviderTranscription } from '../provider.ts';
+import type { Transport, UpstreamRequest } from '../transport.ts';
+import { toneWav } from './tone-wav.ts';
+
+/** Says so in every answer: nobody shall take it for a model. */
+export const sandboxModel = 'switchyard-sandbox';
+
+/** A fixed time: the same request gives the same answer. */
+const created = 1_767_225_600;
+
+/** Answers by itself, the same to the same request: for a first run, for tests, and for tours without an account. */
+export class Sandbox implements Provider {
+  readonly name: string;
+  readonly transport: Transport = new LocalTransport(answer);
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  chat({ body, streams }: ProviderChat): ProviderRequest {
+    return { request: { path: 'chat', headers: [], body, streams }, translate: null };
+  }
+
+  speech({ body }: ProviderSpeech): ProviderRequest {
+    return { request: { path: 'speech', headers: [], body, streams: true }, translate: null };
+  }
+
+  transcription({ body, streams, fields, file }: ProviderTranscription): ProviderRequest {
+    const format = fields.findLast(([name]) => name === 'response_format')?.[1] ?? 'json';
+    // What it would have heard it cannot tell: it tells how much it was given, which is the same every time.
+    const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${file.bytes}`;
+    return { request: { path, headers: [], body, streams }, translate: null };
+  }
+}
+
+async function answer({ path, body }: UpstreamRequest): Promise<LocalAnswer> {
+  const [operation, format = 'json', way, bytes] = path.split(' ');
+  if (operation === 'transcription') return transcription(format, way === 'stream', Number(bytes));
+  const request = JSON.parse((body as Buffer).toString('utf8')) as JsonObject;
+  return operation === 'chat' ? chat(request) : speech(request);
+}
+
+function chat(request: JsonObject): LocalAnswer {
+  const asked = lastText(request.messages);
+  const words = `This is the Switchyard sandbox and no model. You said: ${asked}`.split(/(?<= )/);
+  const id = `chatcmpl-sandbox-${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24)}`;
+  const usage = { prompt_tokens: wordsIn(asked), completion_tokens: words.length };
+  const counted = { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
+  const common = { id, created, model: sandboxModel, system_fingerprint: 'sandbox' };
+  if (request.stream === true) return events(chunks(common, words, wantsUsage(request) ? counted : null));
+  const message = { role: 'assistant', content: words.join(''), refusal: null };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }];
+  return json({ ...common, object: 'chat.completion', choices, usage: counted });
+}
+
+function* chunks(common: JsonObject, words: ReadonlyArray<string>, usage: JsonObject | null): Iterable<JsonObject> {
+  const chunk = (choices: ReadonlyArray<Json>, more: JsonObject = {}): JsonObject => ({
+    ...common,
+    object: 'chat.completion.chunk',
+    choices,
+    ...more,
+  });
+  const choice = (delta: JsonObject, reason: string | null) => [
+    { index: 0, delta, logprobs: null, finish_reason: reason },
+  ];
+  yield chunk(choice({ role: 'assistant', content: '', refusal: null }, null));
+  for (const content of words) yield chunk(choice({ content }, null));
+  yield chunk(choice({}, 'stop'));
+  if (usage !== null) yield chunk([], { usage });
+}
+
+function speech({ input, response_format: format }: JsonObject): LocalAnswer {
+  const isPcm = format === 'pcm';
+  const wav = toneWav(wordsIn(typeof input === 'string' ? input : ''));
+  const audio = isPcm ? wav.subarray(44) : wav;
+  return { status: 200, contentType: isPcm ? 'audio/pcm' : 'audio/wav', pieces: piecesOf(audio, 16 * 1024) };
+}
+
+function transcription(format: string, streams: boolean, bytes: number): LocalAnswer {
+  const text = `This is the Switchyard sandbox and no model. It was given ${bytes} bytes of audio.`;
+  if (streams)
+    return events(
+      [
+        { type: 'transcript.text.delta', delta: text },
+        { type: 'transcript.text.done', text },
+      ],
+      '',
+    );
+  switch (format) {
+    case 'text':
+      return plain(`${text}\n`, 'text/plain; charset=utf-8');
+    case 'srt':
+      return plain(`1\n00:00:00,000 --> 00:00:01,000\n${text}\n\n`, 'text/plain; charset=utf-8');
+    case 'vtt':
+      return plain(`WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n${text}\n\n`, 'text/vtt; charset=utf-8');
+    case 'verbose_json':
+      return json({ task: 'transcribe', language: 'english', duration: 1, text, segments: [] });
+    default:
+      return json({ text });
+  }
+}
+
+function json(value: JsonObject): LocalAnswer {
+  return { status: 200, contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(value))] };
+}
+
+function plain(text: string, contentType: string): LocalAnswer {
+  return { status: 200, contentType, pieces: [Buffer.from(text)] };
+}
+
+function events(values: Iterable<JsonObject>, end = 'data: [DONE]\n\n'): LocalAnswer {
+  const pieces = function* () {
+    for (const value of values) yield Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
+    if (end !== '') yield Buffer.from(end);
+  };
+  return { status: 200, contentType: 'text/event-stream; charset=utf-8', pieces: pieces() };
+}
+
+function* piecesOf(bytes: Buffer, size: number): Iterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+function wantsUsage({ stream_options: options }: JsonObject): boolean {
+  return isObject(options) && options.include_usage === true;
+}
+
+/** The text of the last message of the user. */
+function lastText(messages: Json | undefined): string {
+  const all = Array.isArray(messages) ? (messages as ReadonlyArray<Json>) : [];
+  const last = all.filter(isObject).findLast(({ role }) => role === 'user');
+  const content = last?.content;
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? (content as ReadonlyArray<Json>) : [];
+  return parts
+    .filter(isObject)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('');
+}
+
+function wordsIn(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== '').length;
+}

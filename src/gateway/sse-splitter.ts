@@ -1,0 +1,138 @@
+/** One event of a stream of server-sent events, by its offsets in a batch's bytes. */
+export interface SseEvent {
+  readonly start: number;
+  /** Past its blank line. */
+  readonly end: number;
+  /** What its data lines say, joined by line feeds; null without any (a comment, for one). */
+  readonly data: string | null;
+}
+
+/** The events that one arrival of bytes completed. */
+export interface SseBatch {
+  /** Those of the events, in order, and nothing else. */
+  readonly bytes: Buffer;
+  readonly events: ReadonlyArray<SseEvent>;
+}
+
+/** The bytes of one event at most. */
+export const maxEventBytes = 1024 * 1024;
+
+const nothing: SseBatch = { bytes: Buffer.alloc(0), events: [] };
+const blankLine = Buffer.from('\n\n');
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const byteOrderMark = '\xef\xbb\xbf';
+
+/**
+ * Splits a stream into its events (WHATWG HTML, 9.2.6). Bytes may come in pieces cut anywhere; each event is held to
+ * its blank line. Never throws: it looks for line ends alone.
+ */
+export class SseSplitter {
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** The last three characters held: a blank line may be cut in two. */
+  #tail = '';
+
+  /** Bytes of an event whose end has not come. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Whether an event is longer than is taken: the stream cannot be trusted any more. */
+  get overflown(): boolean {
+    return this.#heldBytes > maxEventBytes;
+  }
+
+  /** Takes bytes and gives the events that they complete. */
+  push(chunk: Buffer): SseBatch {
+    if (chunk.length === 0) return nothing;
+    const arrived = chunk.toString('latin1');
+    const seen = this.#tail + arrived;
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (lastBoundary(seen) === 0) {
+      this.#tail = seen.slice(-3);
+      return nothing;
+    }
+    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held, this.#heldBytes);
+    const text = this.#held.length === 1 ? arrived : bytes.toString('latin1');
+    const end = lastBoundary(text);
+    const rest = bytes.subarray(end);
+    this.#held = rest.length > 0 ? [rest] : [];
+    this.#heldBytes = rest.length;
+    this.#tail = text.slice(Math.max(end, text.length - 3));
+    return { bytes: bytes.subarray(0, end), events: eventsIn(text, bytes, end) };
+  }
+
+  /** The stream has ended: what is held without its blank line, as an event, with that line. */
+  finish(): SseBatch {
+    if (this.#heldBytes === 0) return nothing;
+    const bytes = Buffer.concat([...this.#held, blankLine]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return { bytes, events: eventsIn(bytes.toString('latin1'), bytes, bytes.length) };
+  }
+}
+
+/**
+ * The offset past the last blank line; 0 where there is none. A carriage return that ends the text is not judged: a
+ * line feed may follow.
+ */
+function lastBoundary(text: string): number {
+  const feeds = text.lastIndexOf('\n\n');
+  let end = feeds === -1 ? 0 : feeds + 2;
+  if (!text.includes('\r')) return end;
+  const mixed = /(?:\r\n|\n|\r(?!\n|$))(?:\r\n|\n|\r(?!$))/g;
+  mixed.lastIndex = Math.max(0, end - 1);
+  for (let match = mixed.exec(text); match !== null; match = mixed.exec(text)) {
+    end = Math.max(end, match.index + match[0].length);
+    // The second line end may be the first of the next blank line.
+    mixed.lastIndex = match.index + 1;
+  }
+  return end;
+}
+
+function eventsIn(text: string, bytes: Buffer, end: number): ReadonlyArray<SseEvent> {
+  const events: SseEvent[] = [];
+  const hasReturns = text.includes('\r');
+  let start = 0;
+  let data: string | null = null;
+  let at = 0;
+  while (at < end) {
+    const lineEnd = endOfLine(text, at, hasReturns);
+    const next = afterLine(text, lineEnd);
+    if (lineEnd === at) {
+      events.push({ start, end: next, data });
+      start = next;
+      data = null;
+    } else {
+      const said = dataOf(text, bytes, at === 0 && text.startsWith(byteOrderMark) ? at + 3 : at, lineEnd);
+      if (said !== null) data = data === null ? said : `${data}\n${said}`;
+    }
+    at = next;
+  }
+  return events;
+}
+
+function endOfLine(text: string, from: number, hasReturns: boolean): number {
+  const feed = text.indexOf('\n', from);
+  const end = feed === -1 ? text.length : feed;
+  if (!hasReturns) return end;
+  const carriage = text.indexOf('\r', from);
+  return carriage === -1 || carriage > end ? end : carriage;
+}
+
+function afterLine(text: string, lineEnd: number): number {
+  const isPair = text.charCodeAt(lineEnd) === carriageReturn && text.charCodeAt(lineEnd + 1) === lineFeed;
+  return lineEnd + (isPair ? 2 : 1);
+}
+
+/** What a line says where it is one of data; else null. */
+function dataOf(text: string, bytes: Buffer, start: number, end: number): string | null {
+  if (!text.startsWith('data', start)) return null;
+  const colon = start + 4;
+  if (colon === end) return '';
+  if (text[colon] !== ':') return null;
+  const from = text[colon + 1] === ' ' ? colon + 2 : colon + 1;
+  return bytes.toString('utf8', Math.min(from, end), end);
+}

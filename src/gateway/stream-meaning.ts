@@ -1,0 +1,107 @@
+import type { Json } from '#src/json.ts';
+import { isObject, type ProviderError, providerErrorIn, readChatEvent, type Tokens, tokensIn } from './chat-event.ts';
+import { ChatProgress } from './chat-progress.ts';
+
+/** What an event means to whoever passes it on. */
+export type Meaning =
+  /** Nothing yet that a client waits for. */
+  | { readonly kind: 'quiet' }
+  | { readonly kind: 'content' }
+  /** What only the gateway asked for: it is taken out. */
+  | { readonly kind: 'ours' }
+  /** The mark that ends the stream. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'error'; readonly error: ProviderError };
+
+/** Understands the events of one attempt's stream. */
+export interface StreamMeaning {
+  readonly read: (data: string | null) => Meaning;
+  /** Everything that makes a whole answer has come. */
+  readonly finished: boolean;
+  /** What is written where a finished stream ended without its mark; null where there is none. */
+  readonly endMark: string | null;
+  readonly tokens: Tokens | null;
+  /** The text so far, where it is all there is; else null. */
+  readonly text: string | null;
+}
+
+const quiet: Meaning = { kind: 'quiet' };
+const content: Meaning = { kind: 'content' };
+const ours: Meaning = { kind: 'ours' };
+const end: Meaning = { kind: 'end' };
+const malformed: Meaning = { kind: 'malformed' };
+
+/** A chat stream: finished when every choice has its `finish_reason`. */
+export class ChatMeaning implements StreamMeaning {
+  readonly endMark = 'data: [DONE]\n\n';
+  readonly #progress: ChatProgress;
+  readonly #takesUsageOut: boolean;
+
+  /**
+   * @param choices how many are asked for
+   * @param takesUsageOut the gateway asked for the chunk of usage, and not the client
+   */
+  constructor(choices: number, keepsText: boolean, takesUsageOut: boolean) {
+    this.#progress = new ChatProgress(choices, keepsText);
+    this.#takesUsageOut = takesUsageOut;
+  }
+
+  read(data: string | null): Meaning {
+    const event = readChatEvent(data);
+    switch (event.kind) {
+      case 'empty':
+        return quiet;
+      case 'done':
+        return end;
+      case 'malformed':
+        return malformed;
+      case 'error':
+        return event;
+      case 'chunk':
+        this.#progress.take(event);
+        if (event.isUsageOnly && this.#takesUsageOut) return ours;
+        return event.hasContent ? content : quiet;
+    }
+  }
+
+  get finished(): boolean {
+    return this.#progress.finished;
+  }
+
+  get tokens(): Tokens | null {
+    return this.#progress.tokens;
+  }
+
+  get text(): string | null {
+    return this.#progress.text;
+  }
+}
+
+/** A stream of speech or transcription events: finished with the one whose type ends in `.done`. */
+export class AudioMeaning implements StreamMeaning {
+  readonly endMark = null;
+  readonly text = null;
+  finished = false;
+  tokens: Tokens | null = null;
+
+  read(data: string | null): Meaning {
+    if (data === null || data === '') return quiet;
+    if (data.trim() === '[DONE]') return end;
+    const event = parsed(data);
+    if (!isObject(event)) return malformed;
+    const error = providerErrorIn(event);
+    if (error !== null) return { kind: 'error', error };
+    this.finished ||= typeof event.type === 'string' && event.type.endsWith('.done');
+    this.tokens = tokensIn(event.usage) ?? this.tokens;
+    return content;
+  }
+}
+
+function parsed(data: string): Json | undefined {
+  try {
+    return JSON.parse(data) as Json;
+  } catch {
+    return undefined;
+  }
+}

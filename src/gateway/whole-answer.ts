@@ -1,0 +1,97 @@
+import type { Json } from '#src/json.ts';
+import { type AnswerHead, type Answering, answerFields, isPlain } from './answering.ts';
+import type { AttemptControl, Reception } from './attempt.ts';
+import { type AttemptFailure, refusedInside } from './attempt-failure.ts';
+import { isObject, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
+import type { Client } from './client.ts';
+
+/** What a provider's answer is turned into where it speaks another language. */
+export interface Translated {
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+export interface WholeAnswerOptions {
+  readonly client: Client;
+  /** The member that a JSON answer must have; null where the answer may be of any kind. */
+  readonly mustHave: string | null;
+  /** Turns an answer into OpenAI's form; null for one that cannot be read. By default as it came. */
+  readonly translate?: ((body: Buffer) => Translated | null) | null;
+}
+
+/** The bytes of a whole answer that are held at most. */
+const answerBytesAtMost = 64 * 1024 * 1024;
+
+const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
+const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
+const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
+
+/** Holds an answer until it is complete: what breaks before can still be served by another attempt. */
+export class WholeAnswer implements Answering {
+  readonly #options: WholeAnswerOptions;
+  tokens: Tokens | null = null;
+  begun = false;
+
+  constructor(options: WholeAnswerOptions) {
+    this.#options = options;
+  }
+
+  receive(head: AnswerHead, attempt: AttemptControl): Reception {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    return {
+      onData: (chunk) => {
+        attempt.content();
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > answerBytesAtMost) attempt.failed(tooLarge);
+      },
+      onEnd: () => {
+        const failure = this.#deliver(head, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+        if (failure === null) attempt.served();
+        else attempt.failed(failure);
+      },
+    };
+  }
+
+  continuation(): null {
+    return null;
+  }
+
+  breakOff(): void {
+    // It begins and ends at once: there is nothing to break off.
+  }
+
+  #deliver(head: AnswerHead, body: Buffer): AttemptFailure | null {
+    const { client, translate } = this.#options;
+    const contentType = head.headers['content-type'] ?? 'application/octet-stream';
+    const failure = this.#judge(head, contentType, body);
+    if (failure !== null) return failure;
+    const translated = translate == null ? { contentType, body } : translate(body);
+    if (translated === null) return malformed;
+    this.begun = true;
+    client.whole(head.status, answerFields(head, translated.contentType), translated.body);
+    return null;
+  }
+
+  #judge({ headers }: AnswerHead, contentType: string, body: Buffer): AttemptFailure | null {
+    const { mustHave } = this.#options;
+    if (!isPlain(headers)) return malformed;
+    if (mustHave === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
+    const value = parsed(body);
+    if (!isObject(value)) return malformed;
+    const error = mustHave !== null && value[mustHave] !== undefined ? null : providerErrorIn(value);
+    if (error !== null) return refusedInside(error);
+    if (mustHave !== null && value[mustHave] === undefined) return malformed;
+    this.tokens = tokensIn(value.usage);
+    return null;
+  }
+}
+
+function parsed(body: Buffer): Json | undefined {
+  try {
+    return JSON.parse(body.toString('utf8')) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { type AttemptFailure, type Refused, retryAfterOf } from '../../src/gateway/attempt-failure.ts';
+import { countsAgainst, nextStep, type Standing } from '../../src/gateway/attempts.ts';
+
+const first: Standing = { triesHere: 1, retries: 2, hasOther: true, remainingMs: 60_000 };
+const alone: Standing = { ...first, hasOther: false };
+
+const refused = (status: number, more: Partial<Refused> = {}): AttemptFailure => ({
+  kind: 'refused',
+  status,
+  error: null,
+  body: Buffer.alloc(0),
+  retryAfterMs: null,
+  shouldRetry: null,
+  ...more,
+});
+const saying = (status: number, code: string | null, message = '') =>
+  refused(status, { error: { message, code, type: null, param: null } });
+
+const kinds = (failure: AttemptFailure) =>
+  [first, alone].map((standing) => nextStep(failure, standing, 0.5).kind).join(', ');
+
+describe('what follows a failed attempt', () => {
+  it('is no second try on a target whose limit ran out, and the end when all time is over', () => {
+    for (const limit of ['connect', 'headers', 'firstContent', 'idle'] as const)
+      assert.equal(kinds({ kind: 'limit', limit }), 'other, give-up');
+    assert.equal(kinds({ kind: 'limit', limit: 'total' }), 'give-up, give-up');
+  });
+
+  it('is another try where it may help', () => {
+    for (const how of ['unreachable', 'reset', 'malformed', 'unfinished'] as const)
+      assert.equal(kinds({ kind: 'broken', how }), 'again, again');
+    for (const status of [500, 502, 503, 529, 429, 408, 409, 425]) assert.equal(kinds(refused(status)), 'again, again');
+  });
+
+  it('is nothing for the request’s own fault; another target for one that is too long or the operator’s trouble', () => {
+    for (const status of [400, 404, 413, 415, 422]) assert.equal(kinds(refused(status)), 'give-up, give-up');
+    assert.equal(kinds(saying(400, 'content_policy_violation')), 'give-up, give-up');
+    assert.equal(kinds(saying(403, 'content_filter')), 'give-up, give-up');
+    assert.equal(kinds(saying(400, 'context_length_exceeded')), 'other, give-up');
+    assert.equal(kinds(saying(400, null, "This model's maximum context length is 8192 tokens")), 'other, give-up');
+    for (const status of [401, 403]) assert.equal(kinds(refused(status)), 'other, give-up');
+  });
+
+  it('is another target once the tries on one are used up, or the provider says so', () => {
+    const last = { ...first, triesHere: 3 };
+    assert.equal(nextStep(refused(500), last, 0).kind, 'other');
+    assert.equal(nextStep(refused(500), { ...last, hasOther: false }, 0).kind, 'give-up');
+    assert.equal(kinds(refused(503, { shouldRetry: 'false' })), 'other, give-up');
+  });
+
+  it('waits longer each time, with jitter, and never longer than there is time', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10 }), fc.double({ min: 0, max: 1, noNaN: true }), (triesHere, random) => {
+        const step = nextStep(refused(500), { ...alone, triesHere, retries: 10 }, random);
+        assert.ok(step.kind === 'again');
+        const most = Math.min(4_000, 200 * 2 ** (triesHere - 1));
+        assert.ok(step.afterMs >= most / 2 && step.afterMs <= most, String(step.afterMs));
+      }),
+    );
+    assert.equal(nextStep(refused(500), { ...alone, remainingMs: 50 }, 0).kind, 'give-up');
+  });
+
+  it('never comes back sooner than asked to, goes elsewhere for a long wait, and leaves a very long one to the client', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 15_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (asked, random) => {
+        const step = nextStep(refused(429, { retryAfterMs: asked }), alone, random);
+        assert.ok(step.kind === 'again' && step.afterMs >= asked && step.afterMs <= asked + 250);
+      }),
+    );
+    assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), first, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 500 }), first, 0).kind, 'again');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 16_000 }), alone, 0).kind, 'give-up');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), { ...alone, remainingMs: 4_000 }, 0).kind, 'give-up');
+  });
+
+  it('speaks against the target where the target failed, and not where the request did', () => {
+    for (const failure of [
+      refused(500),
+      refused(401),
+      { kind: 'broken', how: 'reset' },
+      { kind: 'limit', limit: 'idle' },
+    ])
+      assert.equal(countsAgainst(failure as AttemptFailure), true);
+    for (const failure of [refused(400), refused(429), { kind: 'limit', limit: 'total' }])
+      assert.equal(countsAgainst(failure as AttemptFailure), false);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = Date.parse('2026-01-05T09:30:00Z');
+  const cases: ReadonlyArray<[Record<string, string>, number | null]> = [
+    [{}, null],
+    [{ 'retry-after': '2' }, 2_000],
+    [{ 'retry-after': ' 0.5 ' }, 500],
+    [{ 'retry-after': '2', 'retry-after-ms': '150.2' }, 151],
+    [{ 'retry-after': '2', 'retry-after-ms': 'soon' }, 2_000],
+    [{ 'retry-after': 'Mon, 05 Jan 2026 09:30:03 GMT' }, 3_000],
+    [{ 'retry-after': 'Mon, 05 Jan 2026 09:29:00 GMT' }, 0],
+    [{ 'retry-after': 'later' }, null],
+    [{ 'retry-after': '' }, null],
+    [{ 'retry-after': '99999999' }, 86_400_000],
+  ];
+  for (const [headers, expected] of cases)
+    it(`is ${expected} ms for ${JSON.stringify(headers)}`, () => assert.equal(retryAfterOf(headers, now), expected));
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import * as E from 'fp-ts/lib/Either.js';
+import { Catalogue, inOrder, type Route } from '../../src/gateway/catalogue.ts';
+import { decodeConfiguration } from '../../src/gateway/configuration.ts';
+
+const configuration = decodeConfiguration(
+  {
+    providers: {
+      a: { kind: 'sandbox', timeouts: { idleMs: 7, headersMs: 8 } },
+      b: { kind: 'sandbox' },
+      any: { kind: 'sandbox', anyVoice: true },
+    },
+    models: {
+      plain: { targets: [{ provider: 'a', model: 'x' }], timeouts: { idleMs: 9 } },
+      split: {
+        targets: [
+          { provider: 'a', model: 'x', weight: 3 },
+          { provider: 'b', model: 'y', weight: 1 },
+          { provider: 'b', model: 'spare', weight: 0 },
+        ],
+        fallbacks: [
+          { provider: 'any', model: 'f1' },
+          { provider: 'b', model: 'f2', prefill: true },
+        ],
+      },
+    },
+    auto: { chat: { balanced: 'plain', smart: 'split' }, transcription: 'plain' },
+    voices: {
+      narrator: { id: 'v-1', provider: 'b', voice: 'alloy', model: 'tts' },
+      'v-1': { provider: 'a', voice: 'echo', model: 'tts-a' },
+    },
+  },
+  {},
+);
+assert.ok(E.isRight(configuration));
+const catalogue = new Catalogue(configuration.right);
+
+const right = (found: E.Either<unknown, Route>): Route =>
+  E.isRight(found) ? found.right : assert.fail(JSON.stringify(found.left));
+const ids = (route: Route) => ({
+  targets: route.targets.map(({ id, voice }) => (voice ? `${id}:${voice}` : id)),
+  fallbacks: route.fallbacks.map(({ id, voice }) => (voice ? `${id}:${voice}` : id)),
+});
+
+describe('catalogue', () => {
+  it('finds a model by its tag, with the model’s limits before the provider’s before the defaults', () => {
+    const [target] = right(catalogue.chat('plain', 'fast')).targets;
+    assert.equal(target?.id, 'a/x');
+    assert.deepEqual(target?.timeouts, {
+      connectMs: 5_000,
+      headersMs: 8,
+      firstContentMs: 60_000,
+      idleMs: 9,
+      totalMs: 600_000,
+    });
+  });
+
+  it('lets auto pick by the hint, and by balanced where the hint has none', () => {
+    assert.equal(right(catalogue.chat('auto', 'smart')).name, 'split');
+    assert.equal(right(catalogue.chat('auto', 'turbo')).name, 'plain');
+    assert.equal(right(catalogue.transcription('auto')).name, 'plain');
+  });
+
+  it('knows no model by another name', () => {
+    for (const name of ['gpt-9', '', 'constructor', '__proto__'])
+      assert.deepEqual(catalogue.chat(name, 'fast'), E.left({ kind: 'unknown-model', model: name }));
+  });
+
+  it('draws targets by weight, tries every one once, those without weight last, then the fallbacks in order', () => {
+    const route = right(catalogue.chat('split', 'fast'));
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 3 }),
+        (draws) => {
+          let at = 0;
+          const order = inOrder(route, () => draws[at++ % draws.length] ?? 0).map(({ id }) => id);
+          assert.deepEqual(order.slice(2), ['b/spare', 'any/f1', 'b/f2']);
+          assert.deepEqual(order.slice(0, 2).toSorted(), ['a/x', 'b/y']);
+          assert.equal(order[0], (draws[0] ?? 0) < 0.75 ? 'a/x' : 'b/y');
+        },
+      ),
+    );
+  });
+
+  it('speaks a voice by its name before another one’s id, with the voice’s own model', () => {
+    for (const model of [null, 'auto']) {
+      assert.deepEqual(ids(right(catalogue.speech(model, 'narrator'))).targets, ['b/tts:alloy']);
+      assert.deepEqual(ids(right(catalogue.speech(model, 'v-1'))).targets, ['a/tts-a:echo']);
+    }
+  });
+
+  it('speaks with a named model on those of its targets that have the voice', () => {
+    assert.deepEqual(ids(right(catalogue.speech('split', 'narrator'))), {
+      targets: ['b/y:alloy', 'b/spare:alloy'],
+      fallbacks: ['b/f2:alloy'],
+    });
+    assert.deepEqual(ids(right(catalogue.speech('split', 'unheard'))), { targets: [], fallbacks: ['any/f1:unheard'] });
+  });
+
+  it('refuses voices that nobody has, or not with this model', () => {
+    assert.deepEqual(catalogue.speech('auto', 'nobody'), E.left({ kind: 'unknown-voice', voice: 'nobody' }));
+    assert.deepEqual(catalogue.speech('plain', 'nobody'), E.left({ kind: 'unknown-voice', voice: 'nobody' }));
+    assert.deepEqual(
+      catalogue.speech('plain', 'narrator'),
+      E.left({ kind: 'cannot-speak', model: 'plain', voice: 'narrator' }),
+    );
+    assert.deepEqual(catalogue.speech('none', 'narrator'), E.left({ kind: 'unknown-model', model: 'none' }));
+  });
+});

@@ -1,0 +1,447 @@
+import assert from 'node:assert/strict';
+import {
+  type Behaviour,
+  bytes,
+  chunk,
+  done,
+  error,
+  FakeProvider,
+  json,
+  reset,
+  role,
+  saying,
+  silence,
+  stop,
+  stream,
+  words,
+} from './fake-provider.ts';
+import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
+
+const path = '/v1/chat/completions';
+const messages = [{ role: 'user', content: 'hi' }];
+const chat = { model: 'large', messages, stream: true };
+const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
+
+interface Streamed {
+  readonly text: string;
+  readonly finish: string | null;
+  readonly error: { readonly message: string; readonly type: string; readonly code: string | null } | null;
+  readonly isDone: boolean;
+}
+
+/** What a client makes of a stream. */
+function readStream(body: string): Streamed {
+  let text = '';
+  let finish: string | null = null;
+  let failed: Streamed['error'] = null;
+  let isDone = false;
+  for (const event of body.split('\n\n')) {
+    if (!event.startsWith('data: ')) continue;
+    const data = event.slice('data: '.length);
+    if (data === '[DONE]') {
+      isDone = true;
+      continue;
+    }
+    const value = JSON.parse(data);
+    failed = value.error ?? failed;
+    for (const { delta, finish_reason } of value.choices ?? []) {
+      text += delta.content ?? '';
+      finish = finish_reason ?? finish;
+    }
+  }
+  return { text, finish, error: failed, isDone };
+}
+
+const whole = (text: string): Streamed => ({ text, finish: 'stop', error: null, isDone: true });
+
+describe('chat, streamed', () => {
+  let primary: FakeProvider;
+  let backup: FakeProvider;
+  let service: GatewayService;
+
+  before(async () => {
+    primary = await FakeProvider.start();
+    backup = await FakeProvider.start();
+  });
+  after(() => Promise.all([primary.stop(), backup.stop()]));
+  beforeEach(async () => {
+    service = await startGateway(configuration());
+    primary.answers(stream(saying('from', ' the', ' primary')));
+    backup.answers(stream(saying('from', ' the', ' backup')));
+  });
+  afterEach(() => service.stop());
+
+  const configuration = (model: object = {}, timeouts: object = {}) => ({
+    providers: {
+      primary: { kind: 'openai-compatible', baseUrl: primary.baseUrl, timeouts: { ...short, ...timeouts } },
+      backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl, timeouts: { ...short, ...timeouts } },
+    },
+    models: {
+      large: {
+        targets: [{ provider: 'primary', model: 'gpt-x' }],
+        fallbacks: [{ provider: 'backup', model: 'other-y', prefill: true }],
+        price: { inputPerMillion: 1, outputPerMillion: 1 },
+        ...model,
+      },
+    },
+  });
+
+  const tries = () => [primary.seen.length, backup.seen.length];
+
+  it('passes every byte on as it came', async () => {
+    const pieces = [
+      ': ping\n\n',
+      role,
+      'event: odd\nid: 7\ndata: {"choices":[{"index":0,"delta":{"content":"Gr\u00fc\u00df"},"odd":1.50}]}\n\n',
+      ': ping\n\n',
+      ...words(' Gott', ' \u{1F600}'),
+      stop,
+      chunk({}, null, { choices: [], usage: { prompt_tokens: 2, completion_tokens: 3 } }),
+      done,
+    ];
+    primary.answers(stream(pieces, { headers: { 'openai-processing-ms': '7' } }));
+    const answer = await post(service, path, chat);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, pieces.join(''));
+    assert.equal(answer.headers.get('content-type'), 'text/event-stream');
+    assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
+    assert.equal(answer.headers.get('openai-processing-ms'), '7');
+    assert.equal(answer.headers.get('x-accel-buffering'), 'no');
+    assert.deepEqual(service.records[0]?.tokens, { input: 2, output: 3 });
+    assert.equal(service.records[0]?.cost, 0.000005);
+  });
+
+  it('takes chunks cut anywhere: in a character, in "data:", in a line end', async () => {
+    const body = Buffer.from([role, ...words('Grüß', ' \u{1F600}'), stop, done].join('').replaceAll('\n', '\r\n'));
+    const pieces = [...body].map((_, index) => body.subarray(index, index + 1));
+    primary.answers(stream(pieces));
+    assert.equal((await post(service, path, chat)).text, body.toString());
+  });
+
+  it('brings content as it comes', async () => {
+    primary.answers(stream([role, ...words('early')], { after: 'stall' }));
+    const client = openChat(service, chat);
+    await eventually(() => client.received().includes('early'), 'the first content');
+    client.leave();
+  });
+
+  describe('before the first content a failure is served by another try', () => {
+    const good = stream(saying('from', ' the', ' primary'));
+    const cases: ReadonlyArray<[string, ReadonlyArray<Behaviour>, string, readonly [number, number]]> = [
+      ['500 once', [error(500, 'x'), good], 'primary', [2, 0]],
+      ['reset once', [reset, good], 'primary', [2, 0]],
+      ['silence', [silence], 'backup', [1, 1]],
+      ['headers and then silence', [stream([], { after: 'stall' })], 'backup', [1, 1]],
+      ['a role and then silence', [stream([role], { after: 'stall' })], 'backup', [1, 1]],
+      ['pings and never content', [pinging], 'backup', [1, 1]],
+      ['a role and then the end', [stream([role])], 'backup', [3, 1]],
+      ['nothing but [DONE]', [stream([done])], 'backup', [3, 1]],
+      ['an error inside a 200', [stream([role, 'data: {"error":{"message":"busy"}}\n\n'])], 'backup', [3, 1]],
+      [
+        'context length inside a 200',
+        [stream(['data: {"error":{"message":"long","code":"context_length_exceeded"}}\n\n'])],
+        'backup',
+        [1, 1],
+      ],
+      ['a malformed chunk', [stream([role, 'data: {"choices":[{"del\n\n'])], 'backup', [3, 1]],
+      ['JSON instead of a stream', [json({ choices: [] })], 'backup', [3, 1]],
+      [
+        'a stream that is compressed',
+        [stream(saying('x'), { headers: { 'content-encoding': 'gzip' } })],
+        'backup',
+        [3, 1],
+      ],
+      ['429 with a long Retry-After', [error(429, 'x', { 'retry-after': '9' })], 'backup', [1, 1]],
+    ];
+    for (const [what, behaviours, from, expected] of cases)
+      it(what, async () => {
+        primary.answers(...behaviours);
+        const answer = await post(service, path, chat);
+        assert.deepEqual(readStream(answer.text), whole(`from the ${from}`));
+        assert.deepEqual(tries(), expected);
+        assert.equal(answer.headers.get('x-switchyard-attempts'), String(expected[0] + expected[1]));
+        assert.equal(service.records[0]?.outcome, 'served');
+      });
+
+    it('and a refusal is told with its own status', async () => {
+      primary.answers(error(400, 'content_policy_violation'));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 400);
+      assert.match(answer.headers.get('content-type') ?? '', /json/);
+    });
+
+    it('a slow first word is waited for', async () => {
+      primary.answers(stream(saying('slow'), { beforeFirstMs: 250 }));
+      assert.deepEqual(readStream((await post(service, path, chat)).text), whole('slow'));
+    });
+  });
+
+  describe('in the middle a failure is an error in the stream, never a silent end', () => {
+    const begun = [role, ...words('Once', ' upon')];
+    const cases: ReadonlyArray<[string, Behaviour, string]> = [
+      ['cut', stream(begun, { after: 'cut' }), 'provider_reset'],
+      ['ended without its finish', stream(begun), 'provider_unfinished'],
+      ['[DONE] without its finish', stream([...begun, done]), 'provider_unfinished'],
+      ['stalled', stream(begun, { after: 'stall' }), 'provider_timeout'],
+      ['malformed', stream([...begun, 'data: {"choices":[{"delta":\n\n', stop, done]), 'provider_malformed'],
+      [
+        'an event without an end',
+        stream([...begun, `data: ${'x'.repeat(1_100_000)}`], { after: 'stall' }),
+        'provider_too_large',
+      ],
+      ['an error', stream([...begun, 'data: {"error":{"message":"boom","type":"server_error","code":"b"}}\n\n']), 'b'],
+    ];
+    for (const [what, behaviour, code] of cases)
+      it(what, async () => {
+        primary.answers(behaviour);
+        const answer = await post(service, path, chat);
+        assert.equal(answer.status, 200);
+        const { text, error: told, isDone } = readStream(answer.text);
+        assert.equal(text, 'Once upon');
+        assert.equal(told?.code, code);
+        assert.ok((told?.message ?? '').length > 0);
+        assert.equal(isDone, false);
+        assert.deepEqual(tries(), [1, 0]);
+        assert.equal(service.records[0]?.outcome, 'broken-off');
+      });
+  });
+
+  it('counts as whole when every choice has its finish: a missing [DONE] is added, a cut after it does not matter', async () => {
+    for (const after of ['end', 'cut', 'stall'] as const) {
+      primary.answers(stream([role, ...words('all'), stop], { after }));
+      assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'), after);
+    }
+    const second = `data: {"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":null}]}\n\n`;
+    primary.answers(stream([role, second, stop, done]));
+    assert.equal(readStream((await post(service, path, { ...chat, n: 2 })).text).error?.code, 'provider_unfinished');
+  });
+
+  it('ends with [DONE], even if the provider keeps its connection', async () => {
+    primary.answers(stream(saying('all'), { after: 'stall' }));
+    const started = performance.now();
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'));
+    assert.ok(performance.now() - started < 290);
+    await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the connection');
+  });
+
+  it('takes a live stream’s time: only silence ends it', async () => {
+    primary.answers(stream(saying(...'a stream that is slow but alive'), { gapMs: 25 }));
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('a stream that is slow but alive'));
+  });
+
+  describe('continue', () => {
+    const begun = [role, ...words('Once', ' upon')];
+    beforeEach(() => service.configure(configuration({ onStreamFailure: 'continue' })));
+
+    it('lets a fallback go on from the text so far', async () => {
+      primary.answers(stream(begun, { after: 'cut' }));
+      backup.answers(stream([role, ': ping\n\n', ...words(' a', ' time'), stop, done]));
+      const answer = await post(
+        service,
+        path,
+        '{"model":"large", "stream":true,"messages":[{"role":"user","content":"hi"} ]}',
+      );
+      assert.deepEqual(readStream(answer.text), whole('Once upon a time'));
+      assert.equal(answer.text, [...begun, ...words(' a', ' time'), stop, done].join(''));
+      assert.equal(
+        backup.seen[0]?.body.toString(),
+        '{"model":"other-y", "stream":true,"messages":[{"role":"user","content":"hi"} ,{"role":"assistant","content":"Once upon"}]}',
+      );
+      assert.equal(service.records[0]?.outcome, 'served');
+      assert.equal(service.records[0]?.target, 'backup/other-y');
+    });
+
+    it('goes on with umlauts and emoji, however they were spelled', async () => {
+      primary.answers(
+        stream([role, 'data: {"choices":[{"index":0,"delta":{"content":"\\u00fc \\ud83d\\ude00 \u00fc"}}]}\n\n'], {
+          after: 'cut',
+        }),
+      );
+      await post(service, path, chat);
+      const { messages: sent } = JSON.parse(backup.seen[0]?.body.toString() ?? '');
+      assert.deepEqual(sent.at(-1), { role: 'assistant', content: 'ü \u{1F600} ü' });
+    });
+
+    it('ends with an error when the fallback fails, too', async () => {
+      primary.answers(stream(begun, { after: 'cut' }));
+      backup.answers(error(500, 'x'));
+      const { text, error: told } = readStream((await post(service, path, chat)).text);
+      assert.equal(text, 'Once upon');
+      assert.equal(told?.code, 'provider_failed');
+      assert.deepEqual(tries(), [1, 1]);
+    });
+
+    const others: ReadonlyArray<[string, object, ReadonlyArray<string>]> = [
+      ['several choices', { n: 2 }, begun],
+      ['tools', { tools: [{ type: 'function' }] }, begun],
+      ['a JSON format', { response_format: { type: 'json_object' } }, begun],
+      ['logprobs', { logprobs: true }, begun],
+      ['a tool call in the answer', {}, [role, chunk({ tool_calls: [{ index: 0 }] })]],
+    ];
+    for (const [what, members, pieces] of others)
+      it(`does not for ${what}`, async () => {
+        primary.answers(stream(pieces, { after: 'cut' }));
+        const { error: told } = readStream((await post(service, path, { ...chat, ...members })).text);
+        assert.equal(told?.code, 'provider_reset');
+        assert.deepEqual(tries(), [1, 0]);
+      });
+
+    it('does not without a fallback that can', async () => {
+      service.configure(
+        configuration({ onStreamFailure: 'continue', fallbacks: [{ provider: 'backup', model: 'y' }] }),
+      );
+      primary.answers(stream(begun, { after: 'cut' }));
+      assert.equal(readStream((await post(service, path, chat)).text).error?.code, 'provider_reset');
+      assert.deepEqual(tries(), [1, 0]);
+    });
+  });
+
+  describe('whole', () => {
+    beforeEach(() => service.configure(configuration({ onStreamFailure: 'whole' })));
+
+    for (const after of ['cut', 'end', 'stall'] as const)
+      it(`serves a stream that broke (${after}) by another one, and the client sees only that`, async () => {
+        primary.answers(stream([role, ...words('Once', ' upon')], { after }));
+        const answer = await post(service, path, chat);
+        assert.deepEqual(readStream(answer.text), whole('from the backup'));
+        assert.equal(answer.text, saying('from', ' the', ' backup').join(''));
+        assert.equal(answer.headers.get('x-switchyard-target'), 'backup/other-y');
+      });
+
+    it('answers with a status when nobody can', async () => {
+      primary.answers(stream([role, ...words('Once')], { after: 'stall' }));
+      backup.answers(stream([role, ...words('Once')], { after: 'stall' }));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 504);
+    });
+  });
+
+  describe('askUsage', () => {
+    const usage = chunk({}, null, { choices: [], usage: { prompt_tokens: 2, completion_tokens: 3 } });
+    const pieces = [role, ...words('a'), stop, usage, done];
+    beforeEach(() => {
+      service.configure(configuration({ askUsage: true }));
+      primary.answers(stream(pieces));
+    });
+
+    const cases: ReadonlyArray<[string, string, string, boolean]> = [
+      [
+        'none',
+        '{"model":"large","messages":[],"stream":true}',
+        '{"stream_options":{"include_usage":true},"model":"gpt-x","messages":[],"stream":true}',
+        false,
+      ],
+      [
+        'null',
+        '{"model":"large","messages":[],"stream":true,"stream_options":null}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage":true}}',
+        false,
+      ],
+      [
+        'others',
+        '{"model":"large","messages":[],"stream":true,"stream_options":{ "x":1}}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage":true, "x":1}}',
+        false,
+      ],
+      [
+        'false',
+        '{"model":"large","messages":[],"stream":true,"stream_options":{"include_usage": false}}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage": true}}',
+        false,
+      ],
+      [
+        'the client’s own',
+        '{"model":"large","messages":[],"stream":true,"stream_options":{"include_usage": true}}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage": true}}',
+        true,
+      ],
+    ];
+    for (const [what, sent, expected, kept] of cases)
+      it(`with ${what} of stream_options`, async () => {
+        const answer = await post(service, path, sent);
+        assert.equal(primary.seen[0]?.body.toString(), expected);
+        assert.equal(answer.text, pieces.filter((piece) => kept || piece !== usage).join(''));
+        assert.deepEqual(service.records[0]?.tokens, { input: 2, output: 3 });
+      });
+
+    it('leaves what is not streamed as it is', async () => {
+      primary.answers(json({ choices: [] }));
+      await post(service, path, '{"model":"large","messages":[]}');
+      assert.equal(primary.seen[0]?.body.toString(), '{"model":"gpt-x","messages":[]}');
+    });
+  });
+
+  describe('a client that leaves', () => {
+    for (const [what, behaviour, ready] of [
+      ['before the headers', silence, () => primary.seen.length === 1],
+      ['before the first content', stream([role], { after: 'stall' }), () => primary.seen.length === 1],
+      ['in the middle', stream([role, ...words('Once')], { after: 'stall' }), (text: string) => text.includes('Once')],
+    ] as const)
+      it(`${what} ends the provider’s call at once`, async () => {
+        primary.answers(behaviour);
+        const client = openChat(service, chat);
+        await eventually(() => ready(client.received()), 'the call');
+        const left = performance.now();
+        client.leave();
+        await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the call');
+        assert.ok((primary.seen[0]?.closedAt ?? 0) - left < 250);
+        await eventually(() => service.records.length === 1, 'the record');
+        assert.equal(service.records[0]?.outcome, 'client-gone');
+        assert.deepEqual(tries(), [1, 0]);
+      });
+  });
+
+  it('holds a provider up that is faster than the client reads', async () => {
+    const piece = words('x'.repeat(60_000))[0] ?? '';
+    let written = 0;
+    primary.answers(async (res) => {
+      res.setMaxListeners(0);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let count = 0; count < 2_000 && !res.destroyed; count += 1) {
+        written += piece.length;
+        if (!res.write(piece)) await new Promise((resolve) => res.once('drain', resolve).once('close', resolve));
+      }
+      res.end(stop + done);
+    });
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer sy_live_${'a'.repeat(40)}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chat),
+    });
+    let before = -1;
+    // It has come to a stand when nothing more is written for a while.
+    while (written !== before) {
+      before = written;
+      await new Promise((resolve) => setTimeout(resolve, 350));
+    }
+    assert.ok(written < 2_000 * piece.length, 'the provider is held up');
+    assert.ok((await answer.text()).endsWith(stop + done));
+    assert.equal(service.records[0]?.outcome, 'served');
+  });
+
+  it('carries many streams at once', async () => {
+    primary.answers(stream(saying(...'many streams at once'), { gapMs: 5 }));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => post(service, path, chat)));
+    for (const { text } of answers) assert.deepEqual(readStream(text), whole('many streams at once'));
+  });
+
+  it('is forgotten by neither side’s pool: connections are used again', async () => {
+    const before = primary.connections;
+    for (let call = 0; call < 10; call += 1) await post(service, path, chat);
+    assert.ok(primary.connections - before <= 2, String(primary.connections - before));
+  });
+
+  it('says that bytes which are no stream are none', async () => {
+    primary.answers(bytes('data: x', { 'content-type': 'text/plain' }));
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('from the backup'));
+  });
+});
+
+/** Comments for ever. */
+async function pinging(res: Parameters<Behaviour>[0]): Promise<void> {
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  while (!res.destroyed) {
+    res.write(': ping\n\n');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

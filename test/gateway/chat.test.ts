@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict';
+import { type Behaviour, bytes, completion, error, FakeProvider, json, reset, silence } from './fake-provider.ts';
+import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
+
+const path = '/v1/chat/completions';
+const messages = [{ role: 'user', content: 'hi' }];
+const chat = { model: 'large', messages };
+const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
+
+const cutAnswer: Behaviour = (res) => {
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
+  res.write('{"choices":[', () => res.destroy());
+};
+
+const stalledAnswer: Behaviour = (res) => {
+  res.writeHead(200, { 'content-type': 'application/json' });
+  res.write('{"choices":[');
+};
+
+describe('chat, not streamed', () => {
+  let primary: FakeProvider;
+  let backup: FakeProvider;
+  let service: GatewayService;
+
+  before(async () => {
+    primary = await FakeProvider.start();
+    backup = await FakeProvider.start();
+  });
+  after(() => Promise.all([primary.stop(), backup.stop()]));
+  beforeEach(async () => {
+    service = await startGateway(configuration());
+    primary.answers(json(completion('from the primary')));
+    backup.answers(json(completion('from the backup')));
+  });
+  afterEach(() => service.stop());
+
+  const configuration = (model: object = {}, timeouts: object = short) => ({
+    providers: {
+      primary: { kind: 'openai-compatible', baseUrl: primary.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts },
+      backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl, timeouts },
+    },
+    models: {
+      large: {
+        targets: [{ provider: 'primary', model: 'gpt-x' }],
+        fallbacks: [{ provider: 'backup', model: 'other-y' }],
+        price: { inputPerMillion: 2, outputPerMillion: 8 },
+        ...model,
+      },
+      alone: { targets: [{ provider: 'primary', model: 'gpt-x' }], retries: 1 },
+      small: { targets: [{ provider: 'backup', model: 's' }] },
+    },
+    auto: { chat: { balanced: 'large', fast: 'small' } },
+  });
+
+  const errorOf = (answer: { json: () => unknown }) =>
+    (answer.json() as { error: { message: string; type: string; param: string | null; code: string | null } }).error;
+
+  describe('bytes', () => {
+    it('reach the provider as they came, but for the model, and come back as they were sent', async () => {
+      const sent =
+        '{ "messages" : [ {"role":"user","content":"\\u0068\\u00ef \\ud83d\\ude00 \u{1F600}"} ],\r\n "\\u006dodel":"large", "n":1.0e0,' +
+        ' "seed":123456789012345678901234567890, "x":{"model":"large"}, "model":"large" , "x":[ ]}';
+      const answered = '{"choices": [ ],\n "model":"gpt-x-2026", "odd":1.50, "odd":2}';
+      primary.answers(bytes(answered, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'req_1' }));
+      const answer = await post(service, path, sent);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.text, answered);
+      assert.equal(
+        primary.seen[0]?.body.toString(),
+        sent
+          .replace('"\\u006dodel":"large"', '"\\u006dodel":"gpt-x"')
+          .replace('"model":"large" ,', '"model":"gpt-x" ,'),
+      );
+      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      assert.equal(answer.headers.get('x-switchyard-provider-request-id'), 'req_1');
+      assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
+      assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
+    });
+
+    it('lose reasoning with auto, and keep it with a named model', async () => {
+      await post(service, path, '{"model":"auto", "reasoning":"balanced", "messages":[]}');
+      await post(service, path, '{"model":"large", "reasoning":"odd", "messages":[]}');
+      assert.deepEqual(
+        primary.seen.map(({ body }) => body.toString()),
+        ['{"model":"gpt-x", "messages":[]}', '{"model":"gpt-x", "reasoning":"odd", "messages":[]}'],
+      );
+      await post(service, path, '{"reasoning":"fast","model":"auto","messages":[]}');
+      assert.equal(backup.seen[0]?.body.toString(), '{"model":"s","messages":[]}');
+    });
+
+    it('come with the provider’s own key, and with no header of the client that is not listed', async () => {
+      const headers = { 'x-secret': '1', cookie: 'a=b', 'openai-beta': 'x=1', traceparent: '00-1' };
+      await post(service, path, chat, headers);
+      const seen = primary.seen[0]?.headers ?? {};
+      assert.equal(seen.authorization, 'Bearer provider-secret');
+      assert.equal(seen['openai-beta'], 'x=1');
+      assert.equal(seen.traceparent, '00-1');
+      for (const name of ['x-secret', 'cookie', 'x-api-key']) assert.equal(seen[name], undefined, name);
+      assert.equal(primary.seen[0]?.path, '/v1/chat/completions');
+    });
+  });
+
+  describe('refusals before a provider is asked', () => {
+    const cases: ReadonlyArray<[string, unknown, number, string]> = [
+      ['an unknown model', { ...chat, model: 'gpt-9' }, 404, 'model_not_found'],
+      ['no JSON', '{"model":', 422, 'json_invalid'],
+      ['no object', '[]', 422, 'invalid_input'],
+      ['no messages', { model: 'large' }, 422, 'invalid_input'],
+      ['an unknown hint', { model: 'auto', messages, reasoning: 'deep' }, 422, 'invalid_input'],
+    ];
+    for (const [what, body, status, code] of cases)
+      it(`tell ${what}`, async () => {
+        const answer = await post(service, path, body);
+        assert.equal(answer.status, status);
+        assert.equal(errorOf(answer).code, code);
+        assert.deepEqual(Object.keys(errorOf(answer)), ['message', 'type', 'param', 'code']);
+        assert.equal(Array.isArray((answer.json() as { detail?: unknown }).detail), status === 422);
+        assert.equal(primary.seen.length + backup.seen.length, 0);
+      });
+
+    it('tell another media type, and a body that is too large', async () => {
+      assert.equal((await post(service, path, '{}', { 'content-type': 'text/plain' })).status, 415);
+      await service.stop();
+      service = await startGateway(configuration(), { sizes: { jsonBytes: 1_000 } });
+      const answer = await post(service, path, { ...chat, x: 'y'.repeat(2_000) });
+      assert.equal(answer.status, 413);
+      assert.equal(errorOf(answer).code, 'body_too_large');
+    });
+
+    it('need the scope', async () => {
+      await service.stop();
+      service = await startGateway(configuration(), { caller: { scopes: new Set(['gateway:read']) } });
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 403);
+      assert.equal(errorOf(answer).type, 'permission_error');
+    });
+  });
+
+  describe('a provider that misbehaves', () => {
+    interface Expected {
+      readonly status: number;
+      readonly says?: string;
+      readonly code?: string;
+      readonly tries: readonly [number, number];
+    }
+    const fallback = (tries: number): Expected => ({ status: 200, says: 'from the backup', tries: [tries, 1] });
+    const recovered: Expected = { status: 200, says: 'from the primary', tries: [2, 0] };
+    const good = json(completion('from the primary'));
+    const cases: ReadonlyArray<[string, ReadonlyArray<Behaviour>, Expected]> = [
+      ['500 once', [error(500, 'x'), good], recovered],
+      ['429 once, without Retry-After', [error(429, 'rate_limit'), good], recovered],
+      ['429 once, with a short Retry-After', [error(429, 'rate_limit', { 'retry-after-ms': '100' }), good], recovered],
+      ['429 with a long Retry-After', [error(429, 'rate_limit', { 'retry-after': '9' })], fallback(1)],
+      ['503 always', [error(503, 'x')], fallback(3)],
+      ['reset once before the headers', [reset, good], recovered],
+      ['reset always', [reset], fallback(3)],
+      ['silence', [silence], fallback(1)],
+      ['no JSON', [bytes('<html>', { 'content-type': 'text/html' })], fallback(3)],
+      ['JSON that is cut', [bytes('{"choices":[', { 'content-type': 'application/json' })], fallback(3)],
+      ['an answer that is cut', [cutAnswer], fallback(3)],
+      ['an answer that stalls', [stalledAnswer], fallback(1)],
+      ['an error inside a 200', [json({ error: { message: 'busy', type: 'overloaded_error' } }), good], recovered],
+      ['a refused key', [error(401, 'invalid_api_key')], fallback(1)],
+      ['context length', [error(400, 'context_length_exceeded')], fallback(1)],
+      [
+        'content policy',
+        [error(400, 'content_policy_violation')],
+        { status: 400, code: 'content_policy_violation', tries: [1, 0] },
+      ],
+      ['a bad request', [error(422, 'odd')], { status: 422, code: 'odd', tries: [1, 0] }],
+    ];
+    for (const [what, behaviours, { status, says, code, tries }] of cases)
+      it(`${what}: ${status}${says === undefined ? '' : `, ${says}`}`, async () => {
+        primary.answers(...behaviours);
+        const answer = await post(service, path, chat);
+        assert.equal(answer.status, status, answer.text);
+        assert.deepEqual([primary.seen.length, backup.seen.length], tries);
+        assert.equal(answer.headers.get('x-switchyard-attempts'), String(tries[0] + tries[1]));
+        if (says !== undefined) {
+          assert.equal((answer.json() as ReturnType<typeof completion>).choices[0]?.message.content, says);
+          assert.equal(answer.headers.get('x-switchyard-target'), tries[1] > 0 ? 'backup/other-y' : 'primary/gpt-x');
+        }
+        if (code !== undefined) assert.equal(errorOf(answer).code, code);
+        assert.equal(service.records.length, 1);
+        assert.equal(service.records[0]?.outcome, status === 200 ? 'served' : 'refused');
+        assert.equal(service.records[0]?.attempts, tries[0] + tries[1]);
+      });
+
+    it('sends the same bytes each time, with the target’s own model', async () => {
+      primary.answers(error(500, 'x'));
+      await post(service, path, '{"model":"large", "messages":[],"a":1}');
+      const sent = [...primary.seen, ...backup.seen].map(({ body }) => body.toString());
+      const own = '{"model":"gpt-x", "messages":[],"a":1}';
+      assert.deepEqual(sent, [own, own, own, '{"model":"other-y", "messages":[],"a":1}']);
+    });
+
+    it('waits as long as it was asked to', async () => {
+      primary.answers(error(429, 'x', { 'retry-after': '1' }), good);
+      const answer = await post(service, path, { ...chat, model: 'alone' });
+      assert.equal(answer.status, 200);
+      const [first, second] = primary.seen;
+      assert.ok((second?.at ?? 0) - (first?.at ?? 0) >= 995);
+    });
+  });
+
+  describe('where nothing is left to try', () => {
+    const cases: ReadonlyArray<[string, Behaviour, number, string | null, string | null]> = [
+      ['500', error(500, 'x'), 502, 'provider_failed', null],
+      ['503 with Retry-After', error(503, 'x', { 'retry-after': '20' }), 503, 'provider_overloaded', '20'],
+      ['504', error(504, 'x'), 504, 'provider_timeout', null],
+      ['silence', silence, 504, 'provider_timeout', null],
+      ['reset', reset, 502, 'provider_reset', null],
+      ['401', error(401, 'invalid_api_key', {}, 'Wrong key: provider-secret'), 502, 'provider_key_refused', null],
+      ['429', error(429, 'rate_limit', { 'retry-after': '30', 'x-should-retry': 'true' }), 429, 'rate_limit', '30'],
+      ['404', error(404, 'model_gone'), 404, 'model_gone', null],
+      ['a refusal without an error object', bytes('{"message":"odd"}', {}, 400), 400, null, null],
+    ];
+    for (const [what, behaviour, status, code, retryAfter] of cases)
+      it(`${what} becomes ${status}`, async () => {
+        primary.answers(behaviour);
+        const answer = await post(service, path, { ...chat, model: 'alone' });
+        assert.equal(answer.status, status, answer.text);
+        assert.equal(errorOf(answer).code, code);
+        assert.deepEqual(Object.keys(errorOf(answer)), ['message', 'type', 'param', 'code']);
+        assert.equal(answer.headers.get('retry-after'), retryAfter);
+        assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
+        assert.doesNotMatch(answer.text + service.logged(), /provider-secret/);
+      });
+
+    it('a provider that is not there becomes 503', async () => {
+      const gone = await FakeProvider.start();
+      const { baseUrl } = gone;
+      await gone.stop();
+      service.configure({
+        providers: { gone: { kind: 'openai-compatible', baseUrl } },
+        models: { large: { targets: [{ provider: 'gone', model: 'x' }], retries: 0 } },
+      });
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 503);
+      assert.equal(errorOf(answer).code, 'provider_unreachable');
+      assert.equal(answer.headers.get('retry-after'), '1');
+    });
+
+    it('a provider’s own 4xx comes back byte by byte', async () => {
+      const body = '{ "error": {"message":"no","type":"t","param":null,"code":"c"} , "more":1.0}';
+      primary.answers(bytes(body, { 'content-type': 'application/json' }, 400));
+      assert.equal((await post(service, path, chat)).text, body);
+    });
+
+    it('a request that was too long for the first is told so when the second fails', async () => {
+      primary.answers(error(400, 'context_length_exceeded'));
+      backup.answers(error(500, 'x'));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 400);
+      assert.equal(errorOf(answer).code, 'context_length_exceeded');
+    });
+
+    it('the whole call’s time ends it, in the middle of an attempt and of a wait', async () => {
+      service.configure(configuration({ fallbacks: [] }, { totalMs: 250 }));
+      primary.answers(silence);
+      const hanging = await post(service, path, chat);
+      assert.equal(hanging.status, 504);
+      primary.answers(error(503, 'x', { 'retry-after-ms': '200' }));
+      const waiting = await post(service, path, chat);
+      assert.ok([503, 504].includes(waiting.status));
+      assert.ok((service.records.at(-1)?.totalMs ?? 0) < 2_000);
+    });
+  });
+
+  describe('routing', () => {
+    it('draws among targets by weight, and asks the other one when the drawn one fails', async () => {
+      const targets = [
+        { provider: 'primary', model: 'a', weight: 1 },
+        { provider: 'backup', model: 'b', weight: 1 },
+      ];
+      let draw = 0;
+      await service.stop();
+      service = await startGateway(configuration({ targets, fallbacks: [], retries: 0 }), { random: () => draw });
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/a');
+      draw = 0.75;
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/b');
+      backup.answers(error(500, 'x'));
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/a');
+    });
+
+    it('rests a target that keeps failing, and is back on it within three seconds of its recovery', async function () {
+      this.timeout(30_000);
+      primary.answers(error(500, 'x'));
+      for (let call = 0; call < 3; call += 1) await post(service, path, chat);
+      const asked = primary.seen.length;
+      assert.ok(asked <= 6, `${asked} tries`);
+      await post(service, path, chat);
+      assert.equal(primary.seen.length, asked, 'it is left alone');
+      primary.answers(json(completion('from the primary')));
+      const recovered = performance.now();
+      for (;;) {
+        const answer = await post(service, path, chat);
+        assert.equal(answer.status, 200);
+        if (answer.headers.get('x-switchyard-target') === 'primary/gpt-x') break;
+        assert.ok(performance.now() - recovered < 3_000, 'three seconds are over');
+      }
+    });
+
+    it('never rests all targets at once', async () => {
+      primary.answers(error(500, 'x'));
+      backup.answers(error(500, 'x'));
+      for (let call = 0; call < 4; call += 1) assert.equal((await post(service, path, chat)).status, 502);
+      const asked = primary.seen.length + backup.seen.length;
+      await post(service, path, chat);
+      assert.ok(primary.seen.length + backup.seen.length > asked, 'one is asked all the same');
+    });
+  });
+
+  describe('a client that leaves', () => {
+    it('while the provider is silent ends the provider’s call at once', async () => {
+      primary.answers(silence);
+      const client = openChat(service, chat);
+      await eventually(() => primary.seen.length === 1, 'the call');
+      const left = performance.now();
+      client.leave();
+      await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the call');
+      assert.ok((primary.seen[0]?.closedAt ?? 0) - left < 250);
+      await eventually(() => service.records.length === 1, 'the record');
+      assert.equal(service.records[0]?.outcome, 'client-gone');
+      assert.equal(backup.seen.length, 0, 'no fallback is asked for nobody');
+    });
+
+    it('while a wait is on is not called for again', async () => {
+      primary.answers(error(503, 'x', { 'retry-after-ms': '400' }));
+      const client = openChat(service, { ...chat, model: 'alone' });
+      await eventually(() => primary.seen.length === 1, 'the call');
+      client.leave();
+      await eventually(() => service.records.length === 1, 'the record');
+      assert.ok((service.records[0]?.totalMs ?? 1e9) < 390);
+    });
+  });
+
+  it('keeps a record of the call, with its usage and cost, and nothing that was said', async () => {
+    await post(service, path, { ...chat, user: 'somebody' });
+    const [record] = service.records;
+    assert.deepEqual(
+      { ...record, headersMs: 0, firstContentMs: 0, totalMs: 0 },
+      {
+        operation: 'chat',
+        keyId: 'ckey000001',
+        model: 'large',
+        target: 'primary/gpt-x',
+        streamed: false,
+        outcome: 'served',
+        errorCode: null,
+        attempts: 1,
+        headersMs: 0,
+        firstContentMs: 0,
+        totalMs: 0,
+        tokens: { input: 5, output: 7 },
+        cost: 0.000066,
+      },
+    );
+    assert.ok((record?.totalMs ?? 0) >= (record?.firstContentMs ?? 1e9));
+    assert.match(service.logged(), /"operation":"complete_chat","status":200/);
+    assert.doesNotMatch(service.logged(), /somebody|from the primary/);
+  });
+
+  it('reuses connections', async () => {
+    const before = primary.connections;
+    for (let call = 0; call < 10; call += 1) await post(service, path, chat);
+    assert.ok(primary.connections - before <= 2);
+  });
+
+  it('lists the models', async () => {
+    const answer = await fetch(`${service.url}/v1/models`, { headers: { 'x-api-key': `sy_live_${'a'.repeat(40)}` } });
+    const { object, data } = (await answer.json()) as {
+      object: string;
+      data: ReadonlyArray<{ id: string; owned_by: string }>;
+    };
+    assert.equal(object, 'list');
+    assert.deepEqual(
+      data.map(({ id, owned_by }) => `${id} ${owned_by}`),
+      ['auto switchyard', 'large primary, backup', 'alone primary', 'small backup'],
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Json } from '#src/json.ts';
+import { builtInConfiguration } from '../../src/gateway/built-in-configuration.ts';
+import { decodeConfiguration } from '../../src/gateway/configuration.ts';
+
+const example = {
+  providers: {
+    openai: {
+      kind: 'openai-compatible',
+      baseUrl: 'https://api.openai.com/v1',
+      apiKeyEnv: 'OPENAI_API_KEY',
+      anyVoice: false,
+      timeouts: { connectMs: 5000, headersMs: 60000, firstContentMs: 60000, idleMs: 60000, totalMs: 600000 },
+    },
+  },
+  models: {
+    'gpt-large': {
+      targets: [{ provider: 'openai', model: 'gpt-4.1', weight: 1 }],
+      fallbacks: [{ provider: 'openai', model: 'gpt-4.1-mini', prefill: true }],
+      retries: 2,
+      onStreamFailure: 'error',
+      askUsage: false,
+      timeouts: {},
+      price: { inputPerMillion: 2.0, outputPerMillion: 8.0 },
+    },
+  },
+  auto: { chat: { balanced: 'gpt-large' }, transcription: 'gpt-large' },
+  voices: { narrator: { id: 'v1', provider: 'openai', voice: 'alloy', model: 'gpt-4o-mini-tts' } },
+  limits: { requestsPerMinute: 60, callsAtOnce: 4 },
+};
+
+const environment = { OPENAI_API_KEY: 'secret' };
+
+/** The example with a value put at a path; undefined takes it out. */
+function changed(path: string, value: Json | undefined): unknown {
+  const copy = structuredClone(example) as unknown;
+  const keys = path.split('/').slice(1);
+  let at = copy as Record<string, unknown>;
+  for (const key of keys.slice(0, -1)) at = at[key] as Record<string, unknown>;
+  const last = keys.at(-1) ?? '';
+  if (value === undefined) delete at[last];
+  else at[last] = value;
+  return copy;
+}
+
+const mistakes = (value: unknown, variables: Record<string, string> = environment) => {
+  const decoded = decodeConfiguration(value, variables);
+  return E.isLeft(decoded) ? decoded.left.map(({ pointer, message }) => `${pointer} ${message}`) : [];
+};
+
+describe('gateway configuration', () => {
+  it('takes the documented example, and the built-in one', () => {
+    assert.deepEqual(mistakes(example), []);
+    assert.deepEqual(mistakes(builtInConfiguration, {}), []);
+  });
+
+  it('has a default for every key', () => {
+    const decoded = decodeConfiguration({}, {});
+    assert.ok(E.isRight(decoded));
+    assert.deepEqual(decoded.right, {
+      providers: {},
+      models: {},
+      auto: {
+        chat: { fast: undefined, balanced: undefined, smart: undefined, turbo: undefined },
+        transcription: undefined,
+      },
+      voices: {},
+      limits: { requestsPerMinute: undefined, callsAtOnce: undefined },
+    });
+    const least = {
+      providers: { p: { kind: 'sandbox' } },
+      models: { m: { targets: [{ provider: 'p', model: 'x' }] } },
+    };
+    const small = decodeConfiguration(least, {});
+    assert.ok(E.isRight(small));
+    const { targets, fallbacks, retries, onStreamFailure, askUsage } = small.right.models.m ?? assert.fail();
+    assert.deepEqual(
+      { targets, fallbacks, retries, onStreamFailure, askUsage },
+      {
+        targets: [{ provider: 'p', model: 'x', weight: 1 }],
+        fallbacks: [],
+        retries: 2,
+        onStreamFailure: 'error',
+        askUsage: false,
+      },
+    );
+    assert.equal(small.right.providers.p?.anyVoice, false);
+  });
+
+  const cases: ReadonlyArray<[string, Json | undefined, RegExp]> = [
+    ['/modells', {}, /^\/modells is no setting: there are providers, models, auto, voices, limits$/],
+    ['/providers', [], /^\/providers must be an object$/],
+    ['/providers/openai/kind', 'open-ai', /^\/providers\/openai\/kind must be one of "openai-compatible", /],
+    ['/providers/openai/kind', undefined, /^\/providers\/openai\/kind is required$/],
+    ['/providers/openai/baseurl', 'x', /^\/providers\/openai\/baseurl is no setting: there are kind, baseUrl, /],
+    ['/providers/openai/baseUrl', 'api.openai.com', /^\/providers\/openai\/baseUrl must be an http or https URL$/],
+    ['/providers/openai/baseUrl', 'https://u:p@x/', /^\/providers\/openai\/baseUrl must hold no user or password/],
+    [
+      '/providers/openai/timeouts/idleMs',
+      0,
+      /^\/providers\/openai\/timeouts\/idleMs must be a whole number from 1 to /,
+    ],
+    ['/providers/openai/timeouts/idle', 1, /^\/providers\/openai\/timeouts\/idle is no setting/],
+    ['/providers/openai/timeouts/idle', null, /^\/providers\/openai\/timeouts\/idle is no setting/],
+    ['/providers/openai/headers', { 'X-A': 'a\nb' }, /^\/providers\/openai\/headers\/X-A must be visible ASCII$/],
+    ['/providers/sp ace', { kind: 'sandbox' }, /^\/providers\/sp ace must have a name of visible ASCII/],
+    ['/models/gpt-large/targets', [], /^\/models\/gpt-large\/targets must have at least 1 item$/],
+    ['/models/gpt-large/targets', undefined, /^\/models\/gpt-large\/targets is required$/],
+    [
+      '/models/gpt-large/targets/0/provider',
+      'opnai',
+      /^\/models\/gpt-large\/targets\/0\/provider names no provider: there are openai$/,
+    ],
+    ['/models/gpt-large/targets/0/weight', -1, /^\/models\/gpt-large\/targets\/0\/weight must be a number from 0/],
+    ['/models/gpt-large/targets/0/weight', 0, /^\/models\/gpt-large\/targets must hold one with a weight above 0$/],
+    ['/models/gpt-large/targets/0/model', 'a\nb', /^\/models\/gpt-large\/targets\/0\/model must be visible ASCII/],
+    ['/models/gpt-large/fallbacks/0/provider', 'x', /^\/models\/gpt-large\/fallbacks\/0\/provider names no provider/],
+    ['/models/gpt-large/onStreamFailure', 'retry', /^\/models\/gpt-large\/onStreamFailure must be one of "error", /],
+    ['/models/gpt-large/retries', '2', /^\/models\/gpt-large\/retries must be a whole number from 0 to 10$/],
+    ['/models/gpt-large/price/input', 1, /^\/models\/gpt-large\/price\/input is no setting/],
+    ['/models/auto', { targets: [{ provider: 'openai', model: 'x' }] }, /^\/models\/auto is taken/],
+    ['/auto/chat/smart', 'gpt', /^\/auto\/chat\/smart names no model: there are gpt-large$/],
+    ['/auto/transcription', 'gpt', /^\/auto\/transcription names no model/],
+    ['/voices/narrator/provider', 'x', /^\/voices\/narrator\/provider names no provider/],
+    ['/limits/callsAtOnce', 0, /^\/limits\/callsAtOnce must be a whole number/],
+  ];
+  for (const [path, value, expected] of cases)
+    it(`tells the mistake ${JSON.stringify(value)} at ${path}`, () => {
+      const found = mistakes(changed(path, value));
+      assert.equal(found.length, 1, found.join('\n'));
+      assert.match(found[0] ?? '', expected);
+    });
+
+  it('tells every mistake at once', () => {
+    assert.equal(
+      mistakes({ providers: { a: { kind: 'x' }, b: { kind: 'sandbox', y: 1 } }, models: { m: {} } }).length,
+      3,
+    );
+  });
+
+  it('wants the variable of a key to be set, and never shows its value', () => {
+    assert.deepEqual(mistakes(example, {}), [
+      '/providers/openai/apiKeyEnv names OPENAI_API_KEY, which is not set in the environment',
+    ]);
+    const [told] = mistakes(example, { OPENAI_API_KEY: 'se\ncret' });
+    assert.match(told ?? '', /cannot stand in a header/);
+    assert.doesNotMatch(told ?? '', /se\ncret/);
+  });
+});

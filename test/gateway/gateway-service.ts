@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { Writable } from 'node:stream';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Caller } from '#domain/tenancy.ts';
+import { createApp } from '#http/app.ts';
+import { loggerOn } from '#http/log.ts';
+import { createMetrics } from '#http/metrics.ts';
+import { type HttpServer, listen } from '#http/server.ts';
+import { goodKey, caller as someCaller } from '#test/http/fake-service.ts';
+import type { CallRecord } from '../../src/gateway/call-record.ts';
+import { decodeConfiguration, type GatewayConfiguration } from '../../src/gateway/configuration.ts';
+import { Gateway } from '../../src/gateway/gateway.ts';
+import { gatewayOperations } from '../../src/gateway/operations.ts';
+
+/** A gateway behind the real app on a real socket. */
+export interface GatewayService extends HttpServer {
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** The records of calls that have ended. */
+  readonly records: CallRecord[];
+  readonly logged: () => string;
+  readonly configure: (configuration: unknown) => void;
+}
+
+export interface GatewayServiceOptions {
+  readonly caller?: Partial<Caller>;
+  readonly random?: () => number;
+  readonly sizes?: { readonly jsonBytes?: number; readonly audioBytes?: number };
+  readonly temporaryFolder?: string;
+}
+
+/** @throws AssertionError for a configuration that is not valid */
+export function configurationOf(value: unknown): GatewayConfiguration {
+  const decoded = decodeConfiguration(value, { PROVIDER_KEY: 'provider-secret' });
+  return E.isRight(decoded) ? decoded.right : assert.fail(JSON.stringify(decoded.left));
+}
+
+export async function startGateway(
+  configuration: unknown,
+  { caller = {}, random = () => 0, sizes = {}, temporaryFolder = tmpdir() }: GatewayServiceOptions = {},
+): Promise<GatewayService> {
+  const records: CallRecord[] = [];
+  const lines: string[] = [];
+  const gateway = new Gateway({
+    configuration: configurationOf(configuration),
+    environment: { PROVIDER_KEY: 'provider-secret' },
+    usage: { record: (record) => void records.push(record) },
+    random,
+    temporaryFolder,
+  });
+  const sink = new Writable({
+    write: (line, _encoding, taken) => {
+      lines.push(String(line));
+      taken();
+    },
+  });
+  const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
+  const app = createApp({
+    operations: gatewayOperations(gateway, { jsonBytes: 32 * 1024 * 1024, audioBytes: 100 * 1024 * 1024, ...sizes }),
+    authenticate: async (key) => (key === goodKey ? holder : null),
+    readiness: async () => [],
+    version: '0.2.0',
+    metrics: createMetrics(),
+    log: loggerOn('info', sink),
+    limits: { maxBodyBytes: 768 * 1024 },
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  return {
+    ...server,
+    url: `http://127.0.0.1:${server.port}`,
+    gateway,
+    records,
+    logged: () => lines.join(''),
+    configure: (changed) => gateway.configure(configurationOf(changed)),
+    stop: async () => {
+      await server.stop();
+      await gateway.close();
+    },
+  };
+}
+
+/** An answer as it came in. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: () => unknown;
+}
+
+const withKey = { authorization: `Bearer ${goodKey}` };
+
+/** Sends a JSON body, as text or as a value, and reads the whole answer. */
+export async function post(
+  { url }: { readonly url: string },
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Received> {
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { ...withKey, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? new Uint8Array(Buffer.from(body)) : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) };
+}
+
+/** A client that can leave, and that sees what has come so far. */
+export interface LeavingClient {
+  readonly leave: () => void;
+  readonly received: () => string;
+  /** Ends with the answer; rejects when the connection breaks. */
+  readonly ended: Promise<void>;
+}
+
+export function openChat({ port }: { readonly port: number }, body: unknown): LeavingClient {
+  let text = '';
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const req = request(
+    {
+      host: '127.0.0.1',
+      port,
+      path: '/v1/chat/completions',
+      method: 'POST',
+      headers: { ...withKey, 'content-type': 'application/json' },
+      agent: false,
+    },
+    (res) => {
+      res.setEncoding('utf8');
+      res.on('data', (piece: string) => {
+        text += piece;
+      });
+      res.once('end', resolve);
+      res.once('error', reject);
+    },
+  );
+  req.once('error', reject);
+  promise.catch(() => undefined);
+  req.end(JSON.stringify(body));
+  return { leave: () => req.destroy(), received: () => text, ended: promise };
+}
+
+/** Waits until something holds. @throws Error after five seconds */
+export async function eventually(holds: () => boolean, what: string, limitMs = 5_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`It never came: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
