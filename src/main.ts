@@ -1,9 +1,10 @@
 import { createApp, createMetricsApp } from '#http/app.ts';
 import { createLog } from '#http/log.ts';
 import { listen } from '#http/server.ts';
+import type { Plane } from '#operations/operation.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { compose, type Service } from './compose.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, type Role, readConfig } from './config.ts';
 import { controlSocketPath, localOperator, openControlSocket } from './control-socket.ts';
 import { StartFailure } from './start-failure.ts';
 import { tellKey } from './tell-key.ts';
@@ -37,6 +38,9 @@ async function start(config: Config): Promise<void> {
     log.logger.fatal({ err: error }, 'The event store takes no more changes: this process ends');
     stopOnce(1);
   };
+  // From here on: the first process of a container is not ended by a signal that nobody handles.
+  process.on('SIGTERM', () => stopOnce(0));
+  process.on('SIGINT', () => stopOnce(0));
   const service = await compose(config, { log: log.logger, tellKey, onFatal });
   try {
     const closeDoors = await serve(config, service, log.logger);
@@ -60,7 +64,8 @@ async function serve(
   log: ReturnType<typeof createLog>['logger'],
 ): Promise<() => Promise<void>> {
   const common = { operations, readiness, version: packageJson.version, metrics, log, limits: config.limits };
-  const app = createApp({ ...common, authenticate: keys.resolve, servesMetrics: config.metricsPort === null });
+  const planes = planesOf(config.roles);
+  const app = createApp({ ...common, authenticate: keys.resolve, planes, servesMetrics: config.metricsPort === null });
   const server = await listen(app, { host: config.host, port: config.port }, config.limits);
   const doors = [() => server.stop()];
   if (config.metricsPort !== null) {
@@ -80,4 +85,11 @@ async function serve(
   return async () => {
     await Promise.all(doors.map((close) => close()));
   };
+}
+
+function planesOf(roles: ReadonlySet<Role>): ReadonlySet<Plane> {
+  const planes = new Set<Plane>();
+  if (roles.has('control-plane')) planes.add('control');
+  if (roles.has('gateway')) planes.add('gateway');
+  return planes;
 }

@@ -24,6 +24,7 @@ import type {
   AnyOperation,
   Operation,
   OperationRequest,
+  Plane,
   RelayOperation,
   RequestInput,
 } from '#operations/operation.ts';
@@ -48,6 +49,8 @@ export interface AppOptions {
     /** Requests of one key in a minute at most, on this node; null for no limit. Default null. */
     readonly requestsPerMinute?: number | null;
   };
+  /** The planes whose operations are answered here; documentation goes with the control plane. Default both. */
+  readonly planes?: ReadonlySet<Plane>;
   /** Whether `/metrics` is answered here; false when it has a port of its own. Default true. */
   readonly servesMetrics?: boolean;
   /** Further paths that need no key. */
@@ -99,11 +102,12 @@ class HttpFace {
     this.#readBody = jsonBodyReader(options.limits.maxBodyBytes);
     const { requestsPerMinute = null } = options.limits;
     this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute);
-    const routes = routesOf(options.operations);
+    const { planes = bothPlanes } = options;
+    const routes = routesOf(options.operations).filter(({ operation }) => planes.has(operation.plane));
     const open = [
       ...healthLines(options.version, options.readiness),
       ...(options.servesMetrics === false ? [] : [metricsLine(options.metrics)]),
-      ...docsLines(openApiDocument(options.operations)),
+      ...(planes.has('control') ? docsLines(openApiDocument(options.operations)) : []),
       ...(options.publicLines ?? []),
     ];
     const served = routes.map((route) => this.#operationLine(route));
@@ -292,6 +296,8 @@ class HttpFace {
     );
   }
 }
+
+const bothPlanes: ReadonlySet<Plane> = new Set(['control', 'gateway']);
 
 type Parameters = Readonly<Record<string, string>>;
 

@@ -17,7 +17,10 @@ export interface HttpLine {
   readonly status: 200 | 201 | 204;
 }
 
-/** The plane decides the shape of errors: problem details for control, OpenAI's for the gateway. */
+/**
+ * The plane decides the shape of errors (problem details for control, OpenAI's for the gateway), and which nodes answer:
+ * those with the role `control-plane`, or `gateway`.
+ */
 export type Plane = 'control' | 'gateway';
 
 /**
