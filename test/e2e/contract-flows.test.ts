@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Client } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
 
 type Versions = { versions: FlowVersionRecord[]; nextCursor?: string };
 
-describe('the contract over HTTP: flows and their versions', () => {
+describeOnEngines('the contract over HTTP: flows and their versions', (engines) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let client: Client;
@@ -15,7 +16,7 @@ describe('the contract over HTTP: flows and their versions', () => {
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     client = service.client;
     projectId = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Contract' }), 201).id;
     flowsPath = `/v1/projects/${projectId}/flows`;

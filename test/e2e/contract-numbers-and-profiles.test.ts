@@ -3,6 +3,7 @@ import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import type { Client } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
 
@@ -15,14 +16,14 @@ const contents = {
   outputVoiceId: 'narrator',
 };
 
-describe('the contract over HTTP: phone numbers and agent profiles', () => {
+describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (engines) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let client: Client;
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     client = service.client;
   });
 

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import type { Client } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
 
 type Named = { readonly id: string; readonly organizationId: string };
 type Projection = { name: string; state: string; position: number; rebuild: object | null; failure: object | null };
 
-describe('the contract over HTTP: liveness, projects, organizations, operations', () => {
+describeOnEngines('the contract over HTTP: liveness, projects, organizations, operations', (engines) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let client: Client;
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     client = service.client;
   });
 

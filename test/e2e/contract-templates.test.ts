@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TemplateRecord, TemplateVersionRecord } from '#domain/template/record.ts';
 import type { JsonObject } from '#src/json.ts';
 import type { Client } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { bodyFaults, soundBodies } from '#test/support/payload-faults.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
@@ -11,7 +12,7 @@ type Versions = { versions: TemplateVersionRecord[]; nextCursor?: string };
 
 const json = { 'content-type': 'application/json' };
 
-describe('the contract over HTTP: templates and their versions', () => {
+describeOnEngines('the contract over HTTP: templates and their versions', (engines) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let client: Client;
@@ -19,7 +20,7 @@ describe('the contract over HTTP: templates and their versions', () => {
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     client = service.client;
     organizationId = expectStatus(await client.get<{ organizationId: string }>('/v1/me'), 200).organizationId;
   });
@@ -333,7 +334,7 @@ describe('the contract over HTTP: templates and their versions', () => {
       for (const [index, { status }] of first.entries()) assert.ok(status < 300, `${writes[index]}: ${status}`);
       assert.deepEqual(await all(), first);
       await service.kill();
-      service = await startService({ dataDir: folder.path });
+      service = await startService({ dataDir: folder.path, environment: engines.environment() });
       client = service.client;
       assert.deepEqual(await all(), first);
       const { versions } = expectStatus(await client.get<Versions>(`${pathOf(template)}/versions`), 200);

@@ -3,13 +3,14 @@ import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import type { Client, Reply } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
 import { expectProblem, expectStatus } from './expect.ts';
 
 /** Effects on other resources show within this time (DECISIONS.md, "Every control-plane operation"). */
 const effectsLimitMilliseconds = 2_000;
 
-describe('rules over many resources, under racing requests', () => {
+describeOnEngines('rules over many resources, under racing requests', (engines) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let client: Client;
@@ -17,7 +18,7 @@ describe('rules over many resources, under racing requests', () => {
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     client = service.client;
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client, Reply } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { payload } from '#test/support/template-payload.ts';
 import { expectProblem, expectStatus, unknownId } from './expect.ts';
@@ -64,7 +65,7 @@ const rows: ReadonlyArray<{
   },
 ];
 
-describe('tenancy: who may do what with templates', () => {
+describeOnEngines('tenancy: who may do what with templates', (engines) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let admin: Client;
@@ -72,7 +73,7 @@ describe('tenancy: who may do what with templates', () => {
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     admin = service.client;
     const newProject = async (organizationId: string) =>
       expectStatus(await admin.post<Named>('/v1/projects', { name: 'P', organizationId }), 201).id;

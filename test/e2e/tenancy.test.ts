@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Reply } from '#test/support/client.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
 import { adminKey, type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
 import { expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
 import { furnish, type Place, type Row, rows, rowsWithoutSubject } from './operations.ts';
@@ -19,7 +20,7 @@ function may(keyType: KeyType, scope: string): boolean {
   return true;
 }
 
-describe('tenancy: who may do what', () => {
+describeOnEngines('tenancy: who may do what', (engines) => {
   const folder = temporaryFolder();
   let service: ServiceProcess;
   let admin: Client;
@@ -27,7 +28,7 @@ describe('tenancy: who may do what', () => {
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
+    service = await startService({ dataDir: folder.path, environment: engines.environment() });
     admin = service.client;
     const newProject = async (organizationId: string) =>
       expectStatus(await admin.post<Named>('/v1/projects', { name: 'P', organizationId }), 201).id;
@@ -325,7 +326,7 @@ describe('tenancy: who may do what', () => {
       const [kept, revoked] = [await newKey(home.company, 'project'), await newKey(home.company, 'project')];
       expectStatus(await admin.remove(`/v1/keys/${revoked.id}`), 200);
       await service.kill();
-      service = await startService({ dataDir: folder.path });
+      service = await startService({ dataDir: folder.path, environment: engines.environment() });
       admin = service.client;
       expectStatus(await admin.as(kept.key).get('/v1/me'), 200);
       expectProblem(await admin.as(revoked.key).get('/v1/me'), 401, 'key-invalid');

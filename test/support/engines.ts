@@ -6,10 +6,12 @@ import type { ServiceEnvironment } from '#test/support/service-process.ts';
 export interface Engines {
   /** What a service is told to work on them: the same stores each time within a suite. To be asked in hooks and tests. */
   readonly environment: () => ServiceEnvironment;
+  /** Read models follow within the second that an answer waits for them, however much is written at once. */
+  readonly quick: boolean;
 }
 
 /** On stores embedded in the service's own folder. */
-const embedded: Engines = { environment: () => ({}) };
+const embedded: Engines = { environment: () => ({}), quick: true };
 
 /**
  * Describes a suite of the service twice: on its embedded stores, and with both stores outside, on EventStoreDB and
@@ -32,6 +34,8 @@ export function describeOnSharedEngines(suite: string, define: (engines: SharedE
 
 /** Both stores outside. */
 export class SharedEngines implements Engines {
+  /** FerretDB looks through all documents for most of what it is asked. */
+  readonly quick = false;
   readonly #mongoDb: MongoDbServer;
   #double: EventStoreDbDouble | null = null;
   #eventStoreUrl = '';
