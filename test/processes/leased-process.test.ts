@@ -109,6 +109,21 @@ describe('a process on many nodes', () => {
     }
   });
 
+  for (const atOnce of [undefined, 4]) {
+    it(`ends when it is superseded while it waits for events${atOnce ? `, ${atOnce} at once` : ''}`, async () => {
+      const checkpoints = new InMemoryCheckpointStore();
+      const { promise: began, resolve: begin } = Promise.withResolvers<void>();
+      const process = { ...follower(async () => begin()), ...(atOnce && { atOnce }) };
+      const older = new ProcessRunner({ ...surroundings(), process, checkpoints: checkpoints.under(1) });
+      const superseded = assert.rejects(older.run(new AbortController().signal), Superseded);
+      await created('a');
+      await began;
+      await checkpoints.under(2).read('follower');
+      await created('b');
+      await superseded;
+    });
+  }
+
   describeOnMongoDb('a process under a lease, its checkpoint on MongoDB', (server) => {
     it('goes on at another node when one ends, and every node is told how far it is', async () => {
       const url = server.newUrl();
