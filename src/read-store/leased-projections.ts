@@ -14,12 +14,10 @@ import { type UnderLeaseOptions, underLease } from '#src/leases/under-lease.ts';
 export const projectionsLease = 'projections';
 
 export interface LeasedProjectionsOptions
-  extends Omit<ProjectionRunnerOptions, 'store' | 'signal'>,
+  extends Pick<ProjectionRunnerOptions, 'projections' | 'events' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
   /** Opens a writer that writes under a fencing token; it is closed when the term has ended. */
   readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
-  /** Is handed the runner of each term once it knows where the projections stand, and null when the term has ended. */
-  readonly onRunner?: (runner: ProjectionRunner | null) => void;
 }
 
 /**
@@ -34,7 +32,7 @@ export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Pro
 }
 
 async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
-  const { projections, events, log, openWriter, onRunner, onStatus } = options;
+  const { projections, events, log, openWriter } = options;
   const store = openWriter(token);
   // Neither goes on without the other.
   const ended = new AbortController();
@@ -42,18 +40,14 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
   const end = () => ended.abort();
   let teller: PositionTeller | null = null;
   try {
-    const onPositions = () => {
-      teller?.changed();
-      options.onPositions?.();
-    };
-    const told = { projections, events, store, log, signal: either, onPositions };
-    const runner = await startProjectionRunner(onStatus === undefined ? told : { ...told, onStatus });
+    const onPositions = () => teller?.changed();
+    const runner = await startProjectionRunner({ projections, events, store, log, signal: either, onPositions });
+    // What ended while it started does not know where the projections stand.
+    if (signal.aborted) return;
     const positions = () => servedBy(runner, projections);
     teller = new PositionTeller({ save: (served) => store.savePositions(served), positions, log });
-    onRunner?.(runner);
     await allSettled([runner.finished.finally(end), teller.run(either).finally(end)]);
   } finally {
-    onRunner?.(null);
     await store.close();
   }
 }

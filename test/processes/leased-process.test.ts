@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict';
-import * as E from 'fp-ts/lib/Either.js';
-import { happened } from '#domain/event.ts';
-import { organization } from '#domain/organization/organization.ts';
-import { project } from '#domain/project/project.ts';
 import { CommandHandler } from '#event-store/command-handler.ts';
 import { runProcessUnderLease } from '#processes/leased-process.ts';
 import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
 import { PolledProcessProgress } from '#processes/polled-process-progress.ts';
-import type { Process, ProcessTools } from '#processes/process.ts';
+import type { Process } from '#processes/process.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { Superseded } from '#src/superseded.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
 import { InMemoryCheckpointStore } from '#test/support/in-memory-checkpoint-store.ts';
 import { InMemoryLeaseStore } from '#test/support/in-memory-lease-store.ts';
+import { makeProject, organizationCreated } from '#test/support/organization-follower.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 
-const origin = {
-  actor: { keyId: 'key', keyType: 'admin' },
-  requestId: 'request',
-  correlationId: 'request',
-  causationId: 'request',
-};
 const limitMilliseconds = 10_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -49,20 +40,7 @@ describe('a process on many nodes', () => {
     reached: async () => true,
     log: quiet,
   });
-  const created = async (id: string): Promise<number> => {
-    const handled = await new CommandHandler({ store }).handle({
-      entity: organization,
-      id,
-      origin,
-      decide: () =>
-        E.right({
-          events: [happened('OrganizationCreated', { id, name: id, partner: false })],
-          tenant: { organizationId: id, projectId: null, partnerId: null },
-        }),
-    });
-    assert.ok(E.isRight(handled));
-    return handled.right.events.at(-1)?.position ?? 0;
-  };
+  const created = (id: string) => organizationCreated(new CommandHandler({ store }), id);
   const projectsOf = (...ids: ReadonlyArray<string>) => ids.map((id) => store.types(`project-p${id}`));
 
   it('doubles nothing when a node is superseded in the middle of an event, wherever that is', async () => {
@@ -166,17 +144,3 @@ describe('a process on many nodes', () => {
     });
   });
 });
-
-async function makeProject({ data }: { readonly data: object }, { handle }: ProcessTools): Promise<void> {
-  const organizationId = String((data as { readonly id?: unknown }).id);
-  const id = `p${organizationId}`;
-  await handle({
-    entity: project,
-    id,
-    decide: ({ state }) =>
-      E.right({
-        events: state === null ? [happened('ProjectCreated', { id, organizationId, name: 'First' })] : [],
-        tenant: { organizationId, projectId: id, partnerId: null },
-      }),
-  });
-}

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
-import * as E from 'fp-ts/lib/Either.js';
-import { happened } from '#domain/event.ts';
-import { organization } from '#domain/organization/organization.ts';
-import { project } from '#domain/project/project.ts';
 import { CommandHandler } from '#event-store/command-handler.ts';
-import type { Process, ProcessTools } from '#processes/process.ts';
+import type { Process } from '#processes/process.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/in-memory-checkpoint-store.ts';
+import { makeProject, organizationCreated, origin } from '#test/support/organization-follower.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 
-const origin = {
-  actor: { keyId: 'key', keyType: 'admin' },
-  requestId: 'request',
-  correlationId: 'request',
-  causationId: 'request',
-};
 const limitMilliseconds = 5_000;
 
 describe('process runner', () => {
@@ -56,30 +47,7 @@ describe('process runner', () => {
     return runner;
   }
 
-  /** Stores an event of its type. @returns its position */
-  async function created(id: string, partner = true): Promise<number> {
-    const tenant = { organizationId: id, projectId: null, partnerId: null };
-    const events = [happened('OrganizationCreated', { id, name: id, partner })];
-    const handled = await handler.handle({
-      entity: organization,
-      id,
-      origin,
-      decide: () => E.right({ events, tenant }),
-    });
-    assert.ok(E.isRight(handled));
-    return handled.right.events.at(-1)?.position ?? 0;
-  }
-
-  /** A reaction that appends: a project for each organization. */
-  function makeProject(organizationId: string, { handle }: ProcessTools): Promise<void> {
-    const tenant = { organizationId, projectId: `p${organizationId}`, partnerId: null };
-    const events = [happened('ProjectCreated', { id: `p${organizationId}`, organizationId, name: 'First' })];
-    return handle({
-      entity: project,
-      id: `p${organizationId}`,
-      decide: ({ state }) => E.right({ events: state === null ? events : [], tenant }),
-    });
-  }
+  const created = (id: string, partner = true) => organizationCreated(handler, id, partner);
 
   it('begins anew on a log that ends before what it has seen: it is another one', async () => {
     const position = await created('one');
@@ -105,7 +73,7 @@ describe('process runner', () => {
   });
 
   it('appends in the name of whoever caused it, and tells how far its effects reach', async () => {
-    const runner = start(({ data }, tools) => makeProject(String(data.id), tools));
+    const runner = start(makeProject);
     const last = await runner.passed(await created('one'), limitMilliseconds);
     const [cause, effect] = store.log;
     assert.equal(effect?.type, 'ProjectCreated');
@@ -134,7 +102,7 @@ describe('process runner', () => {
   });
 
   it('keeps how far its effects reach over a restart, and tells nodes that look at its checkpoint', async () => {
-    const first = start(({ data }, tools) => makeProject(String(data.id), tools));
+    const first = start(makeProject);
     const last = await first.passed(await created('one'), limitMilliseconds);
     await first.stop();
     const second = start(async () => undefined);
@@ -147,17 +115,17 @@ describe('process runner', () => {
     const position = await created('one');
     const { promise: reacting, resolve: begun } = Promise.withResolvers<void>();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-    const first = start(async ({ data }, tools) => {
+    const first = start(async (event, tools) => {
       begun();
       await gate;
-      await makeProject(String(data.id), tools);
+      await makeProject(event, tools);
     });
     await reacting;
     const stopped = first.stop();
     open();
     await stopped;
     assert.deepEqual(store.types(), ['OrganizationCreated']);
-    const second = start(({ data }, tools) => makeProject(String(data.id), tools));
+    const second = start(makeProject);
     assert.notEqual(await second.passed(position, limitMilliseconds), null);
     assert.deepEqual(store.types(), ['OrganizationCreated', 'ProjectCreated']);
   });

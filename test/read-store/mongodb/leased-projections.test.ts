@@ -47,7 +47,7 @@ describeOnMongoDb('projections under a lease', (server) => {
       leases = new InMemoryLeaseStore();
     });
 
-    const run = (holder: string) => {
+    const run = (holder: string, open = openMongoDbReadStoreWriter) => {
       const ending = new AbortController();
       const terms: number[] = [];
       const ended = runProjectionsUnderLease({
@@ -57,7 +57,7 @@ describeOnMongoDb('projections under a lease', (server) => {
         holder,
         openWriter: (fence) => {
           terms.push(fence);
-          return openMongoDbReadStoreWriter({ url, fence });
+          return open({ url, fence });
         },
         log: quiet,
         signal: ending.signal,
@@ -100,6 +100,26 @@ describeOnMongoDb('projections under a lease', (server) => {
       await told();
       assert.deepEqual([one.terms, other.terms], [[1], [2]]);
       await assertAsFromZero();
+    });
+
+    it('tell nothing when they end before they know where they stand', async () => {
+      events.append(...history(40));
+      const one = run('one');
+      await told();
+      await one.stop();
+      const before = await reader.positions();
+      const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+      const silent = run('silent', (options) =>
+        Object.assign(openMongoDbReadStoreWriter(options), {
+          generations: () => {
+            ask();
+            return new Promise<never>(() => undefined);
+          },
+        }),
+      );
+      await asked;
+      await silent.stop();
+      assert.deepEqual([silent.terms, await reader.positions()], [[2], before]);
     });
 
     it('begin a new term when they were superseded', async () => {
