@@ -2,11 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AttemptControl, Reception } from './attempt.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { Tokens } from './chat-event.ts';
+import type { Reading } from './provider.ts';
 
 /** A successful answer as it begins. */
 export interface AnswerHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** How to turn it into OpenAI's form; null where it is in that form. */
+  readonly reading: Reading | null;
   /** What tells the client who served it, names and values in turn. */
   readonly servedBy: ReadonlyArray<string>;
 }

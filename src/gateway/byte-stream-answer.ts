@@ -25,9 +25,10 @@ export class ByteStreamAnswer implements Answering {
         this.#client.whenDrained(goOn);
       },
       onEnd: () => {
-        if (!this.begun) return attempt.failed(unfinished);
-        this.#client.end();
-        attempt.served();
+        if (this.begun) {
+          this.#client.end();
+          attempt.served();
+        } else attempt.failed(unfinished);
       },
     };
   }
@@ -44,11 +45,15 @@ export class ByteStreamAnswer implements Answering {
   #begin(head: AnswerHead, attempt: AttemptControl): void {
     attempt.content();
     this.begun = true;
-    const fields = answerFields(head, head.headers['content-type'] ?? 'application/octet-stream');
+    const { audio } = head.reading ?? {};
+    const contentType = audio?.contentType ?? head.headers['content-type'] ?? 'application/octet-stream';
+    const fields = answerFields(head, contentType);
     for (const name of ['content-length', 'content-encoding', 'content-disposition']) {
       const value = head.headers[name];
-      if (typeof value === 'string') fields.push(name, value);
+      const isLonger = name === 'content-length' && audio !== undefined;
+      if (typeof value === 'string' && !isLonger) fields.push(name, value);
     }
     this.#client.begin(head.status, fields);
+    if (audio !== undefined && audio.prefix.length > 0) this.#client.write(audio.prefix);
   }
 }

@@ -59,6 +59,7 @@ export function readChatEvent(data: string | null): ChatEvent {
 export function providerErrorIn(value: JsonObject): ProviderError | null {
   const { error, detail } = value;
   if (typeof error === 'string' && error !== '') return errorOf({ message: error });
+  if (typeof detail === 'string' && value.choices === undefined) return errorOf({ message: detail });
   if (isObject(error)) return errorOf(error);
   if (isObject(detail)) return errorOf({ ...detail, code: detail.code ?? detail.status });
   if (value.object === 'error' || (value.type === 'error' && value.message !== undefined)) return errorOf(value);

@@ -64,6 +64,6 @@ function requestsOf(
     const provider = served.providers.get(target.provider);
     if (provider?.chat === undefined) throw new Error(`${target.id} cannot chat`);
     const chat = { body: last.body, streams: request.stream, clientHeaders: ctx.req.headers };
-    return { transport: provider.transport, request: provider.chat(chat).request };
+    return { transport: provider.transport, ...provider.chat(chat) };
   };
 }

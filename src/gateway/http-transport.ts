@@ -43,6 +43,8 @@ export class HttpTransport implements Transport {
     }
     const stored = body.open();
     stored.on('data', call.sent);
+    // Told to the listener by undici while the call runs; nobody's concern when it is over.
+    stored.on('error', () => undefined);
     stored.pause();
     const all = [...headers, 'content-length', String(body.bytes)];
     pool.dispatch({ method: 'POST', path, headers: all, body: stored }, call);

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { integer, json, nullable, oneOf } from '#domain/codecs.ts';
+import { describedAs, integer, json, nullable, oneOf } from '#domain/codecs.ts';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import { get, post, type RelayOperation, type RelayRequest } from '#operations/operation.ts';
 import { completeChat } from './complete-chat.ts';
@@ -7,6 +7,8 @@ import { reasoningHints } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
 import { answerCall, type GatewayCall } from './gateway-call.ts';
 import { modelList } from './list-models.ts';
+import { speak } from './speak.ts';
+import { transcribe } from './transcribe.ts';
 
 /** Sizes of bodies at most, in bytes. */
 export interface GatewaySizes {
@@ -18,6 +20,12 @@ const Message = t.intersection([
   t.type({ role: t.string }),
   t.partial({ content: nullable(t.union([t.string, t.array(json)])) }),
 ]);
+
+/** A file in a multipart body. */
+const binary = describedAs(new t.Type<unknown>('binary', (_): _ is unknown => true, t.success, t.identity), {
+  type: 'string',
+  format: 'binary',
+});
 
 const relayFailures: ReadonlyArray<FailureCode> = [
   'model-not-found',
@@ -79,6 +87,48 @@ export function gatewayOperations(gateway: Gateway, sizes: GatewaySizes): Readon
         },
       },
       relay: answering((call) => completeChat(call, sizes.jsonBytes)),
+    },
+    {
+      ...common,
+      name: 'create_speech',
+      summary: 'Speak a text',
+      description:
+        'As OpenAI’s. `voice` is an entry of the configuration, by its name or id, or an object with that id; without `model`, or with `auto`, the voice brings its own. Every other member is passed on as it is.',
+      scope: 'gateway:write',
+      http: post('/v1/audio/speech'),
+      input: t.intersection([
+        t.type({ input: t.string, voice: t.union([t.string, t.type({ id: t.string })]) }),
+        t.partial({
+          model: nullable(t.string),
+          response_format: nullable(t.string),
+          speed: nullable(t.number),
+          stream: nullable(t.boolean),
+        }),
+      ]),
+      output: null,
+      produces: ['audio/*', 'text/event-stream'],
+      failures: relayFailures,
+      example: { input: { input: 'Hello', voice: 'narrator' } },
+      relay: answering((call) => speak(call, sizes.jsonBytes)),
+    },
+    {
+      ...common,
+      name: 'create_transcription',
+      summary: 'Transcribe audio',
+      description:
+        'As OpenAI’s. `model` is a tag of the catalogue, or `auto`. Every other field is passed on as it is. Text formats come as text.',
+      scope: 'gateway:write',
+      http: post('/v1/audio/transcriptions'),
+      consumes: 'multipart/form-data',
+      input: t.intersection([
+        t.type({ file: binary, model: t.string }),
+        t.partial({ language: t.string, response_format: t.string }),
+      ]),
+      output: t.type({ text: t.string }),
+      produces: ['text/plain', 'text/vtt', 'text/event-stream'],
+      failures: relayFailures,
+      example: { output: { text: 'Hello' } },
+      relay: answering((call) => transcribe(call, sizes.audioBytes)),
     },
     {
       ...common,

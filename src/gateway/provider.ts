@@ -1,6 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredBody, Transport, UpstreamRequest } from './transport.ts';
-import type { Translated } from './whole-answer.ts';
+
+/** What an answer of another language is turned into. */
+export interface Translated {
+  readonly contentType: string;
+  readonly body: Buffer;
+}
 
 /** A chat request for a provider: OpenAI's JSON, with the provider's model in it. */
 export interface ProviderChat {
@@ -25,7 +30,8 @@ export interface SpeechFields {
   readonly input: string;
   readonly responseFormat: string | null;
   readonly speed: number | null;
-  readonly instructions: string | null;
+  /** `sse` for events instead of bytes. */
+  readonly streamFormat: string | null;
 }
 
 /** A transcription request: its multipart body, with the provider's model in it, and its fields. */
@@ -36,22 +42,35 @@ export interface ProviderTranscription {
   readonly model: string;
   /** The texts of its fields, by name, in order; no file. */
   readonly fields: ReadonlyArray<readonly [string, string]>;
-  /** The file's part, headers and content, as it came. */
-  readonly file: StoredBody;
+  /** Of the file's content. */
+  readonly fileBytes: number;
+  /** A body that has the file's part, headers and content as they came, between other bytes. */
+  readonly around: (before: Buffer, after: Buffer) => StoredBody;
   readonly clientHeaders: IncomingHttpHeaders;
 }
 
-/** A request for a provider, and how to read what comes back. */
+/** How to read what a provider of another language answers. */
+export interface Reading {
+  /** Turns a whole answer into OpenAI's form; null for one that cannot be read. */
+  readonly translate?: (body: Buffer) => Translated | null;
+  /** What goes before bytes that are streamed, and what they are then. */
+  readonly audio?: { readonly contentType: string; readonly prefix: Buffer };
+}
+
+/** A request for a provider, and how to read what comes back; null where that is in OpenAI's form. */
 export interface ProviderRequest {
   readonly request: UpstreamRequest;
-  /** Turns a whole answer into OpenAI's form; null where it is in that form. Gives null for one that it cannot read. */
-  readonly translate: ((body: Buffer) => Translated | null) | null;
+  readonly reading: Reading | null;
 }
 
 /** A request that a provider cannot take, by the fault of one member. */
 export interface CannotTake {
   readonly member: string;
   readonly message: string;
+}
+
+export function isCannotTake(asked: ProviderRequest | CannotTake): asked is CannotTake {
+  return 'member' in asked;
 }
 
 /** What makes calls to one provider: a kind is a file beside this one. What it cannot do it does not have. */

@@ -7,7 +7,8 @@ import type { CallOutcome, CallRecord, Usage } from './call-record.ts';
 import { inOrder, type Price, type Route, type Target } from './catalogue.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Client } from './client.ts';
-import type { Transport, UpstreamRequest } from './transport.ts';
+import type { ProviderRequest } from './provider.ts';
+import type { Transport } from './transport.ts';
 
 /** What every call is relayed with. */
 export interface RelayMeans {
@@ -33,9 +34,8 @@ export interface RelayedCall {
   readonly requestFor: (target: Target, continueFrom: string | null) => Outgoing;
 }
 
-export interface Outgoing {
+export interface Outgoing extends ProviderRequest {
   readonly transport: Transport;
-  readonly request: UpstreamRequest;
 }
 
 /** A target that asks to be left alone is left alone so long at most. */
@@ -121,13 +121,13 @@ class Relay {
 
   #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome> {
     const { requestFor, answering } = this.#call;
-    const { transport, request } = requestFor(target, continueFrom);
+    const { transport, request, reading } = requestFor(target, continueFrom);
     this.#target = target;
     this.#attempts += 1;
     this.#triesHere += 1;
     const servedBy = this.#servedBy(target);
     const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) =>
-      answering.receive({ status, headers, servedBy }, this.#watched(target, control)),
+      answering.receive({ status, headers, servedBy, reading }, this.#watched(target, control)),
     );
     this.#attempt = attempt;
     attempt.start(transport, request);

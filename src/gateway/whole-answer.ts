@@ -5,18 +5,10 @@ import { type AttemptFailure, refusedInside } from './attempt-failure.ts';
 import { isObject, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import type { Client } from './client.ts';
 
-/** What a provider's answer is turned into where it speaks another language. */
-export interface Translated {
-  readonly contentType: string;
-  readonly body: Buffer;
-}
-
 export interface WholeAnswerOptions {
   readonly client: Client;
   /** The member that a JSON answer must have; null where the answer may be of any kind. */
   readonly mustHave: string | null;
-  /** Turns an answer into OpenAI's form; null for one that cannot be read. By default as it came. */
-  readonly translate?: ((body: Buffer) => Translated | null) | null;
 }
 
 /** The bytes of a whole answer that are held at most. */
@@ -63,11 +55,12 @@ export class WholeAnswer implements Answering {
   }
 
   #deliver(head: AnswerHead, body: Buffer): AttemptFailure | null {
-    const { client, translate } = this.#options;
+    const { client } = this.#options;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
     const failure = this.#judge(head, contentType, body);
     if (failure !== null) return failure;
-    const translated = translate == null ? { contentType, body } : translate(body);
+    const translate = head.reading?.translate;
+    const translated = translate === undefined ? { contentType, body } : translate(body);
     if (translated === null) return malformed;
     this.begun = true;
     client.whole(head.status, answerFields(head, translated.contentType), translated.body);

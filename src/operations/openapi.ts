@@ -137,16 +137,13 @@ function success(operation: AnyOperation, hoist: Hoist): JsonObject {
     description: operation.summary,
     headers: Object.fromEntries(named.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
   };
-  if (output === null) return answer;
-  const content = {
+  const others = (operation.kind === 'relay' ? operation.produces : []).map((type) => [type, {}] as const);
+  if (output === null && others.length === 0) return answer;
+  const content = output !== null && {
     schema: jsonSchema(output, hoist),
     ...(example.output === undefined ? {} : { example: example.output }),
   };
-  const others = operation.kind === 'relay' ? operation.produces : [];
-  return {
-    ...answer,
-    content: { 'application/json': content, ...Object.fromEntries(others.map((type) => [type, {}])) },
-  };
+  return { ...answer, content: { ...(content && { 'application/json': content }), ...Object.fromEntries(others) } };
 }
 
 /** Every failure that an operation may answer, by status. */

@@ -1,6 +1,7 @@
 import type { ProviderConfiguration } from '../configuration.ts';
 import { HttpTransport } from '../http-transport.ts';
 import type { Provider } from '../provider.ts';
+import { ElevenLabs, elevenLabsBaseUrl } from './elevenlabs.ts';
 import { defaultBaseUrl, OpenAiCompatible } from './openai-compatible.ts';
 import { Sandbox } from './sandbox.ts';
 
@@ -10,7 +11,7 @@ export function openProvider(name: string, configuration: ProviderConfiguration,
     case 'openai-compatible':
       return new OpenAiCompatible(name, configuration, apiKey, transportTo(configuration.baseUrl ?? defaultBaseUrl));
     case 'elevenlabs':
-      throw new Error('Not there yet');
+      return new ElevenLabs(name, configuration, apiKey, transportTo(configuration.baseUrl ?? elevenLabsBaseUrl));
     case 'sandbox':
       return new Sandbox(name);
   }

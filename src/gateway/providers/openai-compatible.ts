@@ -60,7 +60,7 @@ export class OpenAiCompatible implements Provider {
 }
 
 function asItCame(request: ProviderRequest['request']): ProviderRequest {
-  return { request, translate: null };
+  return { request, reading: null };
 }
 
 function keyHeaders(apiKey: string | null, header: string | undefined): ReadonlyArray<string> {

@@ -5,6 +5,7 @@ import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
 import type { Provider, ProviderChat, ProviderRequest, ProviderSpeech, ProviderTranscription } from '../provider.ts';
 import type { Transport, UpstreamRequest } from '../transport.ts';
 import { toneWav } from './tone-wav.ts';
+import { wavHeaderBytes } from './wav-header.ts';
 
 /** Says so in every answer: nobody shall take it for a model. */
 export const sandboxModel = 'switchyard-sandbox';
@@ -22,18 +23,18 @@ export class Sandbox implements Provider {
   }
 
   chat({ body, streams }: ProviderChat): ProviderRequest {
-    return { request: { path: 'chat', headers: [], body, streams }, translate: null };
+    return { request: { path: 'chat', headers: [], body, streams }, reading: null };
   }
 
   speech({ body }: ProviderSpeech): ProviderRequest {
-    return { request: { path: 'speech', headers: [], body, streams: true }, translate: null };
+    return { request: { path: 'speech', headers: [], body, streams: true }, reading: null };
   }
 
-  transcription({ body, streams, fields, file }: ProviderTranscription): ProviderRequest {
+  transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest {
     const format = fields.findLast(([name]) => name === 'response_format')?.[1] ?? 'json';
     // What it would have heard it cannot tell: it tells how much it was given, which is the same every time.
-    const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${file.bytes}`;
-    return { request: { path, headers: [], body, streams }, translate: null };
+    const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${fileBytes}`;
+    return { request: { path, headers: [], body, streams }, reading: null };
   }
 }
 
@@ -76,7 +77,7 @@ function* chunks(common: JsonObject, words: ReadonlyArray<string>, usage: JsonOb
 function speech({ input, response_format: format }: JsonObject): LocalAnswer {
   const isPcm = format === 'pcm';
   const wav = toneWav(wordsIn(typeof input === 'string' ? input : ''));
-  const audio = isPcm ? wav.subarray(44) : wav;
+  const audio = isPcm ? wav.subarray(wavHeaderBytes) : wav;
   return { status: 200, contentType: isPcm ? 'audio/pcm' : 'audio/wav', pieces: piecesOf(audio, 16 * 1024) };
 }
 

@@ -1,0 +1,42 @@
+import { type Failure, failure } from '#domain/failure.ts';
+import { invalidInput } from '#operations/input-errors.ts';
+import type { Route, Target } from './catalogue.ts';
+import type { Served } from './gateway.ts';
+import { type CannotTake, isCannotTake, type Provider, type ProviderRequest } from './provider.ts';
+import type { Outgoing, RelayedCall } from './relay.ts';
+
+/** What is sent to each target of a route, made before the first is asked. */
+export type PreparedRequests = Pick<RelayedCall, 'canServe' | 'requestFor'>;
+
+/**
+ * Makes the requests of a call for every target that can take it.
+ * @param make the request for a target; undefined where its provider cannot do this at all
+ * @returns why no target can take it, where each says that it is by the fault of a member
+ */
+export function prepareRequests(
+  { providers }: Served,
+  { targets, fallbacks }: Route,
+  make: (provider: Provider, target: Target) => ProviderRequest | CannotTake | undefined,
+): PreparedRequests | Failure {
+  const prepared = new Map<string, Outgoing>();
+  let refused: CannotTake | null = null;
+  for (const target of [...targets, ...fallbacks]) {
+    const provider = providers.get(target.provider);
+    const made = provider === undefined ? undefined : make(provider, target);
+    if (provider === undefined || made === undefined) continue;
+    if (isCannotTake(made)) refused ??= made;
+    else prepared.set(target.id, { transport: provider.transport, ...made });
+  }
+  if (prepared.size === 0 && refused !== null) {
+    return invalidInput([{ pointer: `/${refused.member}`, message: refused.message }]);
+  }
+  if (prepared.size === 0) return failure('no-provider', 'No provider of this model can do this. Tell the operator.');
+  return {
+    canServe: ({ id }) => prepared.has(id),
+    requestFor: ({ id }) => prepared.get(id) ?? neverPrepared(id),
+  };
+}
+
+function neverPrepared(id: string): never {
+  throw new Error(`Nothing was made for ${id}`);
+}

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import type { Json } from '#src/json.ts';
+import { isObject } from '../chat-event.ts';
+import type { ProviderConfiguration } from '../configuration.ts';
+import {
+  type CannotTake,
+  type Provider,
+  type ProviderRequest,
+  type ProviderSpeech,
+  type ProviderTranscription,
+  passedHeaders,
+  type Reading,
+  type Translated,
+} from '../provider.ts';
+import type { Transport } from '../transport.ts';
+import { wavHeader } from './wav-header.ts';
+
+export const elevenLabsBaseUrl = 'https://api.elevenlabs.io/v1';
+
+/** What ElevenLabs calls OpenAI's formats of speech, and how they are told. What is missing it does not have. */
+const audioFormats: ReadonlyMap<string, { readonly outputFormat: string; readonly audio: Reading['audio'] }> = new Map([
+  ['mp3', { outputFormat: 'mp3_44100_128', audio: { contentType: 'audio/mpeg', prefix: Buffer.alloc(0) } }],
+  ['opus', { outputFormat: 'opus_48000_64', audio: { contentType: 'audio/opus', prefix: Buffer.alloc(0) } }],
+  ['pcm', { outputFormat: 'pcm_24000', audio: { contentType: 'audio/pcm', prefix: Buffer.alloc(0) } }],
+  // Samples alone, for which the header is made here: they can be passed on as they come.
+  ['wav', { outputFormat: 'pcm_24000', audio: { contentType: 'audio/wav', prefix: wavHeader(24_000, null) } }],
+]);
+
+const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
+type TranscriptFormat = (typeof transcriptFormats)[number];
+
+/** ElevenLabs through its own API: speech and transcription, translated from OpenAI's and back. */
+export class ElevenLabs implements Provider {
+  readonly name: string;
+  readonly transport: Transport;
+  readonly #base: URL;
+  readonly #headers: ReadonlyArray<string>;
+
+  constructor(name: string, configuration: ProviderConfiguration, apiKey: string | null, transport: Transport) {
+    this.name = name;
+    this.transport = transport;
+    this.#base = new URL(configuration.baseUrl ?? elevenLabsBaseUrl);
+    this.#headers = [
+      ...Object.entries(configuration.headers).flat(),
+      ...(apiKey === null ? [] : [configuration.apiKeyHeader ?? 'xi-api-key', apiKey]),
+      'user-agent',
+      'switchyard',
+      'accept-encoding',
+      'identity',
+    ];
+  }
+
+  speech({ model, voice, fields, clientHeaders }: ProviderSpeech): ProviderRequest | CannotTake {
+    const format = audioFormats.get(fields.responseFormat ?? 'mp3');
+    if (format === undefined) {
+      return { member: 'response_format', message: `must be one of ${listed(audioFormats.keys())} with this voice` };
+    }
+    if (fields.streamFormat === 'sse') return { member: 'stream_format', message: 'must be "audio" with this voice' };
+    const settings = fields.speed === null ? {} : { voice_settings: { speed: fields.speed } };
+    const path = `/text-to-speech/${encodeURIComponent(voice)}/stream`;
+    return {
+      request: {
+        path: this.#path(path, `output_format=${format.outputFormat}`),
+        headers: [
+          ...this.#headers,
+          'content-type',
+          'application/json',
+          'accept',
+          '*/*',
+          ...passedHeaders(clientHeaders),
+        ],
+        body: Buffer.from(JSON.stringify({ text: fields.input, model_id: model, ...settings })),
+        streams: true,
+      },
+      reading: format.audio === undefined ? null : { audio: format.audio },
+    };
+  }
+
+  transcription(asked: ProviderTranscription): ProviderRequest | CannotTake {
+    const { model, fields, around, clientHeaders } = asked;
+    const format = last(fields, 'response_format') ?? 'json';
+    if (!isTranscriptFormat(format)) {
+      return { member: 'response_format', message: `must be one of ${listed(transcriptFormats)} with this model` };
+    }
+    const boundary = `switchyard-${randomUUID()}`;
+    const texts = [
+      ['model_id', model],
+      ...translatedFields(fields),
+      ...(format === 'srt' || format === 'vtt' ? [['additional_formats', '[{"format":"srt"}]'] as const] : []),
+    ];
+    const before = texts.map(([name, text]) => textPart(boundary, name ?? '', text ?? '')).join('');
+    const type = ['content-type', `multipart/form-data; boundary=${boundary}`, 'accept', 'application/json'];
+    return {
+      request: {
+        path: this.#path('/speech-to-text', ''),
+        headers: [...this.#headers, ...type, ...passedHeaders(clientHeaders)],
+        body: around(Buffer.from(`${before}--${boundary}\r\n`), Buffer.from(`\r\n--${boundary}--\r\n`)),
+        streams: false,
+      },
+      reading: { translate: (body) => translated(body, format) },
+    };
+  }
+
+  #path(under: string, query: string): string {
+    const search = [this.#base.search.slice(1), query].filter((part) => part !== '').join('&');
+    return this.#base.pathname.replace(/\/$/, '') + under + (search === '' ? '' : `?${search}`);
+  }
+}
+
+/** What ElevenLabs has another name for; what it has no name for, and what is OpenAI's alone, is left out. */
+function translatedFields(fields: ProviderTranscription['fields']): ReadonlyArray<readonly [string, string]> {
+  const ours = new Set([
+    'model',
+    'response_format',
+    'stream',
+    'prompt',
+    'language',
+    'timestamp_granularities[]',
+    'include[]',
+  ]);
+  const language = last(fields, 'language');
+  return [
+    ...(language === null ? [] : [['language_code', language] as const]),
+    ['timestamps_granularity', 'word'] as const,
+    // ElevenLabs' own settings pass through, as unknown fields do everywhere.
+    ...fields.filter(([name]) => !ours.has(name) && !/[\r\n"]/.test(name)),
+  ];
+}
+
+function textPart(boundary: string, name: string, text: string): string {
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
+}
+
+function last(fields: ProviderTranscription['fields'], name: string): string | null {
+  return fields.findLast(([known]) => known === name)?.[1] ?? null;
+}
+
+function isTranscriptFormat(format: string): format is TranscriptFormat {
+  return transcriptFormats.some((known) => known === format);
+}
+
+function listed(names: Iterable<string>): string {
+  return [...names].map((name) => `"${name}"`).join(', ');
+}
+
+function translated(body: Buffer, format: TranscriptFormat): Translated | null {
+  const answer = parsed(body);
+  if (!isObject(answer) || typeof answer.text !== 'string') return null;
+  const { text, language_code: language = null } = answer;
+  switch (format) {
+    case 'json':
+      return json({ text });
+    case 'text':
+      return plain(`${text}\n`, 'text/plain; charset=utf-8');
+    case 'verbose_json': {
+      const words = wordsIn(answer.words);
+      return json({ task: 'transcribe', language, duration: words.at(-1)?.end ?? 0, text, words });
+    }
+    case 'srt':
+    case 'vtt': {
+      const subtitles = subtitlesIn(answer.additional_formats);
+      if (subtitles === null) return null;
+      if (format === 'srt') return plain(subtitles, 'text/plain; charset=utf-8');
+      return plain(
+        `WEBVTT\n\n${subtitles.replace(/(\d{2}:\d{2}:\d{2}),(\d{3})/g, '$1.$2')}`,
+        'text/vtt; charset=utf-8',
+      );
+    }
+  }
+}
+
+type Word = { readonly word: string; readonly start: number; readonly end: number };
+
+function wordsIn(words: Json | undefined): ReadonlyArray<Word> {
+  const all = Array.isArray(words) ? (words as ReadonlyArray<Json>) : [];
+  return all
+    .filter(isObject)
+    .flatMap(({ type, text, start, end }) =>
+      type === 'word' && typeof text === 'string' && typeof start === 'number' && typeof end === 'number'
+        ? [{ word: text, start, end }]
+        : [],
+    );
+}
+
+function subtitlesIn(formats: Json | undefined): string | null {
+  const all = Array.isArray(formats) ? (formats as ReadonlyArray<Json>) : [];
+  const found = all.filter(isObject).find(({ requested_format: asked }) => asked === 'srt');
+  if (typeof found?.content !== 'string') return null;
+  return found.is_base64_encoded === true ? Buffer.from(found.content, 'base64').toString('utf8') : found.content;
+}
+
+function json(value: Json): Translated {
+  return { contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+}
+
+function plain(text: string, contentType: string): Translated {
+  return { contentType, body: Buffer.from(text) };
+}
+
+function parsed(body: Buffer): Json | undefined {
+  try {
+    return JSON.parse(body.toString('utf8')) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+/** The bytes of a WAV file before its samples. */
+export const wavHeaderBytes = 44;
+
+/** What stands for a length that is not known when the file begins; players read to the end. */
+const unknownLength = 0xffffffff;
+
+/**
+ * The header of a WAV file of mono 16 bit samples.
+ * @param sampleBytes null where more is to come than is known
+ */
+export function wavHeader(sampleRate: number, sampleBytes: number | null): Buffer {
+  const header = Buffer.alloc(wavHeaderBytes);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(sampleBytes === null ? unknownLength : sampleBytes + wavHeaderBytes - 8, 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(sampleRate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(sampleBytes ?? unknownLength, 40);
+  return header;
+}

@@ -1,0 +1,141 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure, type InputError } from '#domain/failure.ts';
+import { ClientGone, hasBody } from '#http/request-body.ts';
+import { invalidInput } from '#operations/input-errors.ts';
+import { AudioAnswer } from './audio-answer.ts';
+import { catalogueFailure, type GatewayCall, tooLarge } from './gateway-call.ts';
+import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from './multipart-scanner.ts';
+import { prepareRequests } from './prepared-requests.ts';
+import type { ProviderTranscription } from './provider.ts';
+import { relay } from './relay.ts';
+import { type Piece, Spool } from './spool.ts';
+
+/** An upload as it was sent. */
+interface Upload {
+  readonly spool: Spool;
+  readonly parts: ReadonlyArray<Part>;
+  readonly contentType: string;
+}
+
+/** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
+export async function transcribe(call: GatewayCall, maxBytes: number): Promise<Failure | null> {
+  const spool = new Spool(call.gateway.temporaryFolder);
+  try {
+    const upload = await receive(call, spool, maxBytes);
+    return E.isLeft(upload) ? upload.left : await relayUpload(call, upload.right);
+  } finally {
+    await spool.close();
+  }
+}
+
+async function receive({ ctx }: GatewayCall, spool: Spool, maxBytes: number): Promise<E.Either<Failure, Upload>> {
+  const { req } = ctx;
+  const contentType = req.headers['content-type'] ?? '';
+  const boundary = boundaryOf(contentType);
+  const encoding = req.headers['content-encoding'] ?? 'identity';
+  if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge(maxBytes));
+  if (!hasBody(ctx)) return E.left(faultOf('ended-early'));
+  if (req.headers.expect !== undefined) ctx.res.writeContinue();
+  const scanner = new MultipartScanner(boundary);
+  try {
+    // Left early, the connection must stay: the refusal goes out on it.
+    for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      scanner.push(chunk);
+      if (scanner.fault !== null) return E.left(faultOf(scanner.fault));
+      if (spool.bytes + chunk.length > maxBytes) return E.left(tooLarge(maxBytes));
+      await spool.write(chunk);
+    }
+  } catch (error) {
+    if (req.destroyed && !req.complete) throw new ClientGone('The body ended early.');
+    throw error;
+  }
+  scanner.finish();
+  if (scanner.fault !== null) return E.left(faultOf(scanner.fault));
+  await spool.finish();
+  return E.right({ spool, parts: scanner.parts, contentType });
+}
+
+async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure | null> {
+  const { parts } = upload;
+  const file = parts.findLast(({ name }) => name === 'file');
+  const model = parts.findLast(({ name }) => name === 'model')?.text;
+  const faults = [...requiredFaults('model', model), ...requiredFaults('file', file)];
+  if (faults.length > 0 || file === undefined || model == null) return invalidInput(faults);
+  const route = call.served.catalogue.transcription(model);
+  if (E.isLeft(route)) return catalogueFailure(route.left);
+  const fields = parts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
+  const streams = fields.findLast(([name]) => name === 'stream')?.[1] === 'true';
+  const requests = prepareRequests(call.served, route.right, (provider, target) =>
+    provider.transcription?.(transcriptionFor(call, upload, file, target.model, fields, streams)),
+  );
+  if ('code' in requests) return requests;
+  await relay(
+    {
+      ...requests,
+      operation: 'transcription',
+      keyId: call.keyId,
+      streamed: streams,
+      startedAt: call.startedAt,
+      route: route.right,
+      client: call.client,
+      answering: new AudioAnswer(call.client, 'whole'),
+    },
+    call.gateway.means,
+  );
+  return null;
+}
+
+function transcriptionFor(
+  { ctx }: GatewayCall,
+  upload: Upload,
+  file: Part,
+  model: string,
+  fields: ProviderTranscription['fields'],
+  streams: boolean,
+): ProviderTranscription {
+  const { spool, contentType } = upload;
+  return {
+    body: spool.body(withModel(upload, model)),
+    contentType,
+    streams,
+    model,
+    fields,
+    fileBytes: file.end - file.contentStart,
+    around: (before, after) => spool.body([before, { start: file.start, end: file.end }, after]),
+    clientHeaders: ctx.req.headers,
+  };
+}
+
+/** The upload with another model in every part that names one: all other bytes are as they came. */
+function withModel({ spool, parts }: Upload, model: string): ReadonlyArray<Piece> {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const { name, contentStart, end } of parts) {
+    if (name !== 'model') continue;
+    pieces.push({ start: from, end: contentStart }, Buffer.from(model));
+    from = end;
+  }
+  return [...pieces, { start: from, end: spool.bytes }];
+}
+
+function requiredFaults(name: string, value: unknown): ReadonlyArray<InputError> {
+  if (value === undefined) return [{ pointer: `/${name}`, message: 'is required' }];
+  return value === null ? [{ pointer: `/${name}`, message: 'must be a text, not a file' }] : [];
+}
+
+const notMultipart = failure(
+  'unsupported-media-type',
+  'The body must be multipart/form-data with a boundary, uncompressed.',
+);
+
+const faultMessages: Readonly<Record<MultipartFault, string>> = {
+  'ended-early': 'ends before its last boundary',
+  malformed: 'is not multipart/form-data as RFC 7578 has it',
+  'too-many-parts': 'has too many parts',
+  'text-too-long': 'has texts that are too long',
+};
+
+function faultOf(fault: MultipartFault): Failure {
+  return invalidInput([{ pointer: '', message: faultMessages[fault] }]);
+}

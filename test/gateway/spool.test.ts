@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { Spool } from '../../src/gateway/spool.ts';
+
+describe('spool', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'switchyard-spool-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  for (const [what, size] of [
+    ['in memory', 100_000],
+    ['in a file', 3_500_000],
+  ] as const)
+    it(`gives back any stretch of what it keeps ${what}, as often as it is read`, async () => {
+      const all = randomBytes(size);
+      const spool = new Spool(folder);
+      for (let at = 0; at < size; at += 65_536) await spool.write(all.subarray(at, at + 65_536));
+      await spool.finish();
+      assert.equal(spool.bytes, size);
+      assert.deepEqual(await readdir(folder), [], 'the file has no name');
+      const put = Buffer.from('put between');
+      const body = spool.body([{ start: 0, end: 70_000 }, put, { start: 90_000, end: size }]);
+      const expected = Buffer.concat([all.subarray(0, 70_000), put, all.subarray(90_000)]);
+      assert.equal(body.bytes, expected.length);
+      for (let time = 0; time < 2; time += 1) assert.ok((await buffer(body.open())).equals(expected));
+      assert.ok((await buffer(spool.body([{ start: size - 10, end: size }]).open())).equals(all.subarray(-10)));
+      await spool.close();
+    });
+
+  it('cannot be read once it is closed', async () => {
+    const spool = new Spool(folder);
+    await spool.write(randomBytes(2_000_000));
+    await spool.finish();
+    const body = spool.body([{ start: 0, end: spool.bytes }]);
+    await spool.close();
+    await assert.rejects(buffer(body.open()), /not kept/);
+  });
+});
