@@ -11,6 +11,8 @@ export interface CallRecord {
   readonly model: string;
   /** `provider/model` of the last attempt; null where none was made. */
   readonly target: string | null;
+  /** Its provider's name. */
+  readonly provider: string | null;
   readonly streamed: boolean;
   readonly outcome: CallOutcome;
   /** OpenAI's error code, or the gateway's; null where it was served. */

@@ -71,7 +71,12 @@ export function tokensIn(usage: Json | undefined): Tokens | null {
   if (!isObject(usage)) return null;
   const input = usage.prompt_tokens ?? usage.input_tokens;
   const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
-  return typeof input === 'number' && typeof output === 'number' ? { input, output } : null;
+  return isCount(input) && isCount(output) ? { input, output } : null;
+}
+
+/** What sums can be made of, whatever a provider says. */
+function isCount(value: Json | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
 
 function errorOf({ message, type, code, param }: JsonObject): ProviderError {

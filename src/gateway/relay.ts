@@ -245,6 +245,7 @@ class Relay {
       keyId,
       model: route.name,
       target: this.#target?.id ?? null,
+      provider: this.#target?.provider ?? null,
       streamed,
       outcome,
       errorCode: outcome === 'served' ? null : this.#errorCode,

@@ -17,6 +17,8 @@ export interface Metrics {
   readonly appendBatch: (appends: number) => void;
   /** Where projection lag is asked for whenever the metrics are read. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
+  /** For instruments that other parts make. */
+  readonly registry: Registry;
   /** Everything in Prometheus' text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
@@ -56,6 +58,7 @@ export function createMetrics(): Metrics {
     command: (command, value) => commands.observe({ command }, value),
     appendBatch: (appends) => batches.observe(appends),
     watchProjections: (lags) => watchProjections(registry, lags),
+    registry,
     text: () => registry.metrics(),
     contentType: registry.contentType,
     close: () => registry.clear(),

@@ -66,6 +66,11 @@ describe('event of a chat stream', () => {
     assert.equal(chunk([], { usage }).isUsageOnly, true);
     assert.equal(chunk([{ index: 0, delta: {} }], { usage }).isUsageOnly, false);
     assert.equal(chunk([], { usage: null }).tokens, null);
+    for (const odd of [-1, 1e300, '3', null])
+      assert.equal(
+        chunk([], { usage: { ...usage, completion_tokens: odd } }).tokens?.output ?? null,
+        odd === null ? 0 : null,
+      );
   });
 });
 

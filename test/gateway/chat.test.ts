@@ -345,6 +345,7 @@ describe('chat, not streamed', () => {
         keyId: 'ckey000001',
         model: 'large',
         target: 'primary/gpt-x',
+        provider: 'primary',
         streamed: false,
         outcome: 'served',
         errorCode: null,

@@ -1,0 +1,104 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { CallRecord } from '#src/gateway/call-record.ts';
+
+/** Buckets as OpenTelemetry's semantic conventions for generative AI ask for. */
+const durationSeconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const firstTokenSeconds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const tokenCounts = [
+  1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+];
+
+/** OpenTelemetry's word for what has no name of its own. */
+const other = '_OTHER';
+/** Providers name errors and operators name models: beyond so many of each, they share one name. */
+const mostModels = 500;
+const mostErrors = 100;
+/** What reads as an error's name; anything else could be a text of somebody's. */
+const errorName = /^[\w.-]{1,64}$/;
+
+const ofModel = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model'] as const;
+
+/** What the instruments ask of a meter of usage. */
+export interface LostCalls {
+  readonly callsLost: number;
+}
+
+/**
+ * Makes the gateway's instruments, named as OpenTelemetry's semantic conventions for generative AI have it, in
+ * Prometheus' spelling. The requested model is the target's, as its provider calls it.
+ * @returns what takes records of calls
+ */
+export function genAiMetrics(registry: Registry, lost: LostCalls): (records: ReadonlyArray<CallRecord>) => void {
+  const durations = new Histogram({
+    name: 'gen_ai_client_operation_duration_seconds',
+    help: 'Time from a call to the end of its answer, all attempts included',
+    labelNames: [...ofModel, 'error_type'],
+    buckets: durationSeconds,
+    registers: [registry],
+  });
+  const firstTokens = new Histogram({
+    name: 'gen_ai_server_time_to_first_token_seconds',
+    help: 'Time from a call to the first content of its answer, of calls that were served',
+    labelNames: ofModel,
+    buckets: firstTokenSeconds,
+    registers: [registry],
+  });
+  const tokens = new Histogram({
+    name: 'gen_ai_client_token_usage',
+    help: 'Tokens of a call, as its provider counts them',
+    labelNames: [...ofModel, 'gen_ai_token_type'],
+    buckets: tokenCounts,
+    registers: [registry],
+  });
+  countLost(registry, lost);
+  const models = new BoundedNames(mostModels);
+  const errors = new BoundedNames(mostErrors);
+
+  return (records) => {
+    for (const { operation, provider, target, outcome, errorCode, firstContentMs, totalMs, tokens: used } of records) {
+      const isNamed = provider !== null && target !== null && models.has(target);
+      const labels = {
+        gen_ai_operation_name: operation,
+        gen_ai_provider_name: isNamed ? provider : other,
+        gen_ai_request_model: isNamed ? target.slice(provider.length + 1) : other,
+      };
+      const error = errorCode ?? outcome;
+      const errorType = errorName.test(error) && errors.has(error) ? error : other;
+      durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
+      if (outcome === 'served' && firstContentMs !== null) firstTokens.observe(labels, firstContentMs / 1_000);
+      if (used === null) continue;
+      tokens.observe({ ...labels, gen_ai_token_type: 'input' }, used.input);
+      tokens.observe({ ...labels, gen_ai_token_type: 'output' }, used.output);
+    }
+  };
+}
+
+function countLost(registry: Registry, lost: LostCalls): void {
+  new Counter({
+    name: 'switchyard_usage_calls_lost_total',
+    help: 'Calls whose usage could not be recorded',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(lost.callsLost);
+    },
+  });
+}
+
+/** Knows names, the first so many. */
+class BoundedNames {
+  readonly #names = new Set<string>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Whether a name may be used: one that is known, or that there is room for. */
+  has(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (this.#names.size >= this.#most) return false;
+    this.#names.add(name);
+    return true;
+  }
+}

@@ -1,0 +1,39 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
+import { type Usage, UsageOutlet } from '#src/gateway/call-record.ts';
+import { genAiMetrics } from './gen-ai-metrics.ts';
+import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
+
+export interface MeteringOptions extends UsageRecorderOptions {
+  /** Where the gateway's instruments are made. */
+  readonly registry: Registry;
+}
+
+/** The gateway's `usage` port, with what is behind it. */
+export interface Metering {
+  readonly usage: Usage;
+  /** Stores what is in memory: to be called when no more calls come, while the event store is still open. */
+  readonly close: () => Promise<void>;
+}
+
+/** Puts metering together: each call is measured, summed up and recorded, off the request's path. */
+export function openMetering(options: MeteringOptions): Metering {
+  const recorder = new UsageRecorder(options);
+  const outlet = new UsageOutlet((records) => {
+    recorder.take(records);
+    observe(records);
+  });
+  const observe = genAiMetrics(options.registry, {
+    get callsLost() {
+      return recorder.callsLost + outlet.dropped;
+    },
+  });
+  return {
+    usage: outlet,
+    close: async () => {
+      // What the outlet holds back comes with the next turn.
+      await nextTurn();
+      await recorder.close();
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Tenant } from '#domain/tenancy.ts';
+import { upcasters } from '#domain/upcasters.ts';
+import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
+import { type AppendFailure, type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
+import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
+import { newestVersion } from '#event-store/upcasting.ts';
+import type { Log } from '#read-store/log.ts';
+import type { CallRecord } from '#src/gateway/call-record.ts';
+import { OutageLog } from '#src/outage-log.ts';
+import { relativeAccuracy } from './latency-sketch.ts';
+import { UsageWindow } from './usage-window.ts';
+
+const intervalMs = 5_000;
+/** A few KB each: some MB at most while the event store cannot be reached. */
+const maxEntriesInMemory = 2_000;
+/** What one event holds at most: well below the most that may be appended. */
+const maxEntriesOfEvent = 250;
+
+const type = 'UsageRecorded';
+const system = { keyId: 'system', keyType: 'system' };
+/** Of many tenants' keys together: no organization's. */
+const tenant: Tenant = { organizationId: 'system', projectId: null, partnerId: null };
+
+export interface UsageRecorderOptions {
+  readonly events: Pick<EventStore, 'append'>;
+  /** This node's name, unlike any other's: nobody else appends to its streams. */
+  readonly node: string;
+  readonly log: Log;
+  /** How long calls are summed up (default 5 s): what a crash may lose. */
+  readonly intervalMilliseconds?: number;
+  /** Sums kept in memory at most, default 2,000. */
+  readonly maxEntries?: number;
+  readonly now?: () => Date;
+}
+
+/** A part of what a window came to, as it goes into one event. */
+interface Part {
+  readonly from: string;
+  readonly until: string;
+  readonly callsLost: number;
+  readonly usage: ReadonlyArray<UsageEntry>;
+  /** It and all else about the event stays as it is however often the event is sent. */
+  readonly id: string;
+}
+
+/**
+ * Sums up calls in memory and appends what they came to every few seconds, to `usage-{date}-{node}`. While the event
+ * store cannot be reached, sums grow on (few keys and models make few sums, however long it takes); what has been sent
+ * is sent again unchanged, so that nothing counts twice.
+ */
+export class UsageRecorder {
+  readonly #options: UsageRecorderOptions;
+  readonly #outage: OutageLog;
+  readonly #now: () => Date;
+  #window: UsageWindow;
+  #from: string | null = null;
+  /** Parts of a window that has ended which are not stored yet, in order. */
+  #unsettled: Part[] = [];
+  #stream = '';
+  #revision = noStream;
+  #flushing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+  #callsLost = 0;
+  #closed = false;
+
+  constructor(options: UsageRecorderOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => new Date());
+    this.#outage = new OutageLog(options.log, 'The event store in which usage is recorded');
+    this.#window = this.#newWindow();
+  }
+
+  /** Calls of which nothing is or will be stored. */
+  get callsLost(): number {
+    return this.#callsLost + this.#window.callsLost;
+  }
+
+  /** Counts calls. Takes what it can and never throws. */
+  take(records: ReadonlyArray<CallRecord>): void {
+    if (this.#closed) {
+      this.#callsLost += records.length;
+      return;
+    }
+    this.#from ??= this.#now().toISOString();
+    for (const record of records) this.#window.add(record);
+    this.#schedule();
+  }
+
+  /** Stores what is in memory, tried once. What cannot be stored is lost, and logged. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    // The first may only have what is left of the window before.
+    await this.#flush();
+    if (this.#unsettled.length === 0) await this.#flush();
+    const calls = callsIn(this.#unsettled) + this.#window.calls;
+    this.#window = this.#newWindow();
+    if (calls === 0) return;
+    this.#callsLost += calls;
+    this.#options.log.error({ calls }, 'The usage of calls could not be recorded and is lost');
+  }
+
+  #newWindow(): UsageWindow {
+    return new UsageWindow(this.#options.maxEntries ?? maxEntriesInMemory);
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    this.#timer ??= setTimeout(() => void this.#flush(), this.#options.intervalMilliseconds ?? intervalMs).unref();
+  }
+
+  #flush(): Promise<void> {
+    this.#timer = null;
+    this.#flushing = this.#flushing.then(() => this.#store());
+    return this.#flushing;
+  }
+
+  async #store(): Promise<void> {
+    if (this.#unsettled.length === 0) this.#endWindow();
+    for (let [part] = this.#unsettled; part !== undefined; [part] = this.#unsettled) {
+      const refused = await this.#append(part);
+      if (refused === null) this.#unsettled.shift();
+      else if (!this.#mends(part, refused)) break;
+    }
+    if (this.#unsettled.length > 0 || this.#window.calls > 0) this.#schedule();
+  }
+
+  #endWindow(): void {
+    const from = this.#from;
+    if (from === null) return;
+    const until = this.#now().toISOString();
+    const entries = this.#window.entries();
+    const { callsLost } = this.#window;
+    this.#callsLost += callsLost;
+    this.#from = null;
+    this.#window = this.#newWindow();
+    for (let start = 0; start < entries.length; start += maxEntriesOfEvent) {
+      const usage = entries.slice(start, start + maxEntriesOfEvent);
+      this.#unsettled.push({ from, until, callsLost: start === 0 ? callsLost : 0, usage, id: randomUUID() });
+    }
+  }
+
+  async #append(part: Part): Promise<AppendFailure | null> {
+    const stream = `usage-${part.until.slice(0, 10)}-${this.#options.node}`;
+    if (stream !== this.#stream) {
+      this.#stream = stream;
+      this.#revision = noStream;
+    }
+    const appended = await this.#options.events.append(stream, this.#revision, [this.#eventOf(part)])();
+    if (E.isLeft(appended)) return appended.left;
+    this.#outage.succeeded();
+    this.#revision = appended.right.revision;
+    return null;
+  }
+
+  /** Does what can be done about a refusal. @returns whether to go on at once; else after a while */
+  #mends(part: Part, refused: AppendFailure): boolean {
+    switch (refused.kind) {
+      case 'unavailable':
+        this.#outage.failed(refused.detail);
+        return false;
+      case 'conflict':
+        // Nobody else is known to write here, but who did has only moved the end.
+        this.#revision = refused.actualRevision;
+        return false;
+      case 'append-too-large':
+        this.#unsettled.splice(0, 1, ...this.#halves(part, refused.bytes));
+        return true;
+    }
+  }
+
+  #halves(part: Part, bytes: number): ReadonlyArray<Part> {
+    const { usage } = part;
+    if (usage.length <= 1) {
+      const calls = callsIn([part]);
+      this.#callsLost += calls;
+      this.#options.log.error({ calls, bytes }, 'The usage of calls is too large to be recorded and is lost');
+      return [];
+    }
+    const middle = Math.ceil(usage.length / 2);
+    return [
+      { ...part, usage: usage.slice(0, middle), id: randomUUID() },
+      { ...part, usage: usage.slice(middle), callsLost: 0, id: randomUUID() },
+    ];
+  }
+
+  #eventOf({ id, ...part }: Part): EventToAppend {
+    const { from, until, callsLost, usage } = part;
+    const data: UsageEvents[typeof type] = {
+      node: this.#options.node,
+      from,
+      until,
+      relativeAccuracy,
+      callsLost,
+      usage,
+    };
+    const metadata: UnsealedMetadata = {
+      $correlationId: id,
+      $causationId: id,
+      actor: system,
+      ...tenant,
+      requestId: id,
+      time: until,
+      schemaVersion: newestVersion(upcasters, type),
+    };
+    return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
+  }
+}
+
+function callsIn(parts: ReadonlyArray<Part>): number {
+  return parts.reduce((sum, { usage }) => sum + usage.reduce((calls, entry) => calls + entry.calls, 0), 0);
+}

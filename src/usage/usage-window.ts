@@ -1,0 +1,98 @@
+import type { UsageEntry } from '#domain/usage/events.ts';
+import type { CallRecord } from '#src/gateway/call-record.ts';
+import { LatencySketch } from './latency-sketch.ts';
+
+/** Sums up calls by key, operation, model, target and outcome. Bounded: what is a new sum too many is counted as lost. */
+export class UsageWindow {
+  readonly #tallies = new Map<string, Tally>();
+  readonly #maxEntries: number;
+  #callsLost = 0;
+  #calls = 0;
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  /** Calls taken, lost ones included. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Calls for whose sums there was no room. */
+  get callsLost(): number {
+    return this.#callsLost;
+  }
+
+  add(record: CallRecord): void {
+    this.#calls += 1;
+    const { keyId, operation, model, target, outcome } = record;
+    // None of them holds a line feed: names are without blanks.
+    const name = `${keyId}\n${operation}\n${model}\n${target ?? ''}\n${outcome}`;
+    const tally = this.#tallies.get(name) ?? this.#newTally(name, record);
+    if (tally === null) this.#callsLost += 1;
+    else tally.add(record);
+  }
+
+  /** Null when there is no room. */
+  #newTally(name: string, record: CallRecord): Tally | null {
+    if (this.#tallies.size >= this.#maxEntries) return null;
+    const tally = new Tally(record);
+    this.#tallies.set(name, tally);
+    return tally;
+  }
+
+  entries(): ReadonlyArray<UsageEntry> {
+    return Array.from(this.#tallies.values(), (tally) => tally.entry());
+  }
+}
+
+class Tally {
+  readonly #of: Pick<UsageEntry, 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
+  readonly #headers = new LatencySketch();
+  readonly #firstContent = new LatencySketch();
+  readonly #total = new LatencySketch();
+  #calls = 0;
+  #streamed = 0;
+  #attempts = 0;
+  #callsWithTokens = 0;
+  #inputTokens = 0;
+  #outputTokens = 0;
+  #cost: number | null = null;
+
+  constructor({ keyId, operation, model, target, outcome }: CallRecord) {
+    this.#of = { keyId, operation, model, target, outcome };
+  }
+
+  add({ streamed, attempts, tokens, cost, headersMs, firstContentMs, totalMs }: CallRecord): void {
+    this.#calls += 1;
+    if (streamed) this.#streamed += 1;
+    this.#attempts += attempts;
+    if (tokens !== null) {
+      this.#callsWithTokens += 1;
+      this.#inputTokens += tokens.input;
+      this.#outputTokens += tokens.output;
+    }
+    if (cost !== null) this.#cost = (this.#cost ?? 0) + cost;
+    if (headersMs !== null) this.#headers.add(headersMs);
+    if (firstContentMs !== null) this.#firstContent.add(firstContentMs);
+    this.#total.add(totalMs);
+  }
+
+  entry(): UsageEntry {
+    const totalMs = this.#total.distribution();
+    if (totalMs === null) throw new Error('a tally without a call');
+    return {
+      ...this.#of,
+      calls: this.#calls,
+      streamed: this.#streamed,
+      attempts: this.#attempts,
+      callsWithTokens: this.#callsWithTokens,
+      inputTokens: this.#inputTokens,
+      outputTokens: this.#outputTokens,
+      cost: this.#cost,
+      headersMs: this.#headers.distribution(),
+      firstContentMs: this.#firstContent.distribution(),
+      totalMs,
+    };
+  }
+}

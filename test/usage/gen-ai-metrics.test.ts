@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { createMetrics, type Metrics } from '#http/metrics.ts';
+import type { CallRecord } from '#src/gateway/call-record.ts';
+import { genAiMetrics } from '../../src/usage/gen-ai-metrics.ts';
+import { callRecord } from './call-records.ts';
+
+describe('metrics of the gateway', () => {
+  let metrics: Metrics;
+  let observe: (records: ReadonlyArray<CallRecord>) => void;
+  const lost = { callsLost: 0 };
+
+  beforeEach(() => {
+    metrics = createMetrics();
+    observe = genAiMetrics(metrics.registry, lost);
+  });
+  afterEach(() => metrics.close());
+
+  /** The lines of one instrument, without what is not of it. */
+  const lines = async (start: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(start));
+
+  it('have OpenTelemetry’s names', async () => {
+    observe([callRecord({ totalMs: 250, firstContentMs: 30 })]);
+    const of = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-4.1"';
+    const text = await metrics.text();
+    for (const line of [
+      `gen_ai_client_operation_duration_seconds_sum{${of},error_type=""} 0.25`,
+      `gen_ai_client_operation_duration_seconds_bucket{le="0.16",${of},error_type=""} 0`,
+      `gen_ai_client_operation_duration_seconds_bucket{le="0.32",${of},error_type=""} 1`,
+      `gen_ai_server_time_to_first_token_seconds_sum{${of}} 0.03`,
+      `gen_ai_client_token_usage_sum{${of},gen_ai_token_type="input"} 10`,
+      `gen_ai_client_token_usage_sum{${of},gen_ai_token_type="output"} 20`,
+      'switchyard_usage_calls_lost_total 0',
+    ])
+      assert.ok(text.includes(`${line}\n`), `${line} is not in\n${text}`);
+  });
+
+  it('tell errors by their code, or by what became of the call', async () => {
+    observe([
+      callRecord({ outcome: 'failed', errorCode: 'provider_timeout', tokens: null }),
+      callRecord({ outcome: 'client-gone', tokens: null }),
+      callRecord({ outcome: 'refused', errorCode: 'call me at +49 30 1234', tokens: null }),
+    ]);
+    const counts = await lines('gen_ai_client_operation_duration_seconds_count');
+    assert.deepEqual(
+      counts.map((line) => /error_type="([^"]*)"} (\d+)/.exec(line)?.slice(1)),
+      [
+        ['provider_timeout', '1'],
+        ['client-gone', '1'],
+        ['_OTHER', '1'],
+      ],
+    );
+    assert.deepEqual(await lines('gen_ai_server_time_to_first_token_seconds_count'), []);
+    assert.deepEqual(await lines('gen_ai_client_token_usage_count'), []);
+  });
+
+  it('have a bounded number of names for models and errors', async () => {
+    const records = Array.from({ length: 3_000 }, (_, index) =>
+      callRecord({ target: `openai/m${index}`, outcome: 'failed', errorCode: `e${index}`, tokens: null }),
+    );
+    observe(records);
+    const counts = await lines('gen_ai_client_operation_duration_seconds_count');
+    assert.equal(counts.length, 501);
+    assert.equal(counts.at(-1)?.endsWith(' 2500'), true);
+    assert.equal(new Set(counts.map((line) => /error_type="([^"]*)"/.exec(line)?.[1])).size, 101);
+  });
+
+  it('count a call that no target was asked for', async () => {
+    observe([callRecord({ target: null, provider: null, outcome: 'failed', errorCode: 'no_provider', tokens: null })]);
+    const [count] = await lines('gen_ai_client_operation_duration_seconds_count');
+    assert.ok(count?.includes('gen_ai_request_model="_OTHER"'), count);
+  });
+
+  it('tell how many calls could not be recorded, however often they are asked', async () => {
+    lost.callsLost = 7;
+    await metrics.text();
+    assert.deepEqual(await lines('switchyard_usage_calls_lost_total'), ['switchyard_usage_calls_lost_total 7']);
+  });
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import type { UsageEvents } from '#domain/usage/events.ts';
+import { createMetrics } from '#http/metrics.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { openMetering } from '../../src/usage/metering.ts';
+import { callRecord } from './call-records.ts';
+
+describe('metering', () => {
+  it('measures and records calls once their turn is over, the last ones at its close', async () => {
+    const metrics = createMetrics();
+    const events = new AppendableEventStore();
+    const write = () => undefined;
+    const log = { info: write, warn: write, error: write };
+    const metering = openMetering({ events, node: 'n1', log, registry: metrics.registry });
+    metering.usage.record(callRecord());
+    metering.usage.record(callRecord());
+    await metering.close();
+    const [event] = events.log;
+    const data = event?.data as unknown as UsageEvents['UsageRecorded'] | undefined;
+    assert.deepEqual(
+      data?.usage.map(({ calls }) => calls),
+      [2],
+    );
+    assert.match(await metrics.text(), /gen_ai_client_operation_duration_seconds_count{.*} 2\n/);
+    metrics.close();
+  });
+});

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as E from 'fp-ts/lib/Either.js';
+import type { UsageEvents } from '#domain/usage/events.ts';
+import { usageEvents } from '#domain/usage/events.ts';
+import type { AppendFailure, EventStore } from '#event-store/event-store.ts';
+import { verifyChain } from '#event-store/hash-chain.ts';
+import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { eventually } from '#test/support/in-memory-event-store.ts';
+import { UsageRecorder, type UsageRecorderOptions } from '../../src/usage/usage-recorder.ts';
+import { callRecord } from './call-records.ts';
+
+type Usage = UsageEvents['UsageRecorded'];
+
+const down: AppendFailure = { kind: 'unavailable', detail: 'It is down.', retryAfterSeconds: 1 };
+
+describe('the recorder of usage', () => {
+  let store: AppendableEventStore;
+  let said: string[];
+  let time: string;
+  const log = {
+    info: (_: object, message: string) => void said.push(`info ${message}`),
+    warn: (_: object, message: string) => void said.push(`warn ${message}`),
+    error: (_: object, message: string) => void said.push(`error ${message}`),
+  };
+  const open = (options: Partial<UsageRecorderOptions> = {}) =>
+    new UsageRecorder({
+      events: store,
+      node: 'n1',
+      log,
+      intervalMilliseconds: 5,
+      now: () => new Date(time),
+      ...options,
+    });
+  const stored = () => store.log.map(({ data }) => data as unknown as Usage);
+  const callsStored = () =>
+    stored()
+      .flatMap(({ usage }) => usage)
+      .reduce((sum, { calls }) => sum + calls, 0);
+
+  beforeEach(() => {
+    store = new AppendableEventStore();
+    said = [];
+    time = '2026-01-05T09:30:00.000Z';
+  });
+
+  it('appends one event for what came in an interval, on the stream of its day and node', async () => {
+    const recorder = open();
+    recorder.take([callRecord(), callRecord({ keyId: 'k2' })]);
+    time = '2026-01-05T09:30:05.000Z';
+    recorder.take([callRecord()]);
+    assert.equal(store.log.length, 0);
+    await eventually('it is stored', () => store.log.length === 1);
+    await recorder.close();
+    const [event] = store.log;
+    assert.equal(event?.stream, 'usage-2026-01-05-n1');
+    assert.equal(event.type, 'UsageRecorded');
+    assert.ok(E.isRight(usageEvents.UsageRecorded.decode(event.data)));
+    const [{ node, from, until, callsLost, usage } = assert.fail('nothing is stored')] = stored();
+    assert.deepEqual([node, from, until, callsLost], ['n1', '2026-01-05T09:30:00.000Z', '2026-01-05T09:30:05.000Z', 0]);
+    assert.deepEqual(
+      usage.map(({ calls }) => calls),
+      [2, 1],
+    );
+    const { actor, schemaVersion, time: at, ...metadata } = event.metadata;
+    assert.deepEqual([actor.keyId, schemaVersion, at], ['system', 1, '2026-01-05T09:30:05.000Z']);
+    assert.equal('hash' in metadata, false);
+    assert.equal(store.log.length, 1);
+    assert.deepEqual(said, []);
+  });
+
+  it('appends nothing while nobody calls', async () => {
+    const recorder = open();
+    recorder.take([callRecord()]);
+    await eventually('it is stored', () => store.log.length === 1);
+    recorder.take([]);
+    await recorder.close();
+    assert.equal(store.log.length, 1);
+  });
+
+  it('appends what is in memory at its close, and takes nothing more', async () => {
+    const recorder = open({ intervalMilliseconds: 60_000 });
+    recorder.take([callRecord()]);
+    await recorder.close();
+    assert.equal(callsStored(), 1);
+    recorder.take([callRecord()]);
+    await recorder.close();
+    assert.equal(callsStored(), 1);
+    assert.equal(recorder.callsLost, 1);
+  });
+
+  it('begins another stream with another day', async () => {
+    const recorder = open();
+    recorder.take([callRecord()]);
+    await eventually('it is stored', () => store.log.length === 1);
+    recorder.take([callRecord()]);
+    await eventually('it is stored', () => store.log.length === 2);
+    time = '2026-01-06T00:00:01.000Z';
+    recorder.take([callRecord()]);
+    await recorder.close();
+    assert.deepEqual(
+      store.log.map(({ stream, revision }) => [stream, revision]),
+      [
+        ['usage-2026-01-05-n1', 0],
+        ['usage-2026-01-05-n1', 1],
+        ['usage-2026-01-06-n1', 0],
+      ],
+    );
+  });
+
+  it('sums on through an outage, says so once, and stores everything afterwards', async () => {
+    let tries = 0;
+    let isDown = true;
+    store.beforeAppend = async () => {
+      tries += 1;
+      return isDown ? down : null;
+    };
+    const recorder = open();
+    for (let wanted = 1; wanted <= 4; wanted += 1) {
+      recorder.take([callRecord(), callRecord()]);
+      await eventually('it is tried', () => tries >= wanted);
+    }
+    assert.deepEqual(said, ['warn The event store in which usage is recorded cannot be used and is tried again']);
+    isDown = false;
+    await eventually('all is stored', () => callsStored() === 8);
+    await recorder.close();
+    // What was sent once stays as it was; all that came meanwhile is one more.
+    assert.deepEqual(
+      stored().map(({ usage }) => usage.map(({ calls }) => calls)),
+      [[2], [6]],
+    );
+    assert.equal(recorder.callsLost, 0);
+    assert.equal(said.at(-1), 'info The event store in which usage is recorded can be used again');
+  });
+
+  it('counts the calls for whose sums an outage left no room', async () => {
+    store.beforeAppend = async () => down;
+    const recorder = open({ maxEntries: 2 });
+    recorder.take([callRecord()]);
+    await eventually('it is tried', () => said.length === 1);
+    recorder.take(['a', 'b', 'c', 'd', 'a'].map((keyId) => callRecord({ keyId })));
+    assert.equal(recorder.callsLost, 2);
+    store.beforeAppend = async () => null;
+    await eventually('all is stored', () => callsStored() === 4);
+    assert.deepEqual(
+      stored().map(({ callsLost }) => callsLost),
+      [0, 2],
+    );
+    await recorder.close();
+    assert.equal(recorder.callsLost, 2);
+  });
+
+  it('tells at its close what could not be stored', async () => {
+    store.beforeAppend = async () => down;
+    const recorder = open({ maxEntries: 1 });
+    recorder.take([callRecord()]);
+    await eventually('it is tried', () => said.length === 1);
+    recorder.take([callRecord(), callRecord({ keyId: 'k2' })]);
+    await recorder.close();
+    assert.equal(recorder.callsLost, 3);
+    assert.equal(said.at(-1), 'error The usage of calls could not be recorded and is lost');
+  });
+
+  it('halves what is too large for one append, and gives up a single sum that is', async () => {
+    const most = 3_000;
+    store.beforeAppend = async ({ events }) => {
+      const bytes = events.reduce((sum, { data }) => sum + data.length, 0);
+      return bytes > most ? { kind: 'append-too-large', bytes, maxBytes: most } : null;
+    };
+    const recorder = open();
+    const keys = Array.from({ length: 20 }, (_, index) => `key${index}`);
+    recorder.take([...keys, 'x'.repeat(most)].map((keyId) => callRecord({ keyId })));
+    await recorder.close();
+    assert.deepEqual(
+      stored()
+        .flatMap(({ usage }) => usage)
+        .map(({ keyId }) => keyId),
+      keys,
+    );
+    assert.equal(recorder.callsLost, 1);
+    assert.deepEqual(said, ['error The usage of calls is too large to be recorded and is lost']);
+  });
+
+  it('puts so many sums into several events', async () => {
+    const recorder = open();
+    recorder.take(Array.from({ length: 600 }, (_, index) => callRecord({ keyId: `key${index}` })));
+    await recorder.close();
+    assert.deepEqual(
+      stored().map(({ usage }) => usage.length),
+      [250, 250, 100],
+    );
+  });
+
+  it('goes on where somebody else has written to its stream', async () => {
+    const event = { id: '7e0f4a4e-93a3-4b0a-8a52-5a53d8a3a1b4', type: 'X', data: '{}', metadata: '{}' };
+    await store.append('usage-2026-01-05-n1', -1, [event])();
+    const recorder = open();
+    recorder.take([callRecord()]);
+    await eventually('it is stored', () => store.log.length === 2);
+    await recorder.close();
+  });
+
+  describe('on a real store', () => {
+    let folder: string;
+    let real: SqliteEventStore;
+
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'switchyard-usage-'));
+      real = await openSqliteEventStore({ file: join(folder, 'events.db') });
+    });
+    afterEach(async () => {
+      await real.close();
+      await rm(folder, { recursive: true });
+    });
+
+    it('counts once what was stored though the answer was lost', async () => {
+      let appends = 0;
+      const losing: Pick<EventStore, 'append'> = {
+        append: (stream, revision, events) => async () => {
+          appends += 1;
+          const appended = await real.append(stream, revision, events)();
+          return appends % 2 === 1 ? E.left(down) : appended;
+        },
+      };
+      const recorder = open({ events: losing });
+      for (let round = 1; round <= 3; round += 1) {
+        recorder.take([callRecord()]);
+        await eventually('it is settled', () => appends === 2 * round);
+      }
+      await recorder.close();
+      const raw = real.readRaw('usage-2026-01-05-n1', 0);
+      assert.equal(raw.length, 3);
+      assert.equal(verifyChain(raw), null);
+    });
+  });
+});
