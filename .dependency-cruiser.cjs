@@ -1,6 +1,5 @@
 /** DESIGN.md's arrows: which side may know which. */
-const compositionRoots =
-  '^src/(main|compose|projector|open-event-store|open-read-store|open-subject-keys)\\.ts$|^src/command-line/';
+const compositionRoots = '^src/(main|compose|projector|open-[a-z-]+)\\.ts$|^src/command-line/';
 const adapters =
   '^src/(event-store|read-store)/(sqlite|eventstoredb|mongodb)/|^src/processes/(sqlite|mongodb)-|^src/leases/mongodb-|^src/blob-store/(folder|gridfs)|^src/subject-keys/(sqlite|mongodb)-|^src/data-directory\\.ts$';
 

@@ -17,7 +17,7 @@ import { createCustomerProjects } from '#processes/create-customer-projects.ts';
 import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
-import { ProcessRunner } from '#processes/process-runner.ts';
+import type { ProcessProgress } from '#processes/process-progress.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
 import { projections as projectionTable } from '#projections/table.ts';
@@ -27,19 +27,23 @@ import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
 import { typesOf } from '#read-store/projection.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import type { BlobStore } from '#src/blob-store/blob-store.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { effectsShown, showLimitMilliseconds } from './effects-shown.ts';
 import { makeFirstStart } from './first-start.ts';
+import { inTime } from './in-time.ts';
 import type { LeaseStore } from './leases/lease-store.ts';
 import { nodeName } from './node-name.ts';
+import { openBlobStore } from './open-blob-store.ts';
 import { openEventStore } from './open-event-store.ts';
 import { openReadStore } from './open-read-store.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { reachedAtStart } from './reached-at-start.ts';
 import { readinessOf } from './readiness.ts';
+import { runProcesses, runProcessesUnderLeases, watchProcesses } from './run-processes.ts';
 
 /** Everything behind the faces, running. */
 export interface Service {
@@ -47,6 +51,7 @@ export interface Service {
   readonly keys: KeyResolver;
   readonly events: EventStore;
   readonly documents: ReadStore;
+  readonly blobs: BlobStore;
   readonly directory: DataDirectory;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -66,6 +71,8 @@ export interface ComposeOptions {
 const handledTypes = [...new Set(projectionTable.flatMap(typesOf))];
 /** How long a process waits for a read model before it tries again; a stop waits as long at most. */
 const upToDateMilliseconds = 2_000;
+/** How long the metrics wait for the end of the log. */
+const lagMilliseconds = 1_000;
 
 /**
  * Opens the stores and puts the service together on them. With `src/projector.ts`, the only place that names concrete
@@ -81,17 +88,18 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       const { log, tellKey } = options;
       await makeFirstStart({ ...stores, handler, givenKey: config.bootstrapApiKey, tellKey, log });
     }
-    const runners = config.roles.has('projections') ? startProcesses(stores, handler, options.log, opened) : [];
+    const processes = startProcesses(stores, config, handler, options.log, opened);
     const { directory, events, projections, metrics } = stores;
     await caughtUp(projections, events, showLimitMilliseconds);
     const documents = filledOnly(stores.documents, projections);
     const keys = new KeyResolver(documents, stores.keyUsage);
     metrics.watchProjections(() => projectionLags(events, projections));
     return {
-      operations: bindOperations({ ...stores, documents }, handler, runners, keys, config.limits.maxAppendBytes),
+      operations: bindOperations({ ...stores, documents }, handler, processes, keys, config.limits.maxAppendBytes),
       keys,
       events,
       documents,
+      blobs: stores.blobs,
       directory,
       readiness: readinessOf(stores),
       metrics,
@@ -116,6 +124,7 @@ interface Stores {
   /** This node's name, unlike any other's. */
   readonly node: string;
   readonly personalData: PersonalData;
+  readonly blobs: BlobStore;
 }
 
 /** What is opened is closed in the opposite order: the event store outlives those who follow it. */
@@ -145,8 +154,10 @@ async function openStores(
   const subjectKeys = openSubjectKeys(config);
   opened.defer(() => subjectKeys.close());
   const personalData = new PersonalData(subjectKeys);
+  const blobs = await openBlobStore(config);
+  opened.defer(() => blobs.close());
   const read = { projections, documents, keyUsage, checkpoints, leases, personalData };
-  return { directory, metrics, events, soleWriter, node, ...read };
+  return { directory, metrics, events, soleWriter, node, blobs, ...read };
 }
 
 function openCheckpoints({ readStore, dataDir }: Config): CheckpointStore {
@@ -154,14 +165,14 @@ function openCheckpoints({ readStore, dataDir }: Config): CheckpointStore {
   return openSqliteCheckpointStore(join(dataDir, 'processes.db'));
 }
 
+/** Starts the processes that are this node's. @returns how far all are, whichever node runs them */
 function startProcesses(
-  { events, documents, checkpoints, projections, personalData }: Stores,
+  { events, documents, checkpoints, projections, personalData, leases, node }: Stores,
+  { readStore, roles }: Config,
   handler: CommandHandler,
   log: Logger,
   opened: AsyncDisposableStack,
-): ReadonlyArray<ProcessRunner> {
-  const reached = (collection: string, position: number) =>
-    hasReached(projections, [collection], position, upToDateMilliseconds);
+): ReadonlyArray<ProcessProgress> {
   const processes = [
     detachPhoneNumbers,
     assignAgentProfiles,
@@ -169,23 +180,26 @@ function startProcesses(
     destroySubjectKeys(personalData),
     provisionInstances(),
   ];
-  return processes.map((process) => {
-    const runner = new ProcessRunner({ process, store: events, handler, documents, checkpoints, reached, log });
-    runner.start();
-    opened.defer(() => runner.stop());
-    return runner;
-  });
+  const reached = (collection: string, position: number) =>
+    hasReached(projections, [collection], position, upToDateMilliseconds);
+  const surroundings = { store: events, handler, documents, checkpoints, reached, log, opened };
+  if (leases === null || readStore.kind === 'sqlite') return runProcesses(processes, surroundings);
+  if (roles.has('projections')) {
+    const openCheckpoints = (fence: number) => openMongoDbCheckpointStore({ url: readStore.url, fence });
+    runProcessesUnderLeases(processes, { ...surroundings, leases, node, openCheckpoints });
+  }
+  return watchProcesses(processes, surroundings);
 }
 
 function bindOperations(
   { documents, projections, keyUsage, personalData }: Stores,
   handler: CommandHandler,
-  runners: ReadonlyArray<ProcessRunner>,
+  processes: ReadonlyArray<ProcessProgress>,
   keys: KeyResolver,
   maxAppendBytes: number,
 ): ReadonlyArray<Operation> {
   const projectionStatus = async () => projections.status();
-  const effects = effectsShown(runners, projections, handledTypes);
+  const effects = effectsShown(processes, projections, handledTypes);
   const commandRuntime = {
     handler,
     claims: new Claims(handler),
@@ -229,10 +243,12 @@ function lookupIn(documents: ReadStore, keyUsage: KeyUsage, projectionStatus: Re
   };
 }
 
+/** None while the event store does not answer: the other metrics are wanted then most of all. */
 async function projectionLags(
   events: EventStore,
   progress: ProjectionsProgress,
 ): Promise<ReadonlyArray<ProjectionLag>> {
-  const end = await events.lastPosition();
+  const end = await inTime(lagMilliseconds, events.lastPosition(), null).catch(() => null);
+  if (end === null) return [];
   return progress.status().map(({ name, position }) => ({ name, positions: end - position }));
 }

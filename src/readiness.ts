@@ -2,6 +2,7 @@ import type { EventStore } from '#event-store/event-store.ts';
 import type { Readiness, ReadinessCheck } from '#http/health.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { inTime } from '#src/in-time.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /** Below what `/readyz` waits in all: so it names the store that does not answer. */
@@ -36,15 +37,9 @@ function following(projections: Needs['projections']): ReadinessCheck {
 
 /** Whether something answers in time. @param ask gives what to tell an operator */
 async function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
-  const { promise: late, resolve } = Promise.withResolvers<ReadinessCheck>();
-  const timer = setTimeout(() => resolve({ name, ready: false, detail: 'no answer in time' }), limitMilliseconds);
   const asked = ask().then(
     (detail) => ({ name, ready: true, detail }),
     (error: unknown) => ({ name, ready: false, detail: error instanceof Unavailable ? error.message : 'it failed' }),
   );
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return inTime(limitMilliseconds, asked, { name, ready: false, detail: 'no answer in time' });
 }

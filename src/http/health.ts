@@ -1,6 +1,7 @@
 import { dataPolicy, writeAnswer } from '#http/answer.ts';
 import type { Line } from '#http/dispatch.ts';
 import type { Metrics } from '#http/metrics.ts';
+import { inTime } from '#src/in-time.ts';
 
 /** One thing that must be well for the service to answer. */
 export interface ReadinessCheck {
@@ -47,14 +48,10 @@ export function metricsLine(metrics: Metrics): Line {
 
 /** What readiness says; what throws or takes too long is not ready. */
 async function withinLimit(readiness: Readiness): Promise<ReadonlyArray<ReadinessCheck>> {
-  const { promise: late, resolve } = Promise.withResolvers<ReadonlyArray<ReadinessCheck>>();
   const unready = (detail: string) => [{ name: 'readiness', ready: false, detail }];
-  const timer = setTimeout(() => resolve(unready('no answer in time')), readinessMilliseconds);
   try {
-    return await Promise.race([readiness(), late]);
+    return await inTime(readinessMilliseconds, readiness(), unready('no answer in time'));
   } catch {
     return unready('the checks failed');
-  } finally {
-    clearTimeout(timer);
   }
 }

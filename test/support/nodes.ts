@@ -1,0 +1,39 @@
+import type { Engines } from '#test/support/engines.ts';
+import {
+  type ServiceEnvironment,
+  ServiceProcess,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '#test/support/service-process.ts';
+
+/** Processes of the service on the same stores, each with a folder of its own. */
+export class Nodes {
+  readonly #engines: Engines;
+  readonly #nodes: ServiceProcess[] = [];
+  readonly #folders: TemporaryFolder[] = [];
+
+  constructor(engines: Engines) {
+    this.#engines = engines;
+  }
+
+  /** Begins to start a node; `listening` of it waits until it is ready. @param roles as `ROLES` names them; default all */
+  begin(roles?: string, environment: ServiceEnvironment = {}): ServiceProcess {
+    const folder = temporaryFolder();
+    this.#folders.push(folder);
+    const told = { ...this.#engines.environment(), ROLES: roles, ...environment };
+    const node = new ServiceProcess({ dataDir: folder.path, environment: told });
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** Starts a node, and waits until it is ready. */
+  start(roles?: string, environment?: ServiceEnvironment): Promise<ServiceProcess> {
+    return this.begin(roles, environment).listening();
+  }
+
+  /** Ends all of them, frozen ones too, and removes their folders. */
+  async end(): Promise<void> {
+    await Promise.all(this.#nodes.splice(0).map((node) => node.kill()));
+    for (const folder of this.#folders.splice(0)) folder.remove();
+  }
+}
