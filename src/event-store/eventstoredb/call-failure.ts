@@ -15,6 +15,7 @@ const invalidArgument = 3;
 const deadlineExceeded = 4;
 const permissionDenied = 7;
 const internal = 13;
+const unavailable = 14;
 const unauthenticated = 16;
 
 /** Reads a failure off whatever a call threw. */
@@ -23,6 +24,22 @@ export function callFailure(error: unknown): CallFailure {
   const code = 'code' in error && typeof error.code === 'number' ? error.code : undefined;
   const detail = 'details' in error && typeof error.details === 'string' ? error.details : error.message;
   return { code, exception: trailerOf(error, 'exception'), detail };
+}
+
+/** What callers may be told of a failure: its text may show addresses. */
+export function reasonOf({ code, exception }: CallFailure): string {
+  if (exception !== undefined) return `it says ${exception}`;
+  switch (code) {
+    case deadlineExceeded:
+      return 'it does not answer in time';
+    case unavailable:
+      return 'it cannot be reached';
+    case permissionDenied:
+    case unauthenticated:
+      return 'it does not let this service in';
+    default:
+      return code === undefined ? 'the connection failed' : `gRPC status ${code}`;
+  }
 }
 
 /** A trailer of a failed call; undefined when there is none of that name. */

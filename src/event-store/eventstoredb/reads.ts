@@ -1,5 +1,5 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { type CallFailure, callFailure, isDeleted, isRefusal } from '#event-store/eventstoredb/call-failure.ts';
+import { callFailure, isDeleted, isRefusal, reasonOf } from '#event-store/eventstoredb/call-failure.ts';
 import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
 import { bytesOf, eventOf } from '#event-store/eventstoredb/event-message.ts';
 import { BackOff, within } from '#event-store/eventstoredb/within.ts';
@@ -32,9 +32,9 @@ export class Reads {
       const result = await this.#once(request, maxBytes, left).catch(callFailure);
       if (!('detail' in result)) return result;
       const wait = backOff.next();
-      if (isDeleted(result)) throw new Unavailable(`The stream was deleted in EventStoreDB: ${result.detail}`);
-      if (isRefusal(result)) throw new Unavailable(`The event store refuses to be read: ${result.detail}`);
-      if (Date.now() + wait >= end) throw this.#unavailable(result);
+      if (isDeleted(result)) throw new Unavailable('The stream was deleted in EventStoreDB.');
+      if (isRefusal(result)) throw new Unavailable(`The event store refuses to be read: ${reasonOf(result)}.`);
+      if (Date.now() + wait >= end) throw new Unavailable(`The event store cannot be read: ${reasonOf(result)}.`);
       await pause(wait, this.#closed.signal);
     }
   }
@@ -57,10 +57,6 @@ export class Reads {
       this.#connection.failed(error, milliseconds);
       throw error;
     }
-  }
-
-  #unavailable({ detail }: CallFailure): Unavailable {
-    return new Unavailable(`The event store cannot be read: ${detail}`);
   }
 }
 
