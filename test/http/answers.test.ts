@@ -184,4 +184,34 @@ describe('HTTP answers', () => {
       assert.equal(typeof requestId, 'string');
     });
   });
+
+  it('come from the planes of a node alone; health and metrics from every one', async () => {
+    const statuses = async (...planes: ReadonlyArray<'control' | 'gateway'>) => {
+      const node = await startFakeService({ planes: new Set(planes) });
+      try {
+        const get = async (path: string, init: RequestInit = {}) =>
+          (await fetch(node.url + path, { headers, ...init })).status;
+        return {
+          control: await get(`/v1/widgets/${widgetId}`),
+          gateway: await get('/v1/chat/completions', { method: 'POST', body: '{"model":"m","messages":[]}' }),
+          docs: await get('/openapi.json'),
+          health: [await get('/healthz'), await get('/readyz'), await get('/metrics')],
+          withoutKey: await get(`/v1/widgets/${widgetId}`, { headers: {} }),
+        };
+      } finally {
+        await node.stop();
+      }
+    };
+    const health = [200, 200, 200];
+    const all = await statuses('control', 'gateway');
+    assert.deepEqual([all.control, all.docs, all.health], [200, 200, health]);
+    assert.notEqual(all.gateway, 404);
+    const control = await statuses('control');
+    assert.deepEqual([control.control, control.gateway, control.docs, control.health], [200, 404, 200, health]);
+    const gateway = await statuses('gateway');
+    assert.deepEqual([gateway.control, gateway.docs, gateway.health, gateway.withoutKey], [404, 404, health, 401]);
+    assert.equal(gateway.gateway, all.gateway);
+    const none = await statuses();
+    assert.deepEqual([none.control, none.gateway, none.docs, none.health], [404, 404, 404, health]);
+  });
 });

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import type { ProjectionStatus } from '#read-store/read-store.ts';
+import { type Needs, readinessOf } from '#src/readiness.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+const well: Needs = {
+  events: { lastPosition: async () => 7 },
+  documents: { status: async () => [] },
+  projections: { status: () => [], following: () => ({ live: true, detail: 'thread running' }) },
+};
+
+const checksOf = async (needs: Partial<Needs>) => {
+  const checks = await readinessOf({ ...well, ...needs })();
+  return Object.fromEntries(
+    checks.map(({ name, ready, detail }) => [name, `${ready ? 'ready' : 'not ready'}: ${detail}`]),
+  );
+};
+
+describe('readiness', () => {
+  it('tells of each store by name', async () => {
+    assert.deepEqual(await checksOf({}), {
+      'event-store': 'ready: at position 7',
+      'read-store': 'ready: 0 read models',
+      projections: 'ready: thread running',
+    });
+  });
+
+  it('tells which store does not answer, and hides what is no answer for others', async () => {
+    const checks = await checksOf({
+      events: { lastPosition: () => Promise.reject(new Unavailable('It is down.')) },
+      documents: { status: () => Promise.reject(new Error('mongodb://user:secret@host')) },
+    });
+    assert.equal(checks['event-store'], 'not ready: It is down.');
+    assert.equal(checks['read-store'], 'not ready: it failed');
+    assert.equal(checks.projections, 'ready: thread running');
+  });
+
+  it('waits for a store that hangs no longer than the others’ answer may wait', async () => {
+    const checks = await checksOf({ events: { lastPosition: () => new Promise(() => undefined) } });
+    assert.equal(checks['event-store'], 'not ready: no answer in time');
+    assert.equal(checks['read-store'], 'ready: 0 read models');
+  });
+
+  it('names the projections that have stopped', async () => {
+    const stopped = { name: 'flows', state: 'stopped' } as ProjectionStatus;
+    const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
+    assert.equal(checks.projections, 'not ready: stopped: flows; thread running');
+  });
+});
