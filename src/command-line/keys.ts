@@ -1,15 +1,56 @@
 import { generateKey } from '#operations/fresh-secret.ts';
+import { StartFailure } from '../start-failure.ts';
+import { type LocalService, openLocalService } from './local-service.ts';
 
-const usage = `Usage: npm run keys -- generate
+const usage = `Usage: npm run keys -- <command>
 
   generate   prints a new text for BOOTSTRAP_API_KEY, which sets the first admin key of an empty store
+  admin      makes another admin key, in the first project, and prints it: for whoever has lost the last one
 
-Keys of a running service are made with POST /v1/projects/{projectId}/keys.
+admin talks to the service that runs on DATA_DIR, or opens the stores itself when none runs. Any other key is made with
+POST /v1/projects/{projectId}/keys.
 `;
 
-if (process.argv[2] === 'generate') {
-  process.stdout.write(`${generateKey()}\n`);
-} else {
-  process.stderr.write(usage);
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof StartFailure)) throw error;
+  process.stderr.write(`keys: ${error.message}\n`);
   process.exitCode = 1;
+}
+
+async function run(words: ReadonlyArray<string>): Promise<number> {
+  switch (words.join(' ')) {
+    case 'generate':
+      return tell(generateKey());
+    case 'admin':
+      return makeAdminKey();
+    default:
+      process.stderr.write(usage);
+      return 1;
+  }
+}
+
+async function makeAdminKey(): Promise<number> {
+  const service = await openLocalService();
+  try {
+    const { projects } = await answered(service, 'GET', '/v1/projects?limit=1');
+    const name = 'Made at the command line';
+    const { key } = await answered(service, 'POST', `/v1/projects/${projects[0].id}/keys`, { name, keyType: 'admin' });
+    return tell(key);
+  } finally {
+    await service.close();
+  }
+}
+
+/** @throws StartFailure with what a refusal says */
+async function answered(service: LocalService, ...request: Parameters<LocalService['call']>) {
+  const { status, body } = await service.call(...request);
+  if (status >= 300) throw new StartFailure(body.detail);
+  return body;
+}
+
+function tell(key: string): number {
+  process.stdout.write(`${key}\n`);
+  return 0;
 }

@@ -106,4 +106,24 @@ describe('command line', () => {
     assert.equal(answer.status, 200);
     assert.equal((await run('keys.ts')).code, 1);
   });
+
+  it('makes another admin key beside the running service, and alone', async () => {
+    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    try {
+      const beside = await run('keys.ts', 'admin');
+      assert.deepEqual([beside.code, beside.stderr], [0, '']);
+      const me = await service.client.as(beside.stdout.trim()).get('/v1/me');
+      assert.deepEqual([me.status, me.body.keyType], [200, 'admin']);
+    } finally {
+      await service.stop();
+    }
+    const alone = await run('keys.ts', 'admin');
+    assert.deepEqual([alone.code, alone.stderr], [0, '']);
+    const again = await new ServiceProcess({ dataDir: folder.path }).listening();
+    try {
+      assert.equal((await again.client.as(alone.stdout.trim()).get('/v1/me')).status, 200);
+    } finally {
+      await again.stop();
+    }
+  });
 });
