@@ -1,60 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { readConfig } from '#src/config.ts';
+import { base, type ComposeService, environmentOf, further, nodes, services } from '#test/support/compose-files.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
-interface Service {
-  readonly image?: string;
-  readonly user?: string;
-  readonly privileged?: boolean;
-  readonly read_only?: boolean;
-  readonly restart?: string;
-  readonly mem_limit?: string;
-  readonly cap_drop?: ReadonlyArray<string>;
-  readonly ports?: ReadonlyArray<string>;
-  readonly volumes?: ReadonlyArray<string>;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly stop_grace_period?: string;
-  readonly extends?: { readonly file: string; readonly service: string };
-}
-
-type Services = Readonly<Record<string, Service>>;
-
-/** One file's services, with what they extend. */
-function servicesOf(file: string): Services {
-  const { services } = parse(readFileSync(file, 'utf8'), { merge: true, customTags: [reset] }) as {
-    services: Services;
-  };
-  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, extended(service)]));
-}
-
-/** As Compose does: what is said again replaces, the environment name by name. */
-function extended(service: Service): Service {
-  if (service.extends === undefined) return service;
-  const base = servicesOf(service.extends.file)[service.extends.service];
-  assert.ok(base !== undefined, `${service.extends.service} in ${service.extends.file}`);
-  return { ...base, ...service, environment: { ...base.environment, ...service.environment } };
-}
-
-/** Takes away what an earlier file said. */
-const reset = { tag: '!reset', collection: 'seq' as const, resolve: () => [] };
-
 const image = `switchyard:${packageJson.version}`;
-const base = servicesOf('docker-compose.yml');
-const further = servicesOf('docker-compose.scale.yml');
-const all: ReadonlyArray<readonly [string, Service]> = [
-  ...Object.entries(base),
-  ...Object.entries(further).filter(([name]) => !(name in base)),
-];
-const nodes = all.filter(([, service]) => service.image?.startsWith('switchyard:'));
-
-/** The environment as Compose fills it in where nothing is set. */
-function environmentOf({ environment = {} }: Service): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [name, String(value).replace(/\$\{\w+:-([^}]*)\}/g, '$1')]),
-  );
-}
 
 describe('compose files', () => {
   it('have the nodes that they should', () => {
@@ -97,7 +47,7 @@ describe('compose files', () => {
   }
 
   it('split the roles among the further nodes', () => {
-    const rolesOf = (service: Service | undefined) =>
+    const rolesOf = (service: ComposeService | undefined) =>
       service === undefined ? [] : [...readConfig(environmentOf(service)).roles];
     assert.deepEqual(rolesOf(base.switchyard), ['control-plane', 'gateway', 'projections']);
     assert.deepEqual(rolesOf(further['control-plane']), ['control-plane']);
@@ -111,7 +61,7 @@ describe('compose files', () => {
     assert.deepEqual(further.switchyard?.ports, []);
   });
 
-  for (const [name, service] of all) {
+  for (const [name, service] of services) {
     it(`keep ${name} small: no root, no privileges, a limit, a pinned image, no port for strangers`, () => {
       assert.match(service.image ?? '', /:\d+\.\d+\.\d+(-[\w.-]+)?$/);
       // The image of the nodes names its user itself.
