@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createMetrics } from '#http/metrics.ts';
+import { readConfig } from '#src/config.ts';
+import { startService, temporaryFolder } from '#test/support/service-process.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+const run = promisify(execFile);
+
+/** What the page names must be there: it would rot in silence. */
+describe('docs/operations.md', () => {
+  const page = readFileSync('docs/operations.md', 'utf8');
+  const sources = ['src', 'commands', 'projections', 'queries', 'deployment']
+    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('\n');
+  const found = (pattern: RegExp) => [...new Set([...page.matchAll(pattern)].map(([, name = '']) => name))];
+  const section = (title: string) => page.split(/^## /m).find((text) => text.startsWith(title)) ?? '';
+
+  it('names metrics that there are', async () => {
+    const metrics = createMetrics();
+    metrics.watchProjections(async () => []);
+    const text = await metrics.text();
+    metrics.close();
+    const names = found(/`((?:switchyard|nodejs|process)_\w+)`/g);
+    assert.ok(names.length >= 5);
+    for (const name of names) assert.ok(text.includes(`# TYPE ${name} `), name);
+  });
+
+  it('names lines that the log can hold', () => {
+    const lines = [...section('What to watch').matchAll(/^\| `([^`]+)` \| (?:fatal|error|warn|info) \|/gm)];
+    assert.ok(lines.length >= 5);
+    for (const [, line = ''] of [...lines, ...page.matchAll(/`(This node holds the lease|Read models are built)`/g)])
+      assert.ok(sources.includes(`'${line}'`), line);
+  });
+
+  it('names variables that are known', () => {
+    const known = new Set<string>(['CONTROL_PLANES', 'GATEWAYS', 'XDG_DATA_HOME']);
+    readConfig(new Proxy({}, { get: (_, name) => void known.add(String(name)) }));
+    const names = found(/`([A-Z][A-Z_]+[A-Z])(?:=[^`]*)?`/g);
+    assert.ok(names.length >= 8);
+    for (const name of names) assert.ok(known.has(name), name);
+  });
+
+  it('names collections, files and commands that there are', () => {
+    const table = section('Where the data is')
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .slice(2);
+    const named = table.flatMap((line) => line.split('|').slice(2, 4)).join(' ');
+    const parts = [...named.matchAll(/`([\w.-]+)[^`]*`/g)].flatMap(([, name = '']) => name.split('.', 1));
+    assert.ok(parts.length >= 12);
+    for (const part of parts) assert.match(sources, new RegExp(`['"\`/]${part}`), part);
+    for (const script of found(/npm run ([\w-]+)/g)) assert.ok(script in packageJson.scripts, script);
+    for (const file of found(/node (src\/[\w/-]+\.ts)/g)) assert.ok(readFileSync(file).length > 0);
+  });
+
+  it('makes a backup of a service that is being written to, and another starts on it', async () => {
+    const folder = temporaryFolder();
+    const [live, backup] = [join(folder.path, 'live'), join(folder.path, 'backup')];
+    const service = await startService({ dataDir: live });
+    try {
+      const customer = { name: 'Ada', clientEmail: 'ada@example.org' };
+      assert.equal((await service.client.post('/v1/partner/customers', customer)).status, 201);
+      const project = await service.client.post<{ id: string }>('/v1/projects', { name: 'Kept' });
+      const flows = `/v1/projects/${project.body.id}/flows`;
+      const create = () => service.client.post(flows, { name: 'Flow', flowSchema: {} });
+      assert.equal((await create()).status, 201);
+      let written = false;
+      const writing = (async () => {
+        while (!written) assert.equal((await create()).status, 201);
+      })();
+      const [, script = ''] = /\*\*Embedded, while it runs\.\*\*.*?```sh\n(.*?)```/s.exec(page) ?? [];
+      assert.match(script, /VACUUM INTO/);
+      const here = script.replaceAll(/\bdata\//g, `${live}/`).replaceAll(/(?<![\w/])backup\b/g, backup);
+      const { stdout } = await run('bash', ['-euc', here]).finally(() => {
+        written = true;
+      });
+      await writing;
+      assert.match(stdout, /verified \d+ events/);
+      const restored = await startService({ dataDir: backup });
+      try {
+        const listed = await restored.client.get<{ flows: unknown[] }>(flows);
+        const lost =
+          (await service.client.get<{ flows: unknown[] }>(flows)).body.flows.length - listed.body.flows.length;
+        assert.ok(listed.body.flows.length >= 1 && lost >= 0);
+        const { body } = await restored.client.get<{ customers: object[] }>('/v1/partner/customers');
+        assert.deepEqual({ ...body.customers[0], ...customer }, body.customers[0]);
+      } finally {
+        await restored.stop();
+      }
+    } finally {
+      await service.kill();
+      folder.remove();
+    }
+  });
+});
