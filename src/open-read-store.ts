@@ -87,7 +87,10 @@ async function openShared(
   const projections = await startPolledProjections({
     facts: projectionTable.map((projection) => ({ name: projection.name, types: typesOf(projection) })),
     store: polled,
-    holder: async () => (await leases.newest(projectionsLease))?.holder ?? null,
+    holder: async (token) => {
+      const newest = await leases.newest(projectionsLease);
+      return newest?.token === token ? newest.holder : null;
+    },
     log,
   });
   opened.defer(() => projections.close());

@@ -23,8 +23,8 @@ export interface PolledProjectionsOptions {
   /** The projections as this node knows them; the node that runs them may be of another release. */
   readonly facts: ReadonlyArray<ProjectionFacts>;
   readonly store: PositionsReader & Pick<ReadStore, 'status'>;
-  /** Which node holds the lease of the projections; null when none does. @throws Unavailable */
-  readonly holder: () => Promise<string | null>;
+  /** Which node runs the projections under a lease's token; null when that is not known. @throws Unavailable */
+  readonly holder: (token: number) => Promise<string | null>;
   readonly log: Log;
   readonly limits?: Partial<PollLimits>;
 }
@@ -163,7 +163,8 @@ class Poller implements PolledProjections {
     const byName = new Map(told.projections.map((one) => [one.name, one] as const));
     // Nobody follows the log while the runner is dead: a command must not wait for what will not come.
     this.#waits.update(this.#isSilent() ? [] : this.#options.facts.map(({ name }) => byName.get(name)));
-    if (told.token !== before?.token) this.#holder = await this.#options.holder();
+    if (told.token !== before?.token) this.#holder = null;
+    this.#holder ??= await this.#options.holder(told.token);
   }
 
   async #readStatus(): Promise<void> {

@@ -66,11 +66,13 @@ const long = 60_000;
 describe('the projections of a shared read store, polled', () => {
   let telling: Telling;
   let warnings: number;
+  let holders: Map<number, string>;
   const open: PolledProjections[] = [];
 
   beforeEach(() => {
     telling = new Telling();
     warnings = 0;
+    holders = new Map([[1, 'node-a']]);
   });
   afterEach(async () => {
     for (const one of open.splice(0)) await one.close();
@@ -84,7 +86,7 @@ describe('the projections of a shared read store, polled', () => {
     const projections = await startPolledProjections({
       facts,
       store: telling,
-      holder: async () => 'node-a',
+      holder: async (token) => holders.get(token) ?? null,
       log,
       limits: { busy: 1, idle: 5, silence: long, ...limits },
     });
@@ -137,12 +139,16 @@ describe('the projections of a shared read store, polled', () => {
 
   it('takes a node that tells nothing any more for dead: nobody waits for it', async () => {
     telling.tell(5, 5);
-    const projections = await start({ silence: 30 });
+    const projections = await start({ silence: 200 });
     assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
     assert.match(projections.following().detail, /no sign of life \(last on node-a, token 1\)/);
-    telling.tell(6, 6, { token: 2 });
-    await eventually('another has gone on', () => projections.following().live);
-    assert.equal(projections.following().detail, 'live on node-a, token 2');
+    const toldLive = (detail: string) => () => {
+      telling.tell(6, 6, { token: 2 });
+      return projections.following().live && projections.following().detail === detail;
+    };
+    await eventually('another has gone on', toldLive('live token 2'));
+    holders.set(2, 'node-b');
+    await eventually('it is known by name', toldLive('live on node-b, token 2'));
   });
 
   it('is not live by what was told before it began to look', async () => {

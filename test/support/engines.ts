@@ -22,10 +22,17 @@ export function describeOnEngines(suite: string, define: (engines: Engines) => v
   describeOnSharedEngines(`${suite}, on EventStoreDB and MongoDB`, define);
 }
 
-/** Describes a suite of services that share their stores: EventStoreDB's double, or the one named, and MongoDB. */
-export function describeOnSharedEngines(suite: string, define: (engines: SharedEngines) => void): void {
+/**
+ * Describes a suite of services that share their stores: EventStoreDB's double, or the server named, and MongoDB.
+ * @param log `empty` for what only an empty log shows: then it is always the double
+ */
+export function describeOnSharedEngines(
+  suite: string,
+  define: (engines: SharedEngines) => void,
+  log: 'empty' | 'any' = 'any',
+): void {
   describeOnMongoDb(suite, (mongoDb) => {
-    const engines = new SharedEngines(mongoDb);
+    const engines = new SharedEngines(mongoDb, log === 'any' ? process.env.EVENTSTOREDB_TEST_URL : undefined);
     before(() => engines.start());
     after(() => engines.stop());
     define(engines);
@@ -38,11 +45,13 @@ export class SharedEngines implements Engines {
   readonly quick = false;
   readonly #mongoDb: MongoDbServer;
   #double: EventStoreDbDouble | null = null;
-  #eventStoreUrl = '';
+  #eventStoreUrl: string;
   #readStoreUrl = '';
 
-  constructor(mongoDb: MongoDbServer) {
+  /** @param eventStoreUrl of a server; without one a double is started */
+  constructor(mongoDb: MongoDbServer, eventStoreUrl: string | undefined) {
     this.#mongoDb = mongoDb;
+    this.#eventStoreUrl = eventStoreUrl ?? '';
   }
 
   environment = (): ServiceEnvironment => ({
@@ -51,10 +60,17 @@ export class SharedEngines implements Engines {
   });
 
   async start(): Promise<void> {
-    const named = process.env.EVENTSTOREDB_TEST_URL;
-    if (!named) this.#double = await EventStoreDbDouble.start();
-    this.#eventStoreUrl = this.#double?.url ?? named ?? '';
+    if (this.#eventStoreUrl === '') {
+      this.#double = await EventStoreDbDouble.start();
+      this.#eventStoreUrl = this.#double.url;
+    }
     this.#readStoreUrl = this.#mongoDb.newUrl();
+  }
+
+  /** The double, to be frozen, cut and killed. @throws Error where the tests run on a server */
+  get double(): EventStoreDbDouble {
+    if (this.#double === null) throw new Error('The suite runs on no double.');
+    return this.#double;
   }
 
   async stop(): Promise<void> {
