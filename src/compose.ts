@@ -75,7 +75,7 @@ const upToDateMilliseconds = 2_000;
 const lagMilliseconds = 1_000;
 
 /**
- * Opens the stores and puts the service together on them. With `src/projector.ts`, the only place that names concrete
+ * Opens the stores and puts the service together on them. `src/open-*.ts` and `src/projector.ts` name the concrete
  * adapters.
  * @throws StartFailure with one clear line
  */
