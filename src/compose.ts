@@ -10,7 +10,7 @@ import { createMetrics, type Metrics, type ProjectionLag } from '#http/metrics.t
 import type { Lookup } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
 import { queryOperation } from '#operations/execute-query.ts';
-import type { Operation } from '#operations/operation.ts';
+import type { AnyOperation, Operation } from '#operations/operation.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import type { CheckpointStore } from '#processes/checkpoint-store.ts';
 import { createCustomerProjects } from '#processes/create-customer-projects.ts';
@@ -29,6 +29,7 @@ import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { BlobStore } from '#src/blob-store/blob-store.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
+import { openMetering } from '#src/usage/metering.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -39,6 +40,7 @@ import type { LeaseStore } from './leases/lease-store.ts';
 import { nodeName } from './node-name.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { openEventStore } from './open-event-store.ts';
+import { type OpenGateway, openGateway } from './open-gateway.ts';
 import { openReadStore } from './open-read-store.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { reachedAtStart } from './reached-at-start.ts';
@@ -47,7 +49,9 @@ import { runProcesses, runProcessesUnderLeases, watchProcesses } from './run-pro
 
 /** Everything behind the faces, running. */
 export interface Service {
-  readonly operations: ReadonlyArray<Operation>;
+  readonly operations: ReadonlyArray<AnyOperation>;
+  /** Reads the gateway's configuration again. */
+  readonly reloadGateway: () => Promise<void>;
   readonly keys: KeyResolver;
   readonly events: EventStore;
   readonly documents: ReadStore;
@@ -94,8 +98,11 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     const documents = filledOnly(stores.documents, projections);
     const keys = new KeyResolver(documents, stores.keyUsage);
     metrics.watchProjections(() => projectionLags(events, projections));
+    const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
+    const operations = bindOperations({ ...stores, documents }, handler, processes, keys, config.limits.maxAppendBytes);
     return {
-      operations: bindOperations({ ...stores, documents }, handler, processes, keys, config.limits.maxAppendBytes),
+      operations: [...operations, ...(gateway?.operations ?? [])],
+      reloadGateway: async () => gateway?.reload(),
       keys,
       events,
       documents,
@@ -109,6 +116,20 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     await opened.disposeAsync();
     throw error;
   }
+}
+
+/** The gateway and what its calls are counted by, which is closed after it. */
+async function openMeteredGateway(
+  config: Config,
+  { metrics, events, node }: Stores,
+  log: Logger,
+  opened: AsyncDisposableStack,
+): Promise<OpenGateway> {
+  const metering = openMetering({ registry: metrics.registry, events, node, log });
+  opened.defer(() => metering.close());
+  const gateway = await openGateway(config, log, metering.usage);
+  opened.defer(() => gateway.close());
+  return gateway;
 }
 
 interface Stores {

@@ -54,6 +54,10 @@ export interface Config {
 export interface Limits {
   /** A control-plane body at most. */
   readonly maxBodyBytes: number;
+  /** A JSON body on the gateway at most. */
+  readonly maxJsonBytes: number;
+  /** An upload of audio at most. */
+  readonly maxAudioBytes: number;
   /** Requests of one key in a minute at most; null for no limit. */
   readonly requestsPerMinute: number | null;
   /** The stored bytes of one append at most. */
@@ -93,6 +97,8 @@ export function readConfig(environment: Environment): Config {
     logLevel: logLevelOf(environment),
     limits: {
       maxBodyBytes: wholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
+      maxJsonBytes: wholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
+      maxAudioBytes: wholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
       requestsPerMinute:
         given(environment, 'REQUESTS_PER_MINUTE') === undefined
           ? null

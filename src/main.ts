@@ -42,6 +42,8 @@ async function start(config: Config): Promise<void> {
   process.on('SIGTERM', () => stopOnce(0));
   process.on('SIGINT', () => stopOnce(0));
   const service = await compose(config, { log: log.logger, tellKey, onFatal });
+  // Without a file there is nothing to read again, and a terminal that closes ends what runs in it.
+  if (config.gatewayConfig !== null) process.on('SIGHUP', () => void service.reloadGateway());
   try {
     const closeDoors = await serve(config, service, log.logger);
     closeAll = async () => {

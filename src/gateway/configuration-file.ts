@@ -1,0 +1,101 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Logger } from 'pino';
+import { StartFailure } from '#src/start-failure.ts';
+import { decodeConfiguration, type GatewayConfiguration } from './configuration.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How often the file is looked at. Asked for rather than told: that works with links, mounts and editors alike. */
+const lookMilliseconds = 1_000;
+/** Mistakes told in one line at most. */
+const mistakesTold = 5;
+
+/** The gateway's configuration in a file that may change while it runs. */
+export class ConfigurationFile {
+  readonly #path: string;
+  readonly #environment: Environment;
+  readonly #log: Logger;
+  /** What was last understood or refused: the same again is no news. */
+  #text: string | null = null;
+  #reading: Promise<void> = Promise.resolve();
+  #onChange: ((configuration: GatewayConfiguration) => void) | null = null;
+
+  constructor(path: string, environment: Environment, log: Logger) {
+    this.#path = path;
+    this.#environment = environment;
+    this.#log = log;
+  }
+
+  /** Reads it for the first time. @throws StartFailure with one line that tells the mistakes */
+  async load(): Promise<GatewayConfiguration> {
+    const read = await this.#read();
+    if (E.isLeft(read)) throw new StartFailure(`GATEWAY_CONFIG=${this.#path}: ${read.left}`);
+    this.#text = read.right.text;
+    return read.right.configuration;
+  }
+
+  /** From now on tells every change that is valid. One that is not is logged, and what was there goes on. */
+  watch(onChange: (configuration: GatewayConfiguration) => void): void {
+    this.#onChange = onChange;
+    watchFile(this.#path, { interval: lookMilliseconds, persistent: false }, this.#looked);
+  }
+
+  /** Reads it now, whether or not it has changed. Resolves when that is done; never rejects. */
+  reload(): Promise<void> {
+    // One after the other: an older text must not come after a newer one.
+    this.#reading = this.#reading.then(() => this.#apply());
+    return this.#reading;
+  }
+
+  close(): void {
+    this.#onChange = null;
+    unwatchFile(this.#path, this.#looked);
+  }
+
+  readonly #looked = (): void => void this.reload();
+
+  async #apply(): Promise<void> {
+    const read = await this.#read();
+    if (this.#onChange === null) return;
+    if (E.isLeft(read)) {
+      this.#log.error(
+        { file: this.#path, mistake: read.left },
+        'gateway configuration refused: the running one is kept',
+      );
+      this.#text = null;
+      return;
+    }
+    if (read.right.text === this.#text) return;
+    this.#text = read.right.text;
+    this.#onChange(read.right.configuration);
+    this.#log.info({ file: this.#path }, 'gateway configuration changed');
+  }
+
+  async #read(): Promise<E.Either<string, { readonly text: string; readonly configuration: GatewayConfiguration }>> {
+    let text: string;
+    let value: unknown;
+    try {
+      text = await readFile(this.#path, 'utf8');
+    } catch (error) {
+      return E.left(`the file cannot be read (${codeOf(error)})`);
+    }
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      return E.left(`the file is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    const decoded = decodeConfiguration(value, this.#environment);
+    if (E.isRight(decoded)) return E.right({ text, configuration: decoded.right });
+    const told = decoded.left
+      .slice(0, mistakesTold)
+      .map(({ pointer, message }) => `${pointer || 'the file'} ${message}`);
+    const more = decoded.left.length > mistakesTold ? [`${decoded.left.length - mistakesTold} more`] : [];
+    return E.left([...told, ...more].join('; '));
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+}

@@ -1,0 +1,53 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Logger } from 'pino';
+import type { RelayOperation } from '#operations/operation.ts';
+import type { Config } from './config.ts';
+import { builtInConfiguration } from './gateway/built-in-configuration.ts';
+import type { Usage } from './gateway/call-record.ts';
+import { decodeConfiguration, type GatewayConfiguration } from './gateway/configuration.ts';
+import { ConfigurationFile } from './gateway/configuration-file.ts';
+import { Gateway } from './gateway/gateway.ts';
+import { gatewayOperations } from './gateway/operations.ts';
+
+/** The gateway, running. */
+export interface OpenGateway {
+  readonly operations: ReadonlyArray<RelayOperation>;
+  /** Reads its configuration again; what is wrong is logged. */
+  readonly reload: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the gateway on the file that `GATEWAY_CONFIG` names, or on the built-in sandbox.
+ * @param usage takes the records of calls
+ * @throws StartFailure for a configuration that is not valid
+ */
+export async function openGateway(
+  { gatewayConfig, dataDir, limits }: Config,
+  log: Logger,
+  usage: Usage,
+): Promise<OpenGateway> {
+  const file = gatewayConfig === null ? null : new ConfigurationFile(gatewayConfig, process.env, log);
+  const gateway = new Gateway({
+    configuration: file === null ? sandboxOnly() : await file.load(),
+    environment: process.env,
+    usage,
+    // The folder is there, is this node's alone, and is no disk in memory, as that for temporary files may be.
+    temporaryFolder: dataDir,
+  });
+  file?.watch((configuration) => gateway.configure(configuration));
+  return {
+    operations: gatewayOperations(gateway, { jsonBytes: limits.maxJsonBytes, audioBytes: limits.maxAudioBytes }),
+    reload: async () => file?.reload(),
+    close: async () => {
+      file?.close();
+      await gateway.close();
+    },
+  };
+}
+
+function sandboxOnly(): GatewayConfiguration {
+  const decoded = decodeConfiguration(builtInConfiguration, {});
+  if (E.isLeft(decoded)) throw new Error('The built-in configuration is not valid');
+  return decoded.right;
+}

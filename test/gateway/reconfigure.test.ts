@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { completion, done, FakeProvider, json, role, stop, stream, words } from './fake-provider.ts';
+import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
+
+describe('gateway with another configuration', () => {
+  let one: FakeProvider;
+  let two: FakeProvider;
+  let service: GatewayService;
+  const configuration = (provider: FakeProvider, limits: object = {}) => ({
+    providers: { p: { kind: 'openai-compatible', baseUrl: provider.baseUrl } },
+    models: { m: { targets: [{ provider: 'p', model: 'x' }] } },
+    limits,
+  });
+  const chat = { model: 'm', messages: [] };
+
+  before(async () => {
+    [one, two] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+  });
+  after(() => Promise.all([one.stop(), two.stop()]));
+  beforeEach(async () => {
+    one.answers(json(completion('one')));
+    two.answers(json(completion('two')));
+    service = await startGateway(configuration(one));
+  });
+  afterEach(() => service.stop());
+
+  it('serves the next call by it, and lets a running one end', async () => {
+    let goOn: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    one.answers(async (res, seen) => {
+      await stream([role, ...words('begun')], { after: 'stall' })(res, seen);
+      await gate;
+      res.end(words(' ended')[0] + stop + done);
+    });
+    const running = openChat(service, { ...chat, stream: true });
+    await eventually(() => running.received().includes('begun'), 'the beginning');
+    service.configure(configuration(two));
+    assert.match((await post(service, '/v1/chat/completions', chat)).text, /"two"/);
+    goOn();
+    await running.ended;
+    assert.ok(running.received().endsWith(stop + done));
+    assert.equal(service.records.at(-1)?.outcome, 'served');
+  });
+
+  it('keeps the connections of a provider that stays as it was', async () => {
+    await post(service, '/v1/chat/completions', chat);
+    const before = one.connections;
+    service.configure(configuration(one));
+    await post(service, '/v1/chat/completions', chat);
+    assert.equal(one.connections, before);
+  });
+
+  describe('limits of a key', () => {
+    const errorOf = (text: string) => (JSON.parse(text) as { error: { code: string; type: string } }).error;
+
+    it('hold for requests a minute, with headers that tell them', async () => {
+      service.configure(configuration(one, { requestsPerMinute: 1 }));
+      const first = await post(service, '/v1/chat/completions', chat);
+      assert.equal(first.status, 200);
+      assert.equal(first.headers.get('ratelimit-policy'), '"key";q=1;w=60');
+      const second = await post(service, '/v1/chat/completions', chat);
+      assert.equal(second.status, 429);
+      assert.equal(errorOf(second.text).type, 'rate_limit_error');
+      assert.ok(Number(second.headers.get('retry-after')) >= 1);
+      assert.match(second.headers.get('ratelimit') ?? '', /^"key";r=0;t=\d+$/);
+    });
+
+    it('hold for calls at once, until one has ended or its client has left', async () => {
+      service.configure(configuration(one, { callsAtOnce: 1 }));
+      one.answers(() => undefined);
+      const running = openChat(service, chat);
+      await eventually(() => one.seen.length === 1, 'the call');
+      const second = await post(service, '/v1/chat/completions', chat);
+      assert.equal(second.status, 429);
+      assert.equal(errorOf(second.text).code, 'too_many_calls');
+      running.leave();
+      one.answers(json(completion('one')));
+      let answer = second;
+      const end = performance.now() + 5_000;
+      while (answer.status === 429 && performance.now() < end)
+        answer = await post(service, '/v1/chat/completions', chat);
+      assert.equal(answer.status, 200);
+      assert.equal((await post(service, '/v1/chat/completions', chat)).status, 200);
+    });
+  });
+});
