@@ -1,6 +1,6 @@
 # Switchyard with everything it runs. On its own it keeps all its data in /data:
 #
-#   docker build -t switchyard . && docker run -p 127.0.0.1:8080:8080 -v switchyard:/data switchyard
+#   docker build -t switchyard . && docker run --init -p 127.0.0.1:8080:8080 -v switchyard:/data switchyard
 #
 # The base image brings the Node that runs it, in the version that package.json pins as the package `node`
 # (test/deployment/dockerfile.test.ts holds the two together).
@@ -19,10 +19,11 @@ COPY projections projections
 COPY queries queries
 COPY src src
 RUN install --directory --owner=1000 --group=1000 --mode=700 /data
-ENV HOST=0.0.0.0 DATA_DIR=/data
+# Temporary files go to the volume too: /tmp may be memory, and uploads are large.
+ENV HOST=0.0.0.0 DATA_DIR=/data TMPDIR=/data
 VOLUME /data
 EXPOSE 8080
-# Only /data is written to; what a request spools goes to /tmp. The rest may be read-only.
+# Only /data is written to: the rest may be read-only.
 USER 1000:1000
 HEALTHCHECK --interval=5s --timeout=4s --start-period=90s --retries=3 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`, { signal: AbortSignal.timeout(3000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/main.ts"]

@@ -31,9 +31,6 @@ async function start(config: Config): Promise<void> {
       () => process.exit(1),
     );
   };
-  // From the first moment on: process 1 of a container is told by no other means, and starting may take a while.
-  process.on('SIGTERM', () => stopOnce(0));
-  process.on('SIGINT', () => stopOnce(0));
   const onFatal = (error: Error) => {
     log.logger.fatal({ err: error }, 'The event store takes no more changes: this process ends');
     stopOnce(1);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -9,12 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { freePort } from '#test/support/free-port.ts';
 import {
   adminKey,
   ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
+  until,
 } from '#test/support/service-process.ts';
 import { expectProblem, expectStatus } from './expect.ts';
 
@@ -123,6 +125,16 @@ describe('starting', function () {
     assert.equal(projects.length, 1);
     const { keys } = expectStatus(await client.get<{ keys: unknown[] }>(`/v1/projects/${projects[0]?.id}/keys`), 200);
     assert.equal(keys.length, 1);
+  });
+
+  it('stops with 0 at SIGTERM while it still waits for a store', async () => {
+    const nowhere = `esdb://127.0.0.1:${await freePort()}?tls=false`;
+    const service = new ServiceProcess({ dataDir: folder.path, environment: { EVENT_STORE_URL: nowhere } });
+    started.push(service);
+    assert.ok((await until(async () => existsSync(join(folder.path, 'owner.json')), 60_000)) !== null);
+    const { code, milliseconds } = await service.stop();
+    assert.deepEqual([code, service.stderr], [0, '']);
+    assert.ok(milliseconds < quicklyMilliseconds, `it took ${milliseconds} ms`);
   });
 
   it('stops at a wrong variable, naming it', async () => {
