@@ -14,6 +14,7 @@ const readyMilliseconds = 300_000;
 /** A process that answers HTTP. */
 export interface Server {
   readonly url: string;
+  readonly pid: number | undefined;
   /** From the start of its process until it was ready. */
   readonly startMilliseconds: number;
   readonly stop: () => Promise<void>;
@@ -32,7 +33,7 @@ export async function startService(dataDirectory: string): Promise<Server> {
     if (child.exitCode !== null || performance.now() - started > readyMilliseconds) throw new Error('Not ready');
     await sleep(5);
   }
-  return { url, startMilliseconds: performance.now() - started, stop: () => stop(child) };
+  return { url, pid: child.pid, startMilliseconds: performance.now() - started, stop: () => stop(child) };
 }
 
 /** Bare node:http that answers the same bytes. */
@@ -44,6 +45,7 @@ export async function startBareServer(answer: BareAnswer): Promise<Server> {
   const [port] = (await once(child.stdout, 'data')) as [Buffer];
   return {
     url: `http://127.0.0.1:${port.toString()}`,
+    pid: child.pid,
     startMilliseconds: performance.now() - started,
     stop: () => stop(child),
   };

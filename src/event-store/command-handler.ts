@@ -11,7 +11,6 @@ import {
   type AppendFailure,
   type EventStore,
   type EventToAppend,
-  noStream,
   type RecordedEvent,
 } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
@@ -112,11 +111,16 @@ export class CommandHandler {
     this.#now = now ?? (() => new Date());
   }
 
-  /** A stream's current state. @throws Unavailable */
-  async load<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
+  /**
+   * A stream's current state.
+   * @param seen a revision that the caller knows to be stored: subscribers may learn of an event before whoever
+   *   appended it is answered
+   * @throws Unavailable
+   */
+  async load<State, Events>(entity: Entity<State, Events>, id: string, seen = 0): Promise<StreamState<State>> {
     const stream = streamOf(entity, id);
     const known = this.#cached(entity, stream);
-    if (this.#soleWriter && known.revision !== noStream && !this.#unsure.has(stream)) return known;
+    if (this.#soleWriter && known.revision >= seen && !this.#unsure.has(stream)) return known;
     const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
     return current === known ? known : this.#keep(entity, stream, current);
   }

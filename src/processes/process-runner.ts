@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import * as E from 'fp-ts/lib/Either.js';
+import { streamOf } from '#domain/entity.ts';
 import type { CommandHandler } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -156,7 +157,8 @@ export class ProcessRunner implements ProcessProgress {
     const { actor, requestId, $correlationId } = cause.metadata;
     const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
     return {
-      load: (entity, id) => handler.load(entity, id),
+      load: (entity, id) =>
+        handler.load(entity, id, streamOf(entity, id) === cause.stream ? cause.revision : undefined),
       dataAt: async (entity, id, revision) => (await handler.eventAt(entity, id, revision)).data,
       pauseUntil,
       log,

@@ -1,13 +1,15 @@
 import type { Entity } from '#domain/entity.ts';
-import type { CommandHandler, Handling } from '#event-store/command-handler.ts';
+import type { Handling } from '#event-store/command-handler.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { StreamState } from '#event-store/stream-state.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { JsonObject } from '#src/json.ts';
 import type { PauseUntil } from './reactions.ts';
 
 /** What a process works with. */
 export interface ProcessTools {
-  readonly load: CommandHandler['load'];
+  /** A stream's current state; of the event's own stream, one that knows the event. */
+  readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<StreamState<State>>;
   /** The data of one event of a stream: what its state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /**

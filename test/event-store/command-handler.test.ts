@@ -158,6 +158,26 @@ describe('command handler', () => {
     assert.deepEqual(store.reads, []);
   });
 
+  it('reads what somebody knows to be stored, though the append is not answered yet', async () => {
+    const { store, handler } = await begun({ soleWriter: true });
+    const answer = Promise.withResolvers<void>();
+    const append = store.append.bind(store);
+    store.append =
+      (...args) =>
+      async () => {
+        const appended = await append(...args)();
+        await answer.promise;
+        return appended;
+      };
+    const adding = addName(handler, 'a');
+    while (store.log.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await nameIn(handler), 'names:');
+    assert.equal((await handler.load(flow, id, 1)).state?.record.name, 'names: a');
+    answer.resolve();
+    assert.ok(E.isRight(await adding));
+    assert.equal(store.log.length, 2);
+  });
+
   it('reads anew what an append that was given up may yet change, sole writer or not', async () => {
     const { store, handler } = await begun({ soleWriter: true });
     store.beforeAppend = async () => ({ kind: 'unavailable', detail: 'the disk stands still.', retryAfterSeconds: 1 });

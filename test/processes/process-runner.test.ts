@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { happened } from '#domain/event.ts';
+import { organization } from '#domain/organization/organization.ts';
 import { CommandHandler } from '#event-store/command-handler.ts';
 import type { Process } from '#processes/process.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/in-memory-checkpoint-store.ts';
+import { eventually } from '#test/support/in-memory-event-store.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/organization-follower.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 
@@ -27,12 +31,13 @@ describe('process runner', () => {
     for (const runner of runners.splice(0)) await runner.stop();
   });
 
-  function start(react: Process['react'], upToDate = true): ProcessRunner {
+  function start(react: Process['react'], upToDate = true, atOnce?: number): ProcessRunner {
     const runner = new ProcessRunner({
       process: {
         name: 'follower',
         types: ['OrganizationCreated'],
         concerns: ({ data }) => data.partner === true,
+        ...(atOnce === undefined ? {} : { atOnce }),
         react,
       },
       store,
@@ -136,5 +141,153 @@ describe('process runner', () => {
     assert.equal(runner.concerns(store.log), false);
     await created('one');
     assert.equal(runner.concerns(store.log), true);
+  });
+
+  it('sees its cause in the state, though whoever appended it is not answered yet', async () => {
+    handler = new CommandHandler({ store, soleWriter: true });
+    await created('one');
+    const append = store.append.bind(store);
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    store.append =
+      (...args) =>
+      async () => {
+        const appended = await append(...args)();
+        await answered;
+        return appended;
+      };
+    const { promise: seen, resolve: see } = Promise.withResolvers<number>();
+    start(async ({ revision, data }, { load }) => {
+      if (revision === 1) see((await load(organization, String(data.id))).revision);
+    });
+    const events = [happened('OrganizationCreated', { id: 'one', name: 'again', partner: true })];
+    const decide = () => E.right({ events, tenant: null });
+    const adding = handler.handle({ entity: organization, id: 'one', origin, decide });
+    assert.equal(await seen, 1);
+    answer();
+    await adding;
+  });
+
+  describe('of a process that reacts to several events at once', () => {
+    /** Reactions by organization, each of which waits until it is let go before it appends. */
+    class Gates {
+      readonly begun: string[] = [];
+      readonly #gates = new Map<string, PromiseWithResolvers<void>>();
+
+      react: Process['react'] = async (event, tools) => {
+        this.begun.push(String(event.data.id));
+        await this.#of(String(event.data.id)).promise;
+        await makeProject(event, tools);
+      };
+
+      letGo(...organizations: ReadonlyArray<string>): void {
+        for (const id of organizations) this.#of(id).resolve();
+      }
+
+      #of(id: string): PromiseWithResolvers<void> {
+        const gate = this.#gates.get(id) ?? Promise.withResolvers<void>();
+        this.#gates.set(id, gate);
+        return gate;
+      }
+    }
+
+    it('begins so many, and the next when one has ended', async () => {
+      const gates = new Gates();
+      for (const id of ['one', 'two', 'three']) await created(id);
+      start(gates.react, true, 2);
+      await eventually('two are begun', () => gates.begun.length === 2);
+      gates.letGo('two');
+      await eventually('the third is begun', () => gates.begun.length === 3);
+      assert.deepEqual(gates.begun, ['one', 'two', 'three']);
+      gates.letGo('one', 'three');
+    });
+
+    it('keeps its checkpoint behind the oldest that has not ended, and takes that up again', async () => {
+      const gates = new Gates();
+      const positions: number[] = [];
+      for (const id of ['zero', 'one', 'two', 'three']) positions.push(await created(id));
+      const first = start(gates.react, true, 4);
+      gates.letGo('zero', 'two', 'three');
+      await eventually(
+        'the first is behind it',
+        async () => (await checkpoints.peek('follower')).position === positions[0],
+      );
+      assert.equal(await first.passed(positions[1] ?? 0, 50), null);
+      const stopped = first.stop();
+      gates.letGo('one');
+      await stopped;
+      assert.equal((await checkpoints.peek('follower')).position, positions[0]);
+      const again = new Gates();
+      again.letGo('one', 'two', 'three');
+      const second = start(again.react, true, 4);
+      assert.notEqual(await second.passed(positions[3] ?? 0, limitMilliseconds), null);
+      assert.deepEqual(again.begun, ['one', 'two', 'three']);
+      const last = positions[3] ?? 0;
+      await eventually('it is past all', async () => (await checkpoints.peek('follower')).position >= last);
+    });
+
+    it('lets others work while one pauses, or waits to be tried again', async () => {
+      const tries = new Map<string, number>();
+      const runner = start(
+        async ({ data }, { pauseUntil }) => {
+          const id = String(data.id);
+          const count = (tries.get(id) ?? 0) + 1;
+          tries.set(id, count);
+          if (id === 'pauses' && count === 1) await pauseUntil(new Date(Date.now() + 600_000).toISOString());
+          if (id === 'fails' && count < 3) throw new Error('not yet');
+        },
+        true,
+        1,
+      );
+      await created('pauses');
+      const failing = await created('fails');
+      for (let number = 0; number < 20; number += 1) await created(`other ${number}`);
+      await eventually('the others are done', () => tries.size === 22 && tries.get('fails') === 3);
+      assert.equal(await runner.passed(failing, 20), null);
+      assert.equal(logged.length, 2);
+      await runner.stop();
+    });
+
+    it('appends nothing any more once it was told to stop', async () => {
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      const runner = start(
+        async (event, tools) => {
+          begin();
+          await gate;
+          await makeProject(event, tools);
+        },
+        true,
+        2,
+      );
+      await created('one');
+      await begun;
+      const stopped = runner.stop();
+      open();
+      await stopped;
+      assert.deepEqual(store.types(), ['OrganizationCreated']);
+    });
+
+    it('tries again where its checkpoint could not be written, from what was', async () => {
+      const gates = new Gates();
+      const write = checkpoints.write.bind(checkpoints);
+      let failing = true;
+      checkpoints.write = async (...args) => {
+        if (failing && args[1].position > 0) throw new Error('the disk is full');
+        return write(...args);
+      };
+      gates.letGo('one');
+      const position = await created('one');
+      start(gates.react, true, 2);
+      await eventually('it says so', () => logged.includes('a process will try again'));
+      failing = false;
+      await eventually('it is written', async () => (await checkpoints.peek('follower')).position >= position);
+      assert.ok(gates.begun.length >= 2);
+    });
+
+    it('is waited for by no answer', async () => {
+      const runner = start(async () => undefined, true, 2);
+      await created('one');
+      assert.equal(runner.concerns(store.log), false);
+    });
   });
 });
