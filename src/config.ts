@@ -103,7 +103,8 @@ export function readConfig(environment: Environment): Config {
         given(environment, 'REQUESTS_PER_MINUTE') === undefined
           ? null
           : wholeNumber(environment, 'REQUESTS_PER_MINUTE', 600, 1, 1_000_000_000),
-      maxAppendBytes: wholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 1_024, 64 * 1024 * 1024),
+      // The first start stores an event with every scope there is.
+      maxAppendBytes: wholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
       maxHeaderBytes: wholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
       maxConnections: wholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
       headersMilliseconds: wholeNumber(environment, 'HEADERS_TIMEOUT_MS', 10_000, 100, 600_000),

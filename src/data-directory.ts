@@ -71,7 +71,7 @@ export function runningOwner(path: string): DataDirectoryOwner | null {
     lock.close();
     return null;
   }
-  const owner = readOwner(path);
+  const owner = announcedOwner(path);
   if (owner === null) throw new StartFailure(`${path} is in use by another process; try again when it has started.`);
   return owner;
 }
@@ -109,7 +109,8 @@ function writeOwner(path: string, owner: DataDirectoryOwner): void {
   renameSync(`${file}.new`, file);
 }
 
-function readOwner(path: string): DataDirectoryOwner | null {
+/** Who a folder's owner says it is, whether or not it still runs; null where nobody does. The lock is left alone. */
+export function announcedOwner(path: string): DataDirectoryOwner | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(join(path, ownerFile), 'utf8'));
     return isOwner(owner) ? owner : null;
@@ -124,7 +125,7 @@ function isOwner(value: unknown): value is DataDirectoryOwner {
 }
 
 function describeOwner(path: string): string {
-  const owner = readOwner(path);
+  const owner = announcedOwner(path);
   return owner === null ? 'another process' : `process ${owner.pid}, running since ${owner.startedAt}`;
 }
 

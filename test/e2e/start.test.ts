@@ -151,11 +151,17 @@ describe('starting', function () {
       ['READ_STORE_URL', 'mongodb://admin:change@it@localhost'],
       ['BLOB_STORE_URL', 'gridfs'],
       ['MAX_BODY_BYTES', 'many'],
+      ['MAX_APPEND_BYTES', '4095'],
     ] as const) {
       const line = await refusal({ [name]: value });
       assert.ok(line.includes(name), line);
       assert.ok(!/change.?it/.test(line), line);
     }
+  });
+
+  it('starts with the least that a size may be', async () => {
+    const service = await start({ MAX_APPEND_BYTES: '4096', MAX_BODY_BYTES: '1024', MAX_HEADER_BYTES: '1024' });
+    expectStatus(await service.client.get('/v1/me'), 200);
   });
 
   it('stops at a bad BOOTSTRAP_API_KEY, without showing it, and says how to make one', async () => {

@@ -1,0 +1,112 @@
+import type { FieldValues } from '#domain/instance/field-values.ts';
+import { postcodesOf } from './postcodes.ts';
+
+/** The name of the demo's partner. */
+export const partnerName = 'Parley Voice';
+
+/** A customer of the partner, with one instance. */
+export interface DemoCustomer {
+  readonly name: string;
+  readonly clientEmail: string;
+  readonly template: 'dentalReception' | 'deliveryTracker';
+  readonly instanceName: string;
+  /** The versions that its instance goes through, each with the values that are given for it. */
+  readonly versions: readonly [StepOfInstance, ...StepOfInstance[]];
+}
+
+/** One version of an instance's template, and the field values given with it. */
+export interface StepOfInstance {
+  readonly version: number;
+  readonly fieldValues: FieldValues;
+}
+
+/** Goes with the newest version. */
+const lindenhof: DemoCustomer = {
+  name: 'Lindenhof Dental',
+  clientEmail: 'reception@lindenhof-dental.example',
+  template: 'dentalReception',
+  instanceName: 'Front desk',
+  versions: [
+    {
+      version: 1,
+      fieldValues: { practice_name: 'Lindenhof Dental', opening_hours: 'Monday to Friday from eight to six' },
+    },
+    { version: 2, fieldValues: { emergency_number: '+44 20 7946 0145' } },
+    { version: 3, fieldValues: { recall_months: '12' } },
+  ],
+};
+
+/** Changes a flow by hand. */
+const harbourStreet: DemoCustomer = {
+  name: 'Harbour Street Dental',
+  clientEmail: 'office@harbour-street.example',
+  template: 'dentalReception',
+  instanceName: 'Telephone',
+  versions: [
+    {
+      version: 2,
+      fieldValues: {
+        practice_name: 'Harbour Street Dental',
+        opening_hours: 'every weekday from nine to five',
+        takes_new_patients: 'false',
+        emergency_number: '+44 117 496 0123',
+      },
+    },
+  ],
+};
+
+/** Stays with the first version. */
+const okafor: DemoCustomer = {
+  name: 'Dr Okafor and Partners',
+  clientEmail: 'desk@okafor-partners.example',
+  template: 'dentalReception',
+  instanceName: 'Reception',
+  versions: [
+    {
+      version: 1,
+      fieldValues: {
+        practice_name: 'Dr Okafor and Partners',
+        opening_hours: 'Monday to Saturday from half past seven to noon',
+        minutes_per_visit: '20',
+      },
+    },
+  ],
+};
+
+const kestrel: DemoCustomer = {
+  name: 'Kestrel Couriers',
+  clientEmail: 'dispatch@kestrel-couriers.example',
+  template: 'deliveryTracker',
+  instanceName: 'Parcel line',
+  versions: [
+    { version: 1, fieldValues: { company_name: 'Kestrel Couriers' } },
+    { version: 3, fieldValues: { served_postcodes: 'CF10 to CF24 and NP10 to NP20', redelivery_days: '5' } },
+  ],
+};
+
+/** Pastes every postcode that it serves, where districts were meant. */
+const avonValley: DemoCustomer = {
+  name: 'Avon Valley Parcels',
+  clientEmail: 'service@avon-valley.example',
+  template: 'deliveryTracker',
+  instanceName: 'Help line',
+  versions: [
+    { version: 2, fieldValues: { company_name: 'Avon Valley Parcels', redelivery_days: '10' } },
+    { version: 3, fieldValues: { served_postcodes: postcodesOf(['BS1', 'BS2', 'BS3', 'BS4', 'BS5', 'BA1', 'BA2']) } },
+  ],
+};
+
+/** The partner's customers, each here for something that it shows. */
+export const customers = { lindenhof, harbourStreet, okafor, kestrel, avonValley };
+
+/** What Harbour Street Dental made of its greeting by hand. */
+export const greetingByHand = {
+  say: 'Harbour Street Dental, good day! Ring back after lunch if nobody answers.',
+  listenFor: ['pain', 'appointment'],
+};
+
+/** The number that Lindenhof Dental's patients ring. */
+export const mainLineOfLindenhof = { name: 'Main line', number: '+44 20 7946 0187', status: 'enabled' };
+
+/** What mends Avon Valley's upgrade: districts in place of every postcode. */
+export const districtsOfAvonValley = 'BS1 to BS5, BA1 and BA2';

@@ -1,0 +1,178 @@
+import * as t from 'io-ts';
+import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { InstanceDetails, InstanceRecord } from '#domain/instance/record.ts';
+import { CustomerRecord } from '#domain/organization/record.ts';
+import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
+import {
+  customers,
+  type DemoCustomer,
+  greetingByHand,
+  mainLineOfLindenhof,
+  partnerName,
+  type StepOfInstance,
+} from './content/customers.ts';
+import { deliveryTracker } from './content/delivery-tracker.ts';
+import type { DemoTemplate } from './content/demo-template.ts';
+import { dentalReception } from './content/dental-reception.ts';
+import { DemoFailure } from './demo-failure.ts';
+import type { PlatformClient } from './platform-client.ts';
+
+/** Is handed what is done, a line at a time. */
+export type Tell = (line: string) => void;
+
+/** What the demo made that is worth a look. */
+export interface Filled {
+  readonly partnerKey: string;
+  /** Of Harbour Street Dental. */
+  readonly customerKey: string;
+  /** Of the instances. */
+  readonly upgraded: string;
+  readonly changedByHand: string;
+  readonly leftBehind: string;
+  readonly undone: string;
+  /** Newest version of each template. */
+  readonly newestReception: string;
+  readonly newestTracker: string;
+}
+
+/** A partner, as far as its customers need it. */
+interface Partner {
+  readonly client: PlatformClient;
+  readonly key: string;
+  /** The ids of the templates' versions, version 1 first. */
+  readonly versions: Readonly<Record<DemoCustomer['template'], ReadonlyArray<string>>>;
+}
+
+const Made = t.type({ id: t.string });
+const MadeKey = t.type({ key: t.string });
+const MadeCustomer = t.type({ organizationId: t.string });
+
+/**
+ * Fills a platform through its public API: a partner, its templates, its customers and their instances.
+ * @param admin holds an admin key of a platform that is empty
+ * @throws DemoFailure
+ */
+export async function fillPlatform(admin: PlatformClient, tell: Tell): Promise<Filled> {
+  const partner = await makePartner(admin, tell);
+  const upgraded = await makeCustomer(partner, customers.lindenhof, tell);
+  await meetPhoneNumber(partner, upgraded, tell);
+  const changedByHand = await makeCustomer(partner, customers.harbourStreet, tell);
+  const customerKey = await changeGreeting(partner, changedByHand, tell);
+  const leftBehind = await makeCustomer(partner, customers.okafor, tell);
+  await makeCustomer(partner, customers.kestrel, tell);
+  const undone = await makeCustomer(partner, customers.avonValley, tell);
+  if (undone.lastOperation?.outcome !== 'undone') throw new DemoFailure('The upgrade that is to be undone was not.');
+  return {
+    partnerKey: partner.key,
+    customerKey,
+    upgraded: upgraded.id,
+    changedByHand: changedByHand.id,
+    leftBehind: leftBehind.id,
+    undone: undone.id,
+    newestReception: versionOf(partner, 'dentalReception', dentalReception.versions.length),
+    newestTracker: versionOf(partner, 'deliveryTracker', deliveryTracker.versions.length),
+  };
+}
+
+async function makePartner(admin: PlatformClient, tell: Tell): Promise<Partner> {
+  const organization = await admin.post('/v1/organizations', { name: partnerName, partner: true }, Made);
+  const project = await admin.post('/v1/projects', { name: 'Workshop', organizationId: organization.id }, Made);
+  const body = { name: 'Workshop', keyType: 'partner' };
+  const { key } = await admin.post(`/v1/projects/${project.id}/keys`, body, MadeKey);
+  tell(`partner ${partnerName}, with a project and a key`);
+  const client = admin.as(key);
+  const versions = {
+    dentalReception: await publish(client, dentalReception, tell),
+    deliveryTracker: await publish(client, deliveryTracker, tell),
+  };
+  return { client, key, versions };
+}
+
+/** @returns the ids of the versions */
+async function publish(
+  partner: PlatformClient,
+  { name, description, versions }: DemoTemplate,
+  tell: Tell,
+): Promise<ReadonlyArray<string>> {
+  const template = await partner.post('/v1/templates', { name, description }, Made);
+  const ids: string[] = [];
+  for (const version of versions) {
+    const { id } = await partner.post(`/v1/templates/${template.id}/versions`, version, Made);
+    await partner.post(`/v1/template-versions/${id}/publish`, {}, TemplateVersionRecord);
+    ids.push(id);
+  }
+  tell(`template ${name}: versions 1 to ${versions.length}, published`);
+  return ids;
+}
+
+/** Makes a customer and its instance, and takes that through its versions. @returns the instance as it is then */
+async function makeCustomer(partner: Partner, customer: DemoCustomer, tell: Tell): Promise<InstanceDetails> {
+  const { client } = partner;
+  const { name, clientEmail, template, instanceName, versions } = customer;
+  const { organizationId } = await client.post('/v1/partner/customers', { name, clientEmail }, MadeCustomer);
+  const { projectId } = await client.get(`/v1/partner/customers/${organizationId}`, CustomerRecord);
+  const [first, ...later] = versions;
+  const body = { projectId, name: instanceName, templateVersionId: versionOf(partner, template, first.version) };
+  const made = await client.post('/v1/instances', { ...body, fieldValues: first.fieldValues }, InstanceRecord);
+  let instance = await settled(client, made.id);
+  const told = [`version ${first.version} ${instance.status}`];
+  for (const step of later) {
+    instance = await upgrade(partner, customer, instance.id, step);
+    told.push(`upgrade to ${step.version} ${instance.lastOperation?.outcome}`);
+  }
+  tell(`customer ${name}, instance ${instanceName}: ${told.join(', ')}`);
+  const reason = instance.lastOperation?.reason ?? null;
+  if (reason !== null) tell(`  because: ${reason}`);
+  return instance;
+}
+
+async function upgrade(
+  partner: Partner,
+  { template }: DemoCustomer,
+  id: string,
+  { version, fieldValues: newFieldValues }: StepOfInstance,
+): Promise<InstanceDetails> {
+  const body = { targetTemplateVersionId: versionOf(partner, template, version), newFieldValues };
+  await partner.client.post(`/v1/instances/${id}/upgrade`, body, InstanceRecord);
+  return settled(partner.client, id);
+}
+
+/** Waits until nothing is being done about an instance. */
+function settled(client: PlatformClient, id: string): Promise<InstanceDetails> {
+  return client.until(`/v1/instances/${id}`, InstanceDetails, ({ operation }) => operation === null);
+}
+
+async function meetPhoneNumber({ client }: Partner, instance: InstanceDetails, tell: Tell): Promise<void> {
+  const { id, projectId, phoneNumberRequirements } = instance;
+  const body = { ...mainLineOfLindenhof, flowId: flowOf(instance, 'greeting') };
+  const number = await client.post(`/v1/projects/${projectId}/phone-numbers`, body, PhoneNumberRecord);
+  const key = phoneNumberRequirements[0]?.key ?? '';
+  const path = `/v1/instances/${id}/phone-number-requirements/${key}`;
+  await client.put(path, { phoneNumberId: number.id }, InstanceRecord);
+  tell(`  phone number ${number.number} meets what its template requires`);
+}
+
+/** As the customer itself does it, with a key of its own. @returns the key */
+async function changeGreeting({ client }: Partner, instance: InstanceDetails, tell: Tell): Promise<string> {
+  const body = { name: 'Office', keyType: 'organization' };
+  const { key } = await client.post(`/v1/projects/${instance.projectId}/keys`, body, MadeKey);
+  const customer = client.as(key);
+  const flow = `/v1/flows/${flowOf(instance, 'greeting')}`;
+  const version = await customer.post(`${flow}/versions`, { flowSchema: greetingByHand }, FlowVersionRecord);
+  await customer.post(`/v1/flow-versions/${version.id}/activate`, {}, FlowVersionRecord);
+  tell('  with a key of its own it changed the greeting by hand');
+  return key;
+}
+
+function flowOf({ resources }: InstanceDetails, key: string): string {
+  const flow = resources.flows.find((each) => each.key === key);
+  if (flow === undefined) throw new DemoFailure(`The instance has no flow "${key}".`);
+  return flow.flowId;
+}
+
+function versionOf({ versions }: Partner, template: DemoCustomer['template'], version: number): string {
+  const id = versions[template][version - 1];
+  if (id === undefined) throw new DemoFailure(`The template has no version ${version}.`);
+  return id;
+}

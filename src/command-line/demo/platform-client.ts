@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import { DemoFailure } from './demo-failure.ts';
+
+const callMilliseconds = 30_000;
+const settleMilliseconds = 60_000;
+const pollMilliseconds = 50;
+
+/** How far the log has come, as far as the clients of one platform were told. */
+interface Seen {
+  position: number;
+}
+
+/** Calls a running Switchyard over HTTP, with one key. What it reads is never older than what it wrote. */
+export class PlatformClient {
+  readonly #url: string;
+  readonly #key: string;
+  readonly #seen: Seen;
+
+  /** @param url without a slash at its end */
+  constructor(url: string, key: string, seen: Seen = { position: 0 }) {
+    this.#url = url;
+    this.#key = key;
+    this.#seen = seen;
+  }
+
+  /** The same platform with another key. */
+  as(key: string): PlatformClient {
+    return new PlatformClient(this.#url, key, this.#seen);
+  }
+
+  /** @throws DemoFailure, as every call does, when it is refused or not answered */
+  async get<T>(path: string, codec: t.Decoder<unknown, T>): Promise<T> {
+    const headers = { 'switchyard-min-position': String(this.#seen.position) };
+    const deadline = performance.now() + settleMilliseconds;
+    for (;;) {
+      const answer = await this.#send('GET', path, { headers });
+      // The read models are not there yet.
+      const isLate = answer.status === 503 && performance.now() < deadline;
+      if (!isLate) return this.#decoded(`GET ${path}`, answer, codec);
+      await sleep(pollMilliseconds);
+    }
+  }
+
+  post<T>(path: string, body: object, codec: t.Decoder<unknown, T>): Promise<T> {
+    return this.#write('POST', path, body, codec);
+  }
+
+  put<T>(path: string, body: object, codec: t.Decoder<unknown, T>): Promise<T> {
+    return this.#write('PUT', path, body, codec);
+  }
+
+  /** Reads until what is read is as it should be. @throws DemoFailure when it never is */
+  async until<T>(path: string, codec: t.Decoder<unknown, T>, holds: (value: T) => boolean): Promise<T> {
+    const deadline = performance.now() + settleMilliseconds;
+    for (;;) {
+      const value = await this.get(path, codec);
+      if (holds(value)) return value;
+      if (performance.now() >= deadline) {
+        throw new DemoFailure(`${path} did not come to an end within ${settleMilliseconds / 1000} s.`);
+      }
+      await sleep(pollMilliseconds);
+    }
+  }
+
+  async #write<T>(method: 'POST' | 'PUT', path: string, body: object, codec: t.Decoder<unknown, T>): Promise<T> {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await this.#send(method, path, { headers, body: JSON.stringify(body) });
+    this.#seen.position = Math.max(this.#seen.position, Number(answer.headers.get('switchyard-position') ?? 0));
+    return this.#decoded(`${method} ${path}`, answer, codec);
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    { headers, body }: Pick<RequestInit, 'headers' | 'body'>,
+  ): Promise<Response> {
+    try {
+      return await fetch(this.#url + path, {
+        method,
+        headers: { ...headers, authorization: `Bearer ${this.#key}` },
+        body: body ?? null,
+        signal: AbortSignal.timeout(callMilliseconds),
+      });
+    } catch (error) {
+      throw notReached(this.#url, error);
+    }
+  }
+
+  async #decoded<T>(call: string, answer: Response, codec: t.Decoder<unknown, T>): Promise<T> {
+    const body = jsonIn(await textOf(answer, this.#url));
+    if (!answer.ok) throw new DemoFailure(`${call} was answered with ${answer.status}: ${detailOf(body)}`);
+    const decoded = codec.decode(body);
+    if (E.isLeft(decoded)) throw new DemoFailure(`${call} was answered with something else than this version knows.`);
+    return decoded.right;
+  }
+}
+
+async function textOf(answer: Response, url: string): Promise<string> {
+  try {
+    return await answer.text();
+  } catch (error) {
+    throw notReached(url, error);
+  }
+}
+
+function notReached(url: string, error: unknown): DemoFailure {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const reason =
+    cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : String(cause);
+  return new DemoFailure(`${url} does not answer (${reason}). Check that Switchyard runs there.`, { cause: error });
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** What a problem document says (RFC 9457). */
+function detailOf(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return 'it is no Switchyard that answers there.';
+  if ('detail' in body && typeof body.detail === 'string') return body.detail;
+  return 'no reason was given.';
+}

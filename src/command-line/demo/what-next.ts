@@ -1,0 +1,85 @@
+import { districtsOfAvonValley } from './content/customers.ts';
+import type { Filled } from './fill.ts';
+
+/** Where the demo is, and how to get in. */
+export interface Place {
+  readonly url: string;
+  /** Null where whoever started the demo has it anyway. */
+  readonly adminKey: string | null;
+}
+
+/** Something worth a look: one call. */
+interface Look {
+  readonly shows: string;
+  readonly key: 'PARTNER' | 'CUSTOMER';
+  /** With variables of the shell in it. */
+  readonly path: string;
+  /** Of a POST, as text: it has variables in it too. */
+  readonly body?: string;
+}
+
+const looks: ReadonlyArray<Look> = [
+  { shows: 'The partner’s templates', key: 'PARTNER', path: '/v1/templates' },
+  { shows: 'Its customers', key: 'PARTNER', path: '/v1/partner/customers' },
+  {
+    shows: 'An instance that was upgraded twice, with all that it made',
+    key: 'PARTNER',
+    path: '/v1/instances/$UPGRADED',
+  },
+  {
+    shows: 'What an upgrade would change about one that was left on version 1',
+    key: 'PARTNER',
+    path: '/v1/instances/$OLD/upgrade-preview?targetTemplateVersionId=$RECEPTION_3',
+  },
+  { shows: 'A customer’s key is kept from them', key: 'CUSTOMER', path: '/v1/templates' },
+  {
+    shows: 'It sees its own instance, and which flow it changed by hand: drifted',
+    key: 'CUSTOMER',
+    path: '/v1/instances/$CHANGED',
+  },
+  {
+    shows: 'An upgrade that is to spare such changes is refused',
+    key: 'PARTNER',
+    path: '/v1/instances/$CHANGED/upgrade',
+    body: '{"targetTemplateVersionId": "$RECEPTION_3", "onDrift": "reject"}',
+  },
+  {
+    shows: 'The instance whose upgrade was undone: lastOperation says why',
+    key: 'PARTNER',
+    path: '/v1/instances/$UNDONE',
+  },
+  {
+    shows: 'Mend that with a shorter value, then look at it again',
+    key: 'PARTNER',
+    path: '/v1/instances/$UNDONE/upgrade',
+    body: `{"targetTemplateVersionId": "$TRACKER_3", "newFieldValues": {"served_postcodes": "${districtsOfAvonValley}"}}`,
+  },
+];
+
+/** What to look at, with lines for a shell that work as they are pasted. */
+export function whatNext({ url, adminKey }: Place, filled: Filled): string {
+  const variables = {
+    URL: url,
+    ...(adminKey === null ? {} : { ADMIN: adminKey }),
+    PARTNER: filled.partnerKey,
+    CUSTOMER: filled.customerKey,
+    UPGRADED: filled.upgraded,
+    OLD: filled.leftBehind,
+    CHANGED: filled.changedByHand,
+    UNDONE: filled.undone,
+    RECEPTION_3: filled.newestReception,
+    TRACKER_3: filled.newestTracker,
+  };
+  return [
+    'Look around from another terminal. Paste this first; the keys are shown this once:',
+    '',
+    ...Object.entries(variables).map(([name, value]) => `  ${name}=${value}`),
+    ...looks.flatMap((look) => ['', look.shows, `  ${callOf(look)}`]),
+  ].join('\n');
+}
+
+function callOf({ key, path, body }: Look): string {
+  const call = `curl -sS -H "Authorization: Bearer $${key}" "$URL${path}"`;
+  if (body === undefined) return call;
+  return `${call} -H "Content-Type: application/json" -d "${body.replaceAll('"', '\\"')}"`;
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { InstanceDetails } from '#domain/instance/record.ts';
+import { runningOwner } from '#src/data-directory.ts';
+import { Client } from '#test/support/client.ts';
+import { type DemoEnded, DemoProcess, variablesIn } from '#test/support/demo-process.ts';
+import {
+  adminKey,
+  type ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+  until,
+} from '#test/support/service-process.ts';
+import { expectStatus } from './expect.ts';
+
+const ready = 'Stop it with Ctrl-C';
+const settleMilliseconds = 20_000;
+
+describe('npm run demo', function () {
+  this.timeout(90_000);
+  let folder: TemporaryFolder;
+  let dataDir: string;
+  let service: ServiceProcess | null;
+  let demo: DemoProcess | null;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    dataDir = join(folder.path, 'demo');
+    service = null;
+    demo = null;
+  });
+
+  afterEach(async () => {
+    await demo?.stop();
+    await service?.kill();
+    folder.remove();
+  });
+
+  /** With a service of its own, on any port. */
+  function onOwn(...words: ReadonlyArray<string>): DemoProcess {
+    demo = new DemoProcess({ DATA_DIR: dataDir, PORT: '0' }, ...words);
+    return demo;
+  }
+
+  const filling = (url: string, key: string | undefined) =>
+    new DemoProcess({ SWITCHYARD_API_KEY: key }, '--url', url).ended();
+
+  /** @returns the one line that it said */
+  function refusal({ code, stderr }: DemoEnded): string {
+    assert.equal(code, 1, stderr);
+    const [line = '', ...more] = stderr.trimEnd().split('\n');
+    assert.deepEqual(more, []);
+    assert.match(line, /^demo: /);
+    return line;
+  }
+
+  it('makes what it tells of, and keeps it running until it is stopped', async () => {
+    const { URL: url = '', ADMIN = '', PARTNER = '', CUSTOMER = '', ...ids } = variablesIn(await onOwn().said(ready));
+    const admin = new Client(url, ADMIN);
+    const partner = admin.as(PARTNER);
+    const instance = async (client: Client, id = '') =>
+      expectStatus(await client.get<InstanceDetails>(`/v1/instances/${id}`), 200);
+    try {
+      const { templates } = expectStatus(await partner.get<{ templates: { id: string }[] }>('/v1/templates'), 200);
+      assert.equal(templates.length, 2);
+      for (const { id } of templates) {
+        const path = `/v1/templates/${id}/versions`;
+        const { versions } = expectStatus(await partner.get<{ versions: { publishedAt: string }[] }>(path), 200);
+        assert.equal(versions.length, 3);
+        assert.ok(versions.every(({ publishedAt }) => publishedAt !== null));
+      }
+      const { customers } = expectStatus(await partner.get<{ customers: object[] }>('/v1/partner/customers'), 200);
+      assert.equal(customers.length, 5);
+      const { instances } = expectStatus(await partner.get<{ instances: InstanceDetails[] }>('/v1/instances'), 200);
+      assert.deepEqual(
+        instances.map(({ status }) => status),
+        Array(5).fill('active'),
+      );
+
+      const upgraded = await instance(partner, ids.UPGRADED);
+      assert.equal(upgraded.templateVersionId, ids.RECEPTION_3);
+      assert.ok(upgraded.phoneNumberRequirements[0]?.phoneNumberId);
+      assert.equal((await instance(admin.as(CUSTOMER), ids.CHANGED)).drifted.length, 1);
+      const undone = await instance(partner, ids.UNDONE);
+      assert.deepEqual(
+        [undone.lastOperation?.outcome, undone.lastOperation?.templateVersionId],
+        ['undone', ids.TRACKER_3],
+      );
+      assert.match(undone.lastOperation?.reason ?? '', /^The flow "track" is too large to be stored\..*Shorten/);
+    } finally {
+      await admin.close();
+    }
+    const { code, stdout, stderr } = await (demo?.stop() ?? assert.fail());
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(stdout.endsWith(`Stopped. Start it again with: DATA_DIR=${dataDir} npm start\n`), stdout);
+    await assert.rejects(fetch(`${url}/healthz`));
+  });
+
+  it('prints lines for a shell that work as they are pasted', async () => {
+    const stdout = await onOwn().said(ready);
+    const { UNDONE = '', TRACKER_3 = '', URL: url = '', PARTNER = '' } = variablesIn(stdout);
+    const pasted = stdout.split('\n').filter((line) => /^ {2}(?:[A-Z_0-9]+=|curl )/.test(line));
+    const script = pasted.map((line) => (line.startsWith('  curl ') ? `${line}; echo` : line)).join('\n');
+    const { stdout: told, stderr } = await promisify(execFile)('bash', ['-euc', script], { timeout: 60_000 });
+    assert.equal(stderr, '');
+    const answers = told
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(answers.length, pasted.filter((line) => line.startsWith('  curl ')).length);
+    assert.deepEqual(
+      answers.flatMap(({ code }) => code ?? []),
+      ['key-type-not-allowed', 'instance-drifted'],
+    );
+    const [, , , preview] = answers;
+    assert.deepEqual(preview.fields, {
+      added: ['emergency_number', 'recall_months'],
+      removed: [],
+      missing: ['emergency_number'],
+    });
+
+    // The last of them mends what was undone.
+    const partner = new Client(url, PARTNER);
+    try {
+      const mended = await until(async () => {
+        const { body } = await partner.get<InstanceDetails>(`/v1/instances/${UNDONE}`);
+        return body.operation === null ? body : null;
+      }, settleMilliseconds);
+      assert.deepEqual([mended?.templateVersionId, mended?.lastOperation?.outcome], [TRACKER_3, 'succeeded']);
+    } finally {
+      await partner.close();
+    }
+  });
+
+  it('with --stop it ends when all is made; the next one says what to do, and leaves it alone', async () => {
+    const { code, stdout, stderr } = await onOwn('--stop').ended();
+    assert.deepEqual([code, stderr], [0, '']);
+    const { ADMIN = '', UNDONE } = variablesIn(stdout);
+    const line = refusal(await onOwn().ended());
+    assert.ok(line.includes(`DATA_DIR=${dataDir} npm start`) && line.includes(`rm -r ${dataDir}`), line);
+
+    service = await startService({ dataDir });
+    const beside = refusal(await onOwn().ended());
+    assert.ok(beside.includes(service.url) && beside.includes(`rm -r ${dataDir}`), beside);
+    const answer = await fetch(`${service.url}/v1/instances/${UNDONE}`, { headers: { 'x-api-key': ADMIN } });
+    assert.equal(answer.status, 200);
+  });
+
+  it('takes another port where the usual one is taken', async () => {
+    // Where something else has it, all the better.
+    const usual = createServer().listen(8080, '127.0.0.1');
+    await Promise.race([once(usual, 'listening'), once(usual, 'error')]).catch(() => undefined);
+    try {
+      const { code, stdout, stderr } = await new DemoProcess({ DATA_DIR: dataDir }, '--stop').ended();
+      assert.equal(code, 0, stderr);
+      assert.notEqual(new URL(variablesIn(stdout).URL ?? '').port, '8080');
+    } finally {
+      usual.close();
+    }
+  });
+
+  for (const [moment, reached] of [
+    ['while its service starts', () => existsSync(join(dataDir, 'events.db'))],
+    ['half way', () => demo?.stdout.includes('template ') === true],
+  ] as const) {
+    it(`is stopped ${moment}: says what to do, and leaves no service behind`, async () => {
+      const asked = onOwn();
+      assert.ok(await until(async () => reached(), settleMilliseconds));
+      const ended = await asked.stop();
+      assert.equal(runningOwner(dataDir), null, 'the service still runs');
+      // On a slow machine it may be through before it is asked.
+      if (ended.stdout.includes(ready)) return;
+      const line = refusal(ended);
+      assert.ok(line.includes('Stopped') && line.includes(`rm -r ${dataDir}`), line);
+    });
+  }
+
+  it('says so where it cannot go on', async () => {
+    demo = new DemoProcess({ DATA_DIR: dataDir, PORT: '0', MAX_APPEND_BYTES: '4096' });
+    const line = refusal(await demo.ended());
+    assert.match(line, /POST \/v1\/\S+ was answered with 413: /);
+    assert.ok(line.includes(`rm -r ${dataDir}`), line);
+    assert.equal(runningOwner(dataDir), null, 'the service still runs');
+  });
+
+  it('fills a running one that is empty, once', async () => {
+    service = await startService({ dataDir: folder.path });
+    const { code, stdout, stderr } = await filling(`${service.url}/`, adminKey);
+    assert.deepEqual([code, stderr], [0, '']);
+    const { URL: url, ADMIN, UPGRADED, PARTNER } = variablesIn(stdout);
+    assert.deepEqual([url, ADMIN], [service.url, undefined]);
+    assert.ok(!stdout.includes(adminKey));
+    expectStatus(await service.client.as(PARTNER ?? '').get(`/v1/instances/${UPGRADED}`), 200);
+
+    const again = refusal(await filling(service.url, adminKey));
+    assert.match(again, /There is something on this platform already/);
+    assert.match(refusal(await filling(service.url, PARTNER)), /An admin key is needed; this is a partner key/);
+    const { customers } = expectStatus(await service.client.get<{ customers: object[] }>('/v1/partner/customers'), 200);
+    assert.equal(customers.length, 5);
+  });
+
+  it('says what is wrong', async () => {
+    service = await startService({ dataDir: folder.path });
+    assert.match(refusal(await filling(service.url, undefined)), /Set SWITCHYARD_API_KEY/);
+    assert.match(refusal(await filling(service.url, `sy_live_${'x'.repeat(40)}`)), /answered with 401: /);
+    assert.match(refusal(await filling('localhost', adminKey)), /--url must be/);
+    const { url } = service;
+    await service.stop();
+    const gone = refusal(await filling(url, adminKey));
+    assert.ok(gone.includes(url) && gone.includes('does not answer'), gone);
+
+    const foreign = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
+    await once(foreign, 'listening');
+    const address = foreign.address();
+    try {
+      const port = typeof address === 'object' ? address?.port : 0;
+      assert.match(refusal(await filling(`http://127.0.0.1:${port}`, adminKey)), /answered with something else/);
+    } finally {
+      foreign.close();
+    }
+
+    for (const words of [['--stop', '--url', url], ['--all'], ['now']]) {
+      const { code, stderr } = await new DemoProcess({ DATA_DIR: dataDir }, ...words).ended();
+      assert.equal(code, 1);
+      assert.match(stderr, /^Usage: npm run demo/);
+    }
+    assert.ok(!existsSync(dataDir));
+    const help = await new DemoProcess({ DATA_DIR: dataDir }, '--help').ended();
+    assert.deepEqual([help.code, help.stderr], [0, '']);
+  });
+});
