@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { StartFailure } from '#src/start-failure.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
 
@@ -9,20 +10,10 @@ import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
  * it is ever copied, a key is overwritten where it stands by as many zeros, and the write-ahead log that held it is
  * emptied at once. Calls are short and rare, so they are made where they are asked for: one sync for each new key.
  * @param file made when it is not there, for its owner alone
+ * @throws StartFailure for a file of anything else, which stays as it is, and one that cannot be opened
  */
 export function openSqliteSubjectKeys(file: string): SubjectKeys {
-  const database = new DatabaseSync(file, { timeout: 5000 });
-  chmodSync(file, 0o600);
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA secure_delete = ON;
-    CREATE TABLE IF NOT EXISTS subjectKeys (
-      number INTEGER PRIMARY KEY,
-      subject TEXT NOT NULL UNIQUE,
-      secret BLOB NOT NULL
-    ) STRICT;
-  `);
+  const database = openFile(file);
   const insert = database.prepare('INSERT INTO subjectKeys (subject, secret) VALUES (?, ?) ON CONFLICT DO NOTHING');
   const select = database.prepare(
     'SELECT subject, secret FROM subjectKeys WHERE subject IN (SELECT value FROM json_each(?))',
@@ -70,6 +61,35 @@ export function openSqliteSubjectKeys(file: string): SubjectKeys {
       if (database.isOpen) database.close();
     },
   };
+}
+
+function openFile(file: string): DatabaseSync {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(file, { timeout: 5000 });
+    if (isOfOthers(database)) throw new StartFailure(`${file} holds no subject keys, but something else.`);
+    chmodSync(file, 0o600);
+    database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA secure_delete = ON;
+      CREATE TABLE IF NOT EXISTS subjectKeys (
+        number INTEGER PRIMARY KEY,
+        subject TEXT NOT NULL UNIQUE,
+        secret BLOB NOT NULL
+      ) STRICT;
+    `);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof StartFailure || !(error instanceof Error) || !('code' in error)) throw error;
+    throw new StartFailure(`The subject keys in ${file} cannot be opened: ${error.message}.`, { cause: error });
+  }
+}
+
+function isOfOthers(database: DatabaseSync): boolean {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  return tables.length > 0 && !tables.some(({ name }) => name === 'subjectKeys');
 }
 
 type Row = { readonly subject: string; readonly secret: Uint8Array };

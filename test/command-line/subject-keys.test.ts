@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMongoDbSubjectKeys } from '#src/subject-keys/mongodb-subject-keys.ts';
 import { openSqliteSubjectKeys } from '#src/subject-keys/sqlite-subject-keys.ts';
@@ -48,6 +48,11 @@ describe('subject keys by command line', () => {
     const missing = await run('copy', `sqlite:${fileIn('one')}`, `sqlite:${fileIn('two')}`);
     assert.deepEqual([missing.code, missing.stdout], [1, '']);
     assert.match(missing.stderr, /There is no file/);
+    const log = join(folder.path, 'log.ndjson');
+    writeFileSync(log, '{}\n'.repeat(1000));
+    const other = await run('copy', `sqlite:${log}`, `sqlite:${fileIn('two')}`);
+    assert.deepEqual([other.code, other.stdout], [1, '']);
+    assert.match(other.stderr, /^subject-keys: .*log\.ndjson cannot be opened: [^\n]+\n$/);
     assert.equal((await run('--help')).code, 0);
   });
 

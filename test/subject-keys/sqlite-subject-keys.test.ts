@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openSqliteSubjectKeys } from '#src/subject-keys/sqlite-subject-keys.ts';
 import { subjectKeysContract } from '#test/contract/subject-keys.ts';
 
@@ -33,6 +34,20 @@ describe('subject keys in a file', () => {
     await keys.obtain('one');
     for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
     await keys.close();
+  });
+
+  it('are in no file of anything else, which stays as it is', () => {
+    const other = join(folder, 'events.db');
+    const database = new DatabaseSync(other);
+    database.exec('CREATE TABLE events (position INTEGER PRIMARY KEY) STRICT');
+    database.close();
+    const text = join(folder, 'notes.txt');
+    writeFileSync(text, 'no database '.repeat(100));
+    const before = contents();
+    for (const file of [other, text, folder]) {
+      assert.throws(() => openSqliteSubjectKeys(file), new RegExp(`^StartFailure: .*${file}`));
+    }
+    assert.deepEqual(contents(), before);
   });
 
   it('leave no byte behind when they are destroyed, whichever of thousands, in whatever order', async function () {
