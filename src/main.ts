@@ -80,7 +80,7 @@ async function serve(
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
   directory.announce(url);
-  log.info({ url, docs: `${url}/docs` }, 'listening');
+  log.info({ url, ...(planes.has('control') ? { docs: `${url}/docs` } : {}) }, 'listening');
   return async () => {
     await Promise.all(doors.map((close) => close()));
   };

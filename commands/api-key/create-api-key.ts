@@ -71,14 +71,15 @@ function refused(
   tenant: Tenant | null,
 ): Failure | null {
   if (!mayMake[caller.keyType].has(keyType)) {
-    return failure('key-type-not-allowed', `A ${caller.keyType} key cannot make a key of type ${keyType}.`);
+    return failure('key-type-not-allowed', `A key of type ${caller.keyType} cannot make one of type ${keyType}.`);
   }
   if (keyType === 'partner' && tenant?.partnerId !== tenant?.organizationId) {
     return failure('organization-not-partner', 'The project belongs to an organization that is no partner.');
   }
   const foreign = scopes.find((scope) => !scopesOfKeyType[keyType].has(scope));
   if (foreign !== undefined) {
-    const errors = [{ pointer: '/scopes', message: `a ${keyType} key cannot have ${foreign}` }];
+    const pointer = `/scopes/${scopes.indexOf(foreign)}`;
+    const errors = [{ pointer, message: `is ${foreign}, which a key of type ${keyType} cannot have` }];
     return failure('invalid-input', `A key of type ${keyType} cannot have the scope ${foreign}.`, { errors });
   }
   const lacked = scopes.find((scope) => !caller.scopes.has(scope));

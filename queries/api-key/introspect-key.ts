@@ -14,6 +14,8 @@ export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<type
   name: 'introspect_key',
   summary: 'Tell which key, project and organization the presented key resolves to',
   group: 'API keys',
+  // The contract has it on the gateway; whoever administers keys asks it on the control plane.
+  onBothPlanes: true,
   http: get('/v1/me'),
   scope: null,
   input: Input,

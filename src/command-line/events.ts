@@ -202,7 +202,14 @@ async function verify({ store }: Asked): Promise<number> {
 /** Only what concerns the event store is decoded: the rest is the service's. @throws StartFailure */
 function addressOf(store: string | undefined): EventStoreConfig {
   const { DATA_DIR, EVENT_STORE_URL } = process.env;
-  return readConfig({ DATA_DIR, EVENT_STORE_URL: store ?? EVENT_STORE_URL }).eventStore;
+  try {
+    return readConfig({ DATA_DIR, EVENT_STORE_URL: store ?? EVENT_STORE_URL }).eventStore;
+  } catch (error) {
+    if (store === undefined || !(error instanceof StartFailure)) throw error;
+    throw new StartFailure(
+      error.message.replaceAll('EVENT_STORE_URL=', '--store ').replaceAll('EVENT_STORE_URL', '--store'),
+    );
+  }
 }
 
 /** The folder that the service would own to work on the store, where it is the service's. */

@@ -103,7 +103,7 @@ class HttpFace {
     const { requestsPerMinute = null } = options.limits;
     this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute);
     const { planes = bothPlanes } = options;
-    const routes = routesOf(options.operations).filter(({ operation }) => planes.has(operation.plane));
+    const routes = routesOf(options.operations).filter(({ operation }) => isAnsweredOn(planes, operation));
     const open = [
       ...healthLines(options.version, options.readiness),
       ...(options.servesMetrics === false ? [] : [metricsLine(options.metrics)]),
@@ -295,6 +295,10 @@ class HttpFace {
       'request',
     );
   }
+}
+
+function isAnsweredOn(planes: ReadonlySet<Plane>, { plane, onBothPlanes = false }: AnyOperation): boolean {
+  return planes.has(plane) || (onBothPlanes && planes.size > 0);
 }
 
 const bothPlanes: ReadonlySet<Plane> = new Set(['control', 'gateway']);

@@ -33,6 +33,7 @@ export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Ope
     ...told(definition),
     kind: 'query',
     plane: definition.plane ?? 'control',
+    onBothPlanes: definition.onBothPlanes === true,
     paged: definition.paged === true,
     hasRevision: definition.hasRevision === true,
     execute: (request) => execute(definition, runtime, request),

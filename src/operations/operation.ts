@@ -34,6 +34,8 @@ export interface Operation {
   readonly description?: string;
   readonly kind: 'command' | 'query';
   readonly plane: Plane;
+  /** Nodes of the other plane answer it too. */
+  readonly onBothPlanes?: boolean;
   /** The heading under which documentation lists it. */
   readonly group: string;
   readonly http: HttpLine;

@@ -38,6 +38,8 @@ export interface Query<Input extends object, Subject extends Tenant, Output> {
   readonly group: string;
   /** The shape of its errors. Default `control`. */
   readonly plane?: Plane;
+  /** Nodes of the other plane answer it too. */
+  readonly onBothPlanes?: true;
   readonly http: HttpLine;
   /** Null when any valid key may ask. */
   readonly scope: Scope | null;

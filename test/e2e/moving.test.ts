@@ -144,7 +144,7 @@ describe('npm run events', function () {
       [/no such file/, 'import', join(target.path, 'nothing')],
       [/log\.ndjson is there already/, 'export', file, '--store', `sqlite:${join(source.path, 'events.db')}`],
       [/events\.db is not there/, 'export', join(target.path, 'other')],
-      [/EVENT_STORE_URL must begin with/, 'verify', '--store', 'mysql://secret@host'],
+      [/^events: --store must begin with [^=]*Example: --store esdb:/, 'verify', '--store', 'mysql://secret@host'],
     ];
     for (const [message, ...words] of wrong) {
       const told = await events(target, ...words);

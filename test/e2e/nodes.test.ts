@@ -104,6 +104,8 @@ describeOnSharedEngines('nodes with roles of their own', (engines) => {
       assert.equal((await client.get('/openapi.json')).status, 404);
     }
     for (const { client } of [control, projecting]) assert.equal((await client.get('/v1/stores')).status, 404);
+    for (const { client } of [control, gateway]) expectStatus(await client.get('/v1/me'), 200);
+    expectProblem(await projecting.client.get('/v1/me'), 404, 'path-not-found');
     assert.equal((await control.client.get('/openapi.json')).status, 200);
   });
 

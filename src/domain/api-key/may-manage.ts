@@ -12,7 +12,7 @@ export function mayManage(caller: Caller, state: ApiKeyState): Failure | null {
   if (state === null || state.record.id === caller.keyId) return null;
   const { keyType } = state.record;
   if (rank[keyType] > rank[caller.keyType]) {
-    return failure('key-type-not-allowed', `A ${caller.keyType} key cannot manage a key of type ${keyType}.`);
+    return failure('key-type-not-allowed', `A key of type ${caller.keyType} cannot manage one of type ${keyType}.`);
   }
   const wider = state.record.scopes.find((scope) => !(caller.scopes as ReadonlySet<string>).has(scope));
   return wider === undefined
