@@ -17,13 +17,22 @@ export async function interleaved(
   contestants: ReadonlyArray<Contestant>,
   rounds: number,
 ): Promise<ReadonlyMap<string, number>> {
+  const figures = await interleavedRounds(contestants, rounds);
+  return new Map([...figures].map(([name, values]) => [name, median(values)]));
+}
+
+/** The same, with the figures of every round that counts, in order. */
+export async function interleavedRounds(
+  contestants: ReadonlyArray<Contestant>,
+  rounds: number,
+): Promise<ReadonlyMap<string, ReadonlyArray<number>>> {
   const figures = new Map<string, number[]>(contestants.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1)
     for (const { name, round: run } of contestants) {
       const figure = await run();
       if (round > 0) figures.get(name)?.push(figure);
     }
-  return new Map([...figures].map(([name, values]) => [name, median(values)]));
+  return figures;
 }
 
 /** The middle value; of an even number the mean of the middle two. NaN of none. */

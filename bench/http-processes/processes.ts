@@ -14,41 +14,63 @@ const readyMilliseconds = 300_000;
 /** A process that answers HTTP. */
 export interface Server {
   readonly url: string;
-  readonly pid: number | undefined;
+  readonly pid: number;
   /** From the start of its process until it was ready. */
   readonly startMilliseconds: number;
   readonly stop: () => Promise<void>;
 }
 
-/** The real service, as `npm start` runs it, on a data directory. Its log goes nowhere, but is written. */
-export async function startService(dataDirectory: string): Promise<Server> {
+/**
+ * The real service, as `npm start` runs it, on a data directory. Its log goes nowhere, but is written.
+ * @param environment further variables
+ */
+export async function startService(
+  dataDirectory: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const started = performance.now();
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts')], {
-    env: { ...process.env, PORT: String(port), DATA_DIR: dataDirectory, BOOTSTRAP_API_KEY: adminKey },
+    env: { ...process.env, PORT: String(port), DATA_DIR: dataDirectory, BOOTSTRAP_API_KEY: adminKey, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  while (!(await isReady(url))) {
-    if (child.exitCode !== null || performance.now() - started > readyMilliseconds) throw new Error('Not ready');
-    await sleep(5);
-  }
-  return { url, pid: child.pid, startMilliseconds: performance.now() - started, stop: () => stop(child) };
+  await until(() => isReady(`${url}/readyz`), child);
+  return serverOf(child, url, started);
 }
 
 /** Bare node:http that answers the same bytes. */
-export async function startBareServer(answer: BareAnswer): Promise<Server> {
+export function startBareServer(answer: BareAnswer): Promise<Server> {
+  return startPrintingPort(join(import.meta.dirname, 'bare-server.ts'), JSON.stringify(answer));
+}
+
+/** A script that serves HTTP and prints its port once it does. */
+export async function startPrintingPort(script: string, ...args: ReadonlyArray<string>): Promise<Server> {
   const started = performance.now();
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts'), JSON.stringify(answer)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [port] = (await once(child.stdout, 'data')) as [Buffer];
-  return {
-    url: `http://127.0.0.1:${port.toString()}`,
-    pid: child.pid,
-    startMilliseconds: performance.now() - started,
-    stop: () => stop(child),
-  };
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${script} ended before it served`)));
+  const [port] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer];
+  ended.catch(() => undefined);
+  return serverOf(child, `http://127.0.0.1:${port.toString()}`, started);
+}
+
+/** Another program that serves HTTP, once it answers. @param command with its arguments */
+export async function startProgram(command: ReadonlyArray<string>, url: string): Promise<Server> {
+  const started = performance.now();
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  await once(child, 'spawn');
+  await until(() => answers(url), child);
+  return serverOf(child, url, started);
+}
+
+/**
+ * Runs a script in a process of its own, which is told what to do as JSON and tells what came of it as JSON.
+ * @throws Error with what it said when it fails
+ */
+export async function runScript<Outcome>(script: string, task: object): Promise<Outcome> {
+  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(task)]);
+  return JSON.parse(stdout) as Outcome;
 }
 
 /**
@@ -56,9 +78,7 @@ export async function startBareServer(answer: BareAnswer): Promise<Server> {
  * @throws Error when a request was not answered with success
  */
 export async function sendLoad(load: Load): Promise<LoadResult> {
-  const script = join(import.meta.dirname, 'load.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(load)]);
-  const result = JSON.parse(stdout) as LoadResult;
+  const result = await runScript<LoadResult>(join(import.meta.dirname, 'load.ts'), load);
   if (result.failed > 0) throw new Error(`${result.failed} requests to ${load.url} failed`);
   return result;
 }
@@ -74,18 +94,41 @@ export async function call(server: Server, method: string, path: string, body?: 
   return answer;
 }
 
+function serverOf(child: ChildProcess, url: string, started: number): Server {
+  const { pid } = child;
+  if (pid === undefined) throw new Error('The process did not start');
+  return { url, pid, startMilliseconds: performance.now() - started, stop: () => stop(child) };
+}
+
+async function until(holds: () => Promise<boolean>, child: ChildProcess): Promise<void> {
+  const end = performance.now() + readyMilliseconds;
+  while (!(await holds())) {
+    if (child.exitCode !== null || performance.now() > end) throw new Error(`Not ready: ${child.spawnargs.join(' ')}`);
+    await sleep(5);
+  }
+}
+
 async function isReady(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
+  return (await statusOf(url)) === 200;
+}
+
+async function answers(url: string): Promise<boolean> {
+  return (await statusOf(url)) !== null;
+}
+
+/** Null while nobody answers. */
+async function statusOf(url: string): Promise<number | null> {
+  return fetch(url).then(
     async (answer) => {
       await answer.arrayBuffer();
-      return answer.ok;
+      return answer.status;
     },
-    () => false,
+    () => null,
   );
 }
 
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;

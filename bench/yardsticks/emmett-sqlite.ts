@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { print } from '../measure.ts';
+import { installYardsticks } from './install.ts';
 
 /** The little that is used of emmett's event store. */
 interface EmmettEventStore {
@@ -28,9 +26,9 @@ export class EmmettSqlite {
    */
   static async open(file: string): Promise<EmmettSqlite | null> {
     try {
-      install();
       // Named at run time: the package is not among Switchyard's own.
       const name = '@event-driven-io/emmett-sqlite';
+      installYardsticks(name);
       const { getSQLiteEventStore, sqliteConnection } = await import(name);
       const store: EmmettEventStore = getSQLiteEventStore({
         fileName: file,
@@ -53,11 +51,4 @@ export class EmmettSqlite {
     this.#last = this.#last.then(append);
     return this.#last;
   }
-}
-
-function install(): void {
-  const folder = import.meta.dirname;
-  if (existsSync(join(folder, 'node_modules', '@event-driven-io', 'emmett-sqlite'))) return;
-  print('Installing emmett-sqlite (once; its native part may be compiled) …');
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--prefix', folder], { stdio: 'pipe', timeout: 600_000 });
 }

@@ -1,0 +1,129 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#test/support/free-port.ts';
+import { adminKey, type Server, startPrintingPort, startProgram, startService } from '../http-processes/processes.ts';
+import { print } from '../measure.ts';
+import { installYardsticks } from '../yardsticks/install.ts';
+
+/** A way to the upstream that is measured. */
+export interface Way extends Server {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The upstream, alone and behind each gateway. A yardstick that cannot be had here is null, and the reason printed. */
+export interface Ways {
+  readonly direct: Way;
+  readonly switchyard: Way;
+  readonly nginx: Way | null;
+  readonly portkey: Way | null;
+  readonly stop: () => Promise<void>;
+}
+
+const toProvider = { authorization: 'Bearer provider-key' };
+
+/** Starts everything. Portkey only where it is wanted: it takes seconds to start. */
+export async function startWays({ withPortkey }: { readonly withPortkey: boolean }): Promise<Ways> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const each of stops.toReversed()) await each();
+  };
+  const started = async (starting: Promise<Server>, headers: Way['headers']): Promise<Way> => {
+    const server = await starting;
+    stops.push(server.stop);
+    return { ...server, headers };
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-gateway-'));
+    stops.push(() => rm(folder, { recursive: true, force: true }));
+    const direct = await started(startPrintingPort(join(import.meta.dirname, 'upstream.ts')), toProvider);
+    const switchyard = await started(startSwitchyard(folder, direct.url), { authorization: `Bearer ${adminKey}` });
+    const nginx = await orNull('nginx', () => started(startNginx(folder, direct.url), toProvider));
+    const portkeyHeaders = {
+      ...toProvider,
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `${direct.url}/v1`,
+    };
+    const portkey = withPortkey ? await orNull('Portkey', () => started(startPortkey(), portkeyHeaders)) : null;
+    return { direct, switchyard, nginx, portkey, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function orNull(name: string, start: () => Promise<Way>): Promise<Way | null> {
+  try {
+    return await start();
+  } catch (error) {
+    print(`${name} cannot be measured here: ${error instanceof Error ? error.message : error}`);
+    return null;
+  }
+}
+
+/** With keys, routing, metering and the reader of streams: there is no way to leave them out. */
+async function startSwitchyard(folder: string, upstreamUrl: string): Promise<Server> {
+  const file = join(folder, 'gateway.json');
+  const configuration = {
+    providers: { upstream: { kind: 'openai-compatible', baseUrl: `${upstreamUrl}/v1`, apiKeyEnv: 'PROVIDER_KEY' } },
+    models: {
+      'bench-model': {
+        targets: [{ provider: 'upstream', model: 'bench-model' }],
+        fallbacks: [{ provider: 'upstream', model: 'other-model' }],
+        price: { inputPerMillion: 2, outputPerMillion: 8 },
+      },
+    },
+    auto: { transcription: 'bench-model' },
+  };
+  await writeFile(file, JSON.stringify(configuration));
+  return startService(join(folder, 'data'), { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-key' });
+}
+
+/** Debian's nginx, as a proxy is set up for streams: nothing gathered, connections to the upstream kept. */
+async function startNginx(folder: string, upstreamUrl: string): Promise<Server> {
+  const port = await freePort();
+  const file = join(folder, 'nginx.conf');
+  const upstream = new URL(upstreamUrl).host;
+  await writeFile(
+    file,
+    `daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log ${folder}/nginx-error.log;
+events { worker_connections 8192; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/nginx-bodies;
+  proxy_temp_path ${folder}/nginx-proxy;
+  fastcgi_temp_path ${folder}/nginx-fastcgi;
+  uwsgi_temp_path ${folder}/nginx-uwsgi;
+  scgi_temp_path ${folder}/nginx-scgi;
+  client_max_body_size 0;
+  keepalive_requests 1000000;
+  upstream provider { server ${upstream}; keepalive 1024; keepalive_requests 1000000; }
+  server {
+    listen 127.0.0.1:${port} backlog=2048;
+    location / {
+      proxy_pass http://provider;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_read_timeout 600s;
+    }
+  }
+}
+`,
+  );
+  return startProgram(['nginx', '-e', join(folder, 'nginx-error.log'), '-c', file], `http://127.0.0.1:${port}`);
+}
+
+/** Portkey, on this Node or on the one that `PORTKEY_NODE` names: on Node 20, which its image has, it is far slower. */
+async function startPortkey(): Promise<Server> {
+  installYardsticks('@portkey-ai/gateway');
+  const port = await freePort();
+  const script = join(import.meta.dirname, '../yardsticks/node_modules/@portkey-ai/gateway/build/start-server.js');
+  return startProgram(
+    [process.env.PORTKEY_NODE ?? process.execPath, script, `--port=${port}`, '--headless'],
+    `http://127.0.0.1:${port}`,
+  );
+}

@@ -1,0 +1,221 @@
+import { join } from 'node:path';
+import { startWays, type Way, type Ways } from './gateway-processes/contestants.ts';
+import { type Left, leave } from './gateway-processes/leaving-client.ts';
+import type { Pacing } from './gateway-processes/pacing.ts';
+import { idleMemory, peakMemory } from './gateway-processes/resident-memory.ts';
+import type { StreamLoad, StreamLoadResult } from './gateway-processes/stream-load.ts';
+import { upload } from './gateway-processes/upload.ts';
+import { runScript, sendLoad } from './http-processes/processes.ts';
+import {
+  type Contestant,
+  format,
+  interleaved,
+  interleavedRounds,
+  median,
+  print,
+  printResults,
+  type Result,
+} from './measure.ts';
+
+const rounds = 5;
+const seconds = 3;
+
+const chat = {
+  model: 'bench-model',
+  messages: [
+    { role: 'system', content: 'You answer calls for a small museum. Be short and friendly.' },
+    { role: 'user', content: 'When are you open, and is there a discount for families with three children?' },
+  ],
+  temperature: 0.2,
+};
+
+const rows: Readonly<Record<string, (ways: Ways) => Promise<ReadonlyArray<Result>>>> = {
+  calls,
+  'first-token': (ways) => firstToken(ways, 1, { firstMs: 5, gapMs: 2, events: 4, ending: 'end' }, 2.5, 1.5),
+  'first-token-64': (ways) => firstToken(ways, 64, { firstMs: 20, gapMs: 20, events: 20, ending: 'end' }, 3, 1.6),
+  bursts,
+  slow,
+  leave: leaves,
+  upload: uploads,
+};
+
+/**
+ * The gateway in front of a local upstream, against nginx and Portkey in front of the same.
+ * `npm run bench -- gateway` measures every row, `npm run bench -- gateway calls leave` these alone. nginx is Debian's
+ * (`apt-get install nginx-light`); `PORTKEY_NODE` names another Node for Portkey.
+ */
+export default async function gateway(args: ReadonlyArray<string>): Promise<void> {
+  const unknown = args.find((name) => !(name in rows));
+  if (unknown !== undefined) {
+    print(`There is no row ${unknown}: there are ${Object.keys(rows).join(', ')}.`);
+    process.exitCode = 1;
+    return;
+  }
+  const wanted = Object.entries(rows).filter(([name]) => args.length === 0 || args.includes(name));
+  const ways = await startWays({ withPortkey: wanted.some(([name]) => name === 'calls') });
+  const results: Result[] = [];
+  try {
+    for (const [, measure] of wanted) results.push(...(await measure(ways)));
+  } finally {
+    await ways.stop();
+  }
+  print();
+  printResults(results);
+}
+
+async function calls(ways: Ways): Promise<ReadonlyArray<Result>> {
+  const figures = await measured(ways, async (way) => {
+    const { perSecond } = await sendLoad({
+      url: way.url,
+      method: 'POST',
+      paths: ['/v1/chat/completions'],
+      headers: { ...way.headers, 'content-type': 'application/json' },
+      body: JSON.stringify(chat),
+      connections: 64,
+      seconds,
+    });
+    return perSecond;
+  });
+  tell('chats a second, 64 connections', figures, '/s');
+  return [
+    against('chat, of nginx', figures.switchyard, figures.nginx, ' ×', 0.2, 0.35),
+    against('chat, of Portkey', figures.switchyard, figures.portkey, ' ×', 12, 16),
+  ];
+}
+
+async function firstToken(
+  ways: Ways,
+  lanes: number,
+  pacing: Pacing,
+  required: number,
+  aim: number,
+): Promise<ReadonlyArray<Result>> {
+  const round = async (way: Way) => (await sendStreams(way, lanes, pacing)).wayMicroseconds / 1_000;
+  const figures = await interleavedRounds(contestantsOf({ ...ways, portkey: null }, round), 7);
+  const direct = figures.get('direct') ?? [];
+  // What is added is small: it is told only by rounds that lie side by side.
+  const added = (name: string) =>
+    median((figures.get(name) ?? []).map((each, index) => each - (direct[index] ?? Number.NaN)));
+  const [own, others] = [added('switchyard'), added('nginx')];
+  const at = lanes === 1 ? 'one stream' : `${lanes} streams`;
+  print(
+    `first token, ${at}: ${format(median(direct))} ms on the way; switchyard adds ${format(own)} ms, nginx ${format(others)} ms`,
+  );
+  if (others <= 0) print('What nginx adds is lost in noise: measure on a quieter machine.');
+  return [against(`first token added, ${at}, of nginx's`, own, others > 0 ? others : Number.NaN, ' ×', required, aim)];
+}
+
+async function bursts(ways: Ways): Promise<ReadonlyArray<Result>> {
+  const pacing: Pacing = { firstMs: 0, gapMs: 0, events: 200, ending: 'end' };
+  const figures = await measured({ ...ways, portkey: null }, async (way) => {
+    return (await sendStreams(way, 64, pacing)).perSecond;
+  });
+  tell('streams of 200 events a second, 64 at once', figures, '/s');
+  return [against('bursts of 200 events, of nginx', figures.switchyard, figures.nginx, ' ×', 0.6, 1)];
+}
+
+/** What a thousand streams take that bring an event a second. */
+async function slow(ways: Ways): Promise<ReadonlyArray<Result>> {
+  const streams = 1_000;
+  const pacing: Pacing = { firstMs: 1_000, gapMs: 1_000, events: 10, ending: 'end' };
+  const perStream = async (way: Way) => {
+    const idle = await idleMemory(way.pid);
+    const peak = await peakMemory(way.pid, () => sendStreams(way, streams, pacing, 0));
+    return (peak - idle) / streams / 1_024;
+  };
+  // The first stream of a process loads code and makes room that stays.
+  await sendStreams(ways.switchyard, 100, { firstMs: 10, gapMs: 10, events: 10, ending: 'end' });
+  const own: number[] = [];
+  const others: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    own.push(await perStream(ways.switchyard));
+    if (ways.nginx !== null) others.push(await perStream(ways.nginx));
+  }
+  print(`memory for each of 1,000 slow streams: ${format(median(own))} KB; nginx ${format(median(others))} KB`);
+  return [{ what: 'memory for each of 1,000 slow streams', figure: median(own), unit: ' KB', required: 100, aim: 30 }];
+}
+
+async function leaves({ switchyard, direct, nginx }: Ways): Promise<ReadonlyArray<Result>> {
+  const results: Result[] = [];
+  for (const when of ['before-headers', 'mid-stream'] as const) {
+    const own: number[] = [];
+    const others: number[] = [];
+    const left = (way: Way): Left => ({ url: way.url, headers: way.headers, upstreamUrl: direct.url, chat });
+    for (let round = 0; round < 50; round += 1) {
+      own.push(await leave(left(switchyard), when));
+      if (nginx !== null) others.push(await leave(left(nginx), when));
+    }
+    print(
+      `the client leaves ${when}: the provider's connection is closed after ${format(median(own))} ms, ${format(Math.max(...own))} ms at the most; nginx ${format(median(others))} ms`,
+    );
+    const what = `a client leaves ${when === 'mid-stream' ? 'in mid-stream' : 'before headers'}, provider left`;
+    results.push({ what, figure: median(own), unit: ' ms', required: 5, aim: 1 });
+  }
+  return results;
+}
+
+async function uploads({ switchyard }: Ways): Promise<ReadonlyArray<Result>> {
+  const megabyte = 1_024 * 1_024;
+  // Small ones load the code.
+  for (let warmUp = 0; warmUp < 20; warmUp += 1) await upload(switchyard.url, switchyard.headers, megabyte);
+  const above: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const idle = await idleMemory(switchyard.pid);
+    const peak = await peakMemory(switchyard.pid, () => upload(switchyard.url, switchyard.headers, 90 * megabyte));
+    above.push((peak - idle) / megabyte);
+  }
+  print(`memory above idle, upload of 90 MB: ${above.map(format).join(', ')} MB`);
+  return [{ what: 'upload of 90 MB, memory above idle', figure: median(above), unit: ' MB', required: 32, aim: 8 }];
+}
+
+/** A figure for each way; NaN where there is none. */
+interface Figures {
+  readonly direct: number;
+  readonly switchyard: number;
+  readonly nginx: number;
+  readonly portkey: number;
+}
+
+function contestantsOf(
+  { direct, switchyard, nginx, portkey }: Omit<Ways, 'stop'>,
+  round: (way: Way) => Promise<number>,
+): ReadonlyArray<Contestant> {
+  return Object.entries({ direct, switchyard, nginx, portkey }).flatMap(([name, way]) =>
+    way === null ? [] : [{ name, round: () => round(way) }],
+  );
+}
+
+async function measured(ways: Ways, round: (way: Way) => Promise<number>): Promise<Figures> {
+  const figures = await interleaved(contestantsOf(ways, round), rounds);
+  const figure = (name: string) => figures.get(name) ?? Number.NaN;
+  return {
+    direct: figure('direct'),
+    switchyard: figure('switchyard'),
+    nginx: figure('nginx'),
+    portkey: figure('portkey'),
+  };
+}
+
+/** Sends streams from a process of its own. @throws Error when one of them fails */
+async function sendStreams(way: Way, lanes: number, pacing: Pacing, duration = seconds): Promise<StreamLoadResult> {
+  const load: StreamLoad = {
+    url: `${way.url}/v1/chat/completions`,
+    headers: way.headers,
+    body: JSON.stringify({ ...chat, stream: true, pacing }),
+    lanes,
+    seconds: duration,
+  };
+  const script = join(import.meta.dirname, 'gateway-processes/stream-load.ts');
+  const result = await runScript<StreamLoadResult>(script, load);
+  if (result.failed > 0) throw new Error(`${result.failed} streams failed, the first: ${result.firstFailure}`);
+  return result;
+}
+
+function tell(what: string, figures: Figures, unit: string): void {
+  const parts = Object.entries(figures).filter(([, figure]) => !Number.isNaN(figure));
+  print(`${what}: ${parts.map(([name, figure]) => `${name} ${format(figure)}${unit}`).join('; ')}`);
+}
+
+function against(what: string, figure: number, yardstick: number, unit: string, required: number, aim: number): Result {
+  return { what, figure: figure / yardstick, unit, required, aim };
+}
