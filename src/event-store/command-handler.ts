@@ -7,12 +7,7 @@ import type { Actor, EventMetadata } from '#domain/event.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { upcasters } from '#domain/upcasters.ts';
-import {
-  type AppendFailure,
-  type EventStore,
-  type EventToAppend,
-  type RecordedEvent,
-} from '#event-store/event-store.ts';
+import type { AppendFailure, EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { StreamQueue } from '#event-store/stream-queue.ts';
 import { emptyStream, foldStream, requestAnswered, type StreamState } from '#event-store/stream-state.ts';

@@ -30,15 +30,22 @@ export interface Answering {
 const handedOn = ['content-language', 'openai-processing-ms', 'openai-version'];
 
 /** The headers of an answer in the names in which they go out, names and values in turn. */
-export function answerFields({ headers, servedBy }: AnswerHead, contentType: string): string[] {
-  const fields = ['Content-Type', contentType, ...servedBy];
-  for (const name of handedOn) {
-    const value = headers[name];
-    if (typeof value === 'string') fields.push(name, value);
-  }
-  const id = headers['x-request-id'];
-  if (typeof id === 'string') fields.push('X-Switchyard-Provider-Request-Id', id);
+export function answerFields(head: AnswerHead, contentType: string): string[] {
+  const fields = ['Content-Type', isSendable(contentType) ? contentType : 'application/octet-stream', ...head.servedBy];
+  for (const name of handedOn) pushHeader(fields, head, name, name);
+  pushHeader(fields, head, 'x-request-id', 'X-Switchyard-Provider-Request-Id');
   return fields;
+}
+
+/** Hands one of the provider's headers on, where it is there. @param as the name in which it goes out */
+export function pushHeader(fields: string[], { headers }: AnswerHead, name: string, as: string): void {
+  const value = headers[name];
+  if (typeof value === 'string' && isSendable(value)) fields.push(as, value);
+}
+
+/** Node refuses to send what a provider may well have sent. */
+function isSendable(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 
 /** Whether an answer's bytes are those of its content: it was asked for without compression. */

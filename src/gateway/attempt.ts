@@ -68,6 +68,8 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #contentAt: number | null = null;
   #reception: Reception | null = null;
   #refusal: RefusalParts | null = null;
+  /** What has come so far, of any kind. */
+  #arrivals = 0;
   #paused = false;
   #ended = false;
 
@@ -125,6 +127,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   onData(chunk: Buffer): void {
     // undici hands over empty chunks at times.
     if (this.#settled || chunk.length === 0) return;
+    this.#arrivals += 1;
     if (this.#contentAt !== null) this.#timer?.refresh();
     if (this.#refusal !== null) this.#takeRefusal(this.#refusal, chunk);
     else this.#reception?.onData(chunk);
@@ -210,9 +213,16 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#timer = setTimeout(() => this.#ranOut(limit), milliseconds);
   }
 
+  /** After a long turn timers come before what has arrived meanwhile: that is looked at first. */
   #ranOut(limit: Limit): void {
-    if (this.#refusal !== null) this.#refuse(this.#refusal);
-    else this.failed({ kind: 'limit', limit });
+    const timer = this.#timer;
+    const arrivals = this.#arrivals;
+    setImmediate(() => {
+      const isOver = this.#timer === timer && (limit !== 'idle' || this.#arrivals === arrivals);
+      if (!isOver || this.#settled || this.#paused) return;
+      if (this.#refusal !== null) this.#refuse(this.#refusal);
+      else this.failed({ kind: 'limit', limit });
+    });
   }
 
   #disarm(): void {

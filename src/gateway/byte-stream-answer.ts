@@ -1,4 +1,4 @@
-import { type AnswerHead, type Answering, answerFields } from './answering.ts';
+import { type AnswerHead, type Answering, answerFields, pushHeader } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { Client } from './client.ts';
@@ -48,11 +48,9 @@ export class ByteStreamAnswer implements Answering {
     const { audio } = head.reading ?? {};
     const contentType = audio?.contentType ?? head.headers['content-type'] ?? 'application/octet-stream';
     const fields = answerFields(head, contentType);
-    for (const name of ['content-length', 'content-encoding', 'content-disposition']) {
-      const value = head.headers[name];
-      const isLonger = name === 'content-length' && audio !== undefined;
-      if (typeof value === 'string' && !isLonger) fields.push(name, value);
-    }
+    // With something put before it, it is longer than the provider says.
+    const lengths = audio === undefined || audio.prefix.length === 0 ? ['content-length'] : [];
+    for (const name of [...lengths, 'content-encoding', 'content-disposition']) pushHeader(fields, head, name, name);
     this.#client.begin(head.status, fields);
     if (audio !== undefined && audio.prefix.length > 0) this.#client.write(audio.prefix);
   }

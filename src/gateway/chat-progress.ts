@@ -29,9 +29,14 @@ export class ChatProgress {
     }
   }
 
-  /** Every choice has its reason for the end. */
+  /** Every choice that was asked for or seen has its reason for the end. */
   get finished(): boolean {
-    return this.#finished.size >= this.#expected && [...this.#seen].every((index) => this.#finished.has(index));
+    return this.#finished.size >= this.#expected && this.seenFinished;
+  }
+
+  /** Every choice that was seen has it: some providers give fewer than they are asked for. */
+  get seenFinished(): boolean {
+    return this.#finished.size > 0 && [...this.#seen].every((index) => this.#finished.has(index));
   }
 
   /** The text so far; null where it was not kept, or is not all that there is. */

@@ -6,6 +6,9 @@ import type { LastWord } from './attempt-failure.ts';
 /** Headers of every answer of the gateway, names and values in turn. */
 const always = ['Cache-Control', 'no-store'];
 
+/** How long a client may stand still once all that it is sent has been written. */
+const takingMilliseconds = 60_000;
+
 /** The caller's side of a call: what is written to it, and whether it is still there. */
 export class Client {
   readonly #ctx: Context;
@@ -45,6 +48,7 @@ export class Client {
   /** Writes a whole answer. @param fields names and values in turn */
   whole(status: number, fields: ReadonlyArray<string>, body: string | Buffer): void {
     writeAnswer(this.#ctx, status, [...always, ...this.#fields, ...fields], body);
+    this.#limitTaking();
   }
 
   /** Writes why there is no answer. */
@@ -88,11 +92,17 @@ export class Client {
   /** Ends an answer in pieces. */
   end(): void {
     this.#res.end();
+    this.#limitTaking();
   }
 
   /** Ends it so that the client cannot take what it has for everything. */
   cut(): void {
     this.#res.destroy();
+  }
+
+  #limitTaking(): void {
+    // Most answers are out at once: the server then has its own limit for what comes next.
+    if (!this.#res.writableFinished) this.#ctx.req.socket.setTimeout(takingMilliseconds);
   }
 
   readonly #drained = (): void => {

@@ -159,7 +159,7 @@ class StreamReception implements Reception {
   #conclude(meaning: Extract<Meaning, { kind: 'end' | 'malformed' | 'error' }>, event: Buffer): void {
     if (meaning.kind === 'error') this.#fail(refusedInside(meaning.error));
     else if (meaning.kind === 'malformed') this.#fail(malformed);
-    else if (!this.#meaning.finished) this.#fail(unfinished);
+    else if (!this.#meaning.mayEnd) this.#fail(unfinished);
     else {
       this.#send(event);
       this.#complete(null);

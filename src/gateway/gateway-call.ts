@@ -67,20 +67,26 @@ function readBytes({ req }: Context, maxBytes: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    const stop = () => req.off('data', onData).off('end', onEnd).off('close', onGone);
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > maxBytes) {
-        req.off('data', onData);
-        resolve(null);
-      }
+      if (bytes <= maxBytes) return;
+      stop();
+      resolve(null);
     };
-    req.on('data', onData);
-    req.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
-    req.once('error', () => reject(new ClientGone('The body ended early.')));
-    req.once('close', () => reject(new ClientGone('The body ended early.')));
+    const onEnd = () => {
+      stop();
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+    };
+    const onGone = () => reject(new ClientGone('The body ended early.'));
+    req.on('data', onData).on('end', onEnd).on('close', onGone);
+    // What broke is told by the close that follows.
+    req.on('error', ignored);
   });
 }
+
+function ignored(): void {}
 
 /** What the catalogue has nothing for, as the client is told it. */
 export function catalogueFailure(refused: CatalogueRefusal): Failure {

@@ -18,16 +18,18 @@ export class HttpTransport implements Transport {
   readonly #streams: Pool;
   readonly #others: Pool;
 
-  /** @param origin scheme, host and port */
-  constructor(origin: string) {
+  /**
+   * @param origin scheme, host and port
+   * @param connectMs how long an attempt to connect may go on, also when the call that began it has been given up
+   */
+  constructor(origin: string, connectMs: number) {
     const options: Pool.Options = {
       connections: connectionsAtMost,
       pipelining: 1,
       keepAliveTimeout: keepAliveMilliseconds,
       headersTimeout: 0,
       bodyTimeout: 0,
-      // Longer than any limit of a caller, so that an attempt to connect cannot outlive its call by much.
-      connectTimeout: 60_000,
+      connectTimeout: connectMs,
     };
     this.#streams = new Pool(origin, options);
     this.#others = new Pool(origin, options);

@@ -1,5 +1,6 @@
 import type { Json } from '#src/json.ts';
-import { isObject, type ProviderError, providerErrorIn, readChatEvent, type Tokens, tokensIn } from './chat-event.ts';
+import { isObject, type ProviderError, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
+import { ChatEventReader } from './chat-event-reader.ts';
 import { ChatProgress } from './chat-progress.ts';
 
 /** What an event means to whoever passes it on. */
@@ -19,6 +20,8 @@ export interface StreamMeaning {
   readonly read: (data: string | null) => Meaning;
   /** Everything that makes a whole answer has come. */
   readonly finished: boolean;
+  /** The answer is whole if the provider says by its mark that it is. */
+  readonly mayEnd: boolean;
   /** What is written where a finished stream ended without its mark; null where there is none. */
   readonly endMark: string | null;
   readonly tokens: Tokens | null;
@@ -35,6 +38,7 @@ const malformed: Meaning = { kind: 'malformed' };
 /** A chat stream: finished when every choice has its `finish_reason`. */
 export class ChatMeaning implements StreamMeaning {
   readonly endMark = 'data: [DONE]\n\n';
+  readonly #reader = new ChatEventReader();
   readonly #progress: ChatProgress;
   readonly #takesUsageOut: boolean;
 
@@ -48,7 +52,7 @@ export class ChatMeaning implements StreamMeaning {
   }
 
   read(data: string | null): Meaning {
-    const event = readChatEvent(data);
+    const event = this.#reader.read(data);
     switch (event.kind) {
       case 'empty':
         return quiet;
@@ -69,6 +73,10 @@ export class ChatMeaning implements StreamMeaning {
     return this.#progress.finished;
   }
 
+  get mayEnd(): boolean {
+    return this.#progress.seenFinished;
+  }
+
   get tokens(): Tokens | null {
     return this.#progress.tokens;
   }
@@ -84,6 +92,10 @@ export class AudioMeaning implements StreamMeaning {
   readonly text = null;
   finished = false;
   tokens: Tokens | null = null;
+
+  get mayEnd(): boolean {
+    return this.finished;
+  }
 
   read(data: string | null): Meaning {
     if (data === null || data === '') return quiet;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { bytes, error, FakeProvider, json, reset, silence, stream } from './fake-provider.ts';
 import { type GatewayService, post, type Received, startGateway } from './gateway-service.ts';
 
+/** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
 const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 const audio = { 'content-type': 'audio/mpeg', 'transfer-encoding': 'chunked' };
 
@@ -17,34 +18,35 @@ describe('audio', () => {
   });
   after(() => Promise.all([primary.stop(), backup.stop(), eleven.stop()]));
   beforeEach(async () => {
-    const timeouts = short;
-    service = await startGateway({
-      providers: {
-        primary: { kind: 'openai-compatible', baseUrl: primary.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts },
-        backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl, anyVoice: true, timeouts },
-        eleven: { kind: 'elevenlabs', baseUrl: eleven.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts },
-        sandbox: { kind: 'sandbox', anyVoice: true },
-      },
-      models: {
-        tts: {
-          targets: [{ provider: 'primary', model: 'tts-x' }],
-          fallbacks: [{ provider: 'backup', model: 'tts-y' }],
-        },
-        whisper: {
-          targets: [{ provider: 'primary', model: 'whisper-x' }],
-          fallbacks: [{ provider: 'backup', model: 'whisper-long-name' }],
-        },
-        scribe: { targets: [{ provider: 'eleven', model: 'scribe_v1' }], retries: 0 },
-        sandbox: { targets: [{ provider: 'sandbox', model: 's' }] },
-      },
-      auto: { transcription: 'whisper' },
-      voices: {
-        narrator: { id: 'v-1', provider: 'primary', voice: 'al"loy', model: 'gpt-tts' },
-        rachel: { provider: 'eleven', voice: '21m/00', model: 'eleven_v2' },
-      },
-    });
+    service = await startGateway(configuration({}));
   });
   afterEach(() => service.stop());
+
+  const configuration = (timeouts: object) => ({
+    providers: {
+      primary: { kind: 'openai-compatible', baseUrl: primary.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts },
+      backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl, anyVoice: true, timeouts },
+      eleven: { kind: 'elevenlabs', baseUrl: eleven.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts },
+      sandbox: { kind: 'sandbox', anyVoice: true },
+    },
+    models: {
+      tts: {
+        targets: [{ provider: 'primary', model: 'tts-x' }],
+        fallbacks: [{ provider: 'backup', model: 'tts-y' }],
+      },
+      whisper: {
+        targets: [{ provider: 'primary', model: 'whisper-x' }],
+        fallbacks: [{ provider: 'backup', model: 'whisper-long-name' }],
+      },
+      scribe: { targets: [{ provider: 'eleven', model: 'scribe_v1' }], retries: 0 },
+      sandbox: { targets: [{ provider: 'sandbox', model: 's' }] },
+    },
+    auto: { transcription: 'whisper' },
+    voices: {
+      narrator: { id: 'v-1', provider: 'primary', voice: 'al"loy', model: 'gpt-tts' },
+      rachel: { provider: 'eleven', voice: '21m/00', model: 'eleven_v2' },
+    },
+  });
 
   const errorOf = (answer: Received) =>
     (answer.json() as { error: { message: string; param: string | null; code: string | null } }).error;
@@ -249,6 +251,7 @@ describe('audio', () => {
     });
 
     it('moves on from a provider that is silent, or breaks the upload off', async () => {
+      service.configure(configuration(short));
       primary.answers(silence);
       assert.equal(
         (await send(form({ model: 'whisper' }))).headers.get('x-switchyard-target'),

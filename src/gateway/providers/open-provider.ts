@@ -9,14 +9,18 @@ import { Sandbox } from './sandbox.ts';
 export function openProvider(name: string, configuration: ProviderConfiguration, apiKey: string | null): Provider {
   switch (configuration.kind) {
     case 'openai-compatible':
-      return new OpenAiCompatible(name, configuration, apiKey, transportTo(configuration.baseUrl ?? defaultBaseUrl));
+      return new OpenAiCompatible(name, configuration, apiKey, transportTo(configuration, defaultBaseUrl));
     case 'elevenlabs':
-      return new ElevenLabs(name, configuration, apiKey, transportTo(configuration.baseUrl ?? elevenLabsBaseUrl));
+      return new ElevenLabs(name, configuration, apiKey, transportTo(configuration, elevenLabsBaseUrl));
     case 'sandbox':
       return new Sandbox(name);
   }
 }
 
-function transportTo(baseUrl: string): HttpTransport {
-  return new HttpTransport(new URL(baseUrl).origin);
+/** A model may wait longer for a connection than its provider says: attempts are let go on for a while. */
+const connectMsAtLeast = 15_000;
+
+function transportTo({ baseUrl, timeouts }: ProviderConfiguration, byDefault: string): HttpTransport {
+  const connectMs = Math.max(connectMsAtLeast, timeouts.connectMs ?? 0);
+  return new HttpTransport(new URL(baseUrl ?? byDefault).origin, connectMs);
 }
