@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { adminKey, ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service-process.ts';
+import { DemoProcess, demoProgram, variablesIn } from '#test/support/demo-process.ts';
+import { adminKey, ServiceProcess, temporaryFolder } from '#test/support/service-process.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
 /** Printed between two steps of the tour, to tell their outputs apart. */
@@ -11,49 +13,81 @@ const mark = '--- end of step ---';
 
 interface Step {
   readonly script: string;
-  /** What README.md shows as the answer of the step's last command. */
-  readonly shown: object | null;
+  /** What README.md shows behind it. */
+  readonly told: string;
+  /** The same, where that is the answer of the step's last command. */
+  readonly shown: unknown;
 }
 
 describe('README.md', () => {
-  let folder: TemporaryFolder;
-  let service: ServiceProcess;
+  const folder = temporaryFolder();
+  const tour = stepsOf('Five minutes with it');
 
-  before(async () => {
-    folder = temporaryFolder();
-    service = await new ServiceProcess({ dataDir: folder.path }).listening();
-  });
-
-  after(async () => {
-    await service.stop();
-    folder.remove();
-  });
+  after(() => folder.remove());
 
   it('takes a newcomer through a tour that works, and shows what it answers', async () => {
-    const steps = tour();
-    const outputs = await run(steps.map(({ script }) => script));
-    for (const [index, { script, shown }] of steps.entries()) {
-      if (shown === null) continue;
-      const answer = JSON.parse(outputs[index]?.trim().split('\n').at(-1) ?? '');
-      assert.deepEqual(shapeOf(answer), shapeOf(shown), `another answer than README.md shows to: ${script}`);
+    const service = await new ServiceProcess({ dataDir: join(folder.path, 'data') }).listening();
+    try {
+      const scripts = tour.map(({ script }) => placed(script, service.url, adminKey));
+      expectShown(tour, await run(scripts));
+    } finally {
+      await service.stop();
     }
   });
 
-  /** Runs the steps in one shell, as they stand but for the address and the key. */
-  async function run(scripts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> {
-    const told = scripts.join(`\necho '${mark}'\n`);
-    const script = told.replace(/^URL=.*$/m, `URL=${service.url}`).replace(/^KEY=.*$/m, `KEY=${adminKey}`);
-    const { stdout } = await promisify(execFile)('bash', ['-euc', script], { timeout: 60_000 });
-    return stdout.split(mark);
-  }
+  it('shows what npm run demo makes, and how a partner looks at it', async function () {
+    this.timeout(90_000);
+    const [begun, ...steps] = stepsOf('Partners: templates, customers, instances');
+    assert.equal(begun?.script, 'npm run demo\n');
+    assert.equal(packageJson.scripts.demo, `node ${relative(root, demoProgram)}`);
+    const dataDir = join(folder.path, 'demo');
+    const demo = new DemoProcess({ DATA_DIR: dataDir, PORT: '0' });
+    try {
+      const said = await demo.said('Stop it with Ctrl-C');
+      const { URL: url = '', ...variables } = variablesIn(said);
+      const told = said.replaceAll(dataDir, 'demo-data').replaceAll(url, 'http://127.0.0.1:8080');
+      assert.equal(told.split('\n\nLook around')[0], begun?.told.trimEnd());
+      const pasted = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+      const helpers = placed(tour[0]?.script ?? '', url, '');
+      const outputs = await run([[helpers, ...pasted].join('\n'), ...steps.map(({ script }) => script)]);
+      expectShown(steps, outputs.slice(1));
+    } finally {
+      assert.equal((await demo.stop()).code, 0);
+    }
+  });
 });
 
-/** The shell blocks of the tour, each with the JSON block behind it. */
-function tour(): ReadonlyArray<Step> {
-  const [, text = ''] = readFileSync(join(root, 'README.md'), 'utf8').split('## Five minutes with it');
-  const blocks = [...(text.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```\n(?:```json\n([\s\S]*?)```)?/g)];
-  assert.ok(blocks.length > 5, 'the tour has steps');
-  return blocks.map(([, script = '', shown]) => ({ script, shown: shown === undefined ? null : JSON.parse(shown) }));
+/** A step as it stands but for the address and the key. */
+function placed(script: string, url: string, key: string): string {
+  return script.replace(/^URL=.*$/m, `URL=${url}`).replace(/^KEY=.*$/m, `KEY=${key}`);
+}
+
+/** Runs steps in one shell. @returns what each wrote */
+async function run(scripts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> {
+  const script = scripts.join(`\necho '${mark}'\n`);
+  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { timeout: 60_000 });
+  return stdout.split(mark);
+}
+
+function expectShown(steps: ReadonlyArray<Step>, outputs: ReadonlyArray<string>): void {
+  assert.equal(outputs.length, steps.length);
+  for (const [index, { script, shown }] of steps.entries()) {
+    if (shown === null) continue;
+    const answer = JSON.parse(outputs[index]?.trim().split('\n').at(-1) ?? '');
+    assert.deepEqual(shapeOf(answer), shapeOf(shown), `another answer than README.md shows to: ${script}`);
+  }
+}
+
+/** The shell blocks of a section, each with the block behind it. */
+function stepsOf(section: string): ReadonlyArray<Step> {
+  const [, text = ''] = readFileSync(join(root, 'README.md'), 'utf8').split(`## ${section}\n`);
+  const blocks = [...(text.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```\n(?:```(json)?\n([\s\S]*?)```)?/g)];
+  assert.ok(blocks.length > 4, 'the tour has steps');
+  return blocks.map(([, script = '', format, told = '']) => ({
+    script,
+    told,
+    shown: format === 'json' ? JSON.parse(told) : null,
+  }));
 }
 
 /** An answer without what differs from run to run: ids, times, cursors. */

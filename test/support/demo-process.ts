@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { ServiceEnvironment } from '#test/support/service-process.ts';
 
-const main = resolve(import.meta.dirname, '../../src/command-line/demo.ts');
+/** The program that `npm run demo` runs. */
+export const demoProgram = resolve(import.meta.dirname, '../../src/command-line/demo.ts');
 
 /** How a demo ended, and what it said. */
 export interface DemoEnded {
@@ -27,7 +28,7 @@ export class DemoProcess {
 
   /** @param words of the command line */
   constructor(environment: ServiceEnvironment, ...words: ReadonlyArray<string>) {
-    this.#child = spawn(process.execPath, [main, ...words], {
+    this.#child = spawn(process.execPath, [demoProgram, ...words], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment } as NodeJS.ProcessEnv,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -79,7 +79,7 @@ export function whatNext({ url, adminKey }: Place, filled: Filled): string {
 }
 
 function callOf({ key, path, body }: Look): string {
-  const call = `curl -sS -H "Authorization: Bearer $${key}" "$URL${path}"`;
+  const call = `curl -sS -w "\\n" -H "Authorization: Bearer $${key}" "$URL${path}"`;
   if (body === undefined) return call;
   return `${call} -H "Content-Type: application/json" -d "${body.replaceAll('"', '\\"')}"`;
 }
