@@ -1,11 +1,11 @@
-import { type Collection, MongoServerError } from 'mongodb';
+import type { Collection } from 'mongodb';
+import { isDuplicateKey } from '#src/mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import type { LeaseStore, LeaseTerm } from './lease-store.ts';
 
 /** A holder that waits longer for one answer has lost its lease meanwhile. */
 const defaultTimeoutMilliseconds = 1000;
 const leasesName = 'leases';
-const duplicateKey = 11000;
 
 interface TermRecord extends LeaseTerm {
   /** The lease's name and the token: of all who begin a term one alone succeeds. */
@@ -75,7 +75,7 @@ class MongoDbLeaseStore implements LeaseStore {
         await terms.insertOne(term);
         return true;
       } catch (error) {
-        if (error instanceof MongoServerError && error.code === duplicateKey) return false;
+        if (isDuplicateKey(error)) return false;
         throw error;
       }
     });

@@ -12,6 +12,7 @@ import {
   MongoSystemError,
   MongoTopologyClosedError,
 } from 'mongodb';
+import { duplicateKey } from '#src/mongodb/duplicate-key.ts';
 import { StartFailure } from '#src/start-failure.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -38,7 +39,7 @@ const passingCodes = new Set([
   262, // ExceededTimeLimit
   9001, // SocketException
   10107, // NotWritablePrimary
-  11000, // DuplicateKey: every write here that can meet it is right when it is sent again
+  duplicateKey, // Every write here that can meet it is right when it is sent again
   11600, // InterruptedAtShutdown
   11602, // InterruptedDueToReplStateChange
   13388, // StaleConfig
@@ -154,7 +155,7 @@ function named(error: unknown): unknown {
 }
 
 function passes(error: unknown): error is Error {
-  if (error instanceof MongoBulkWriteError) return [error.code, ...writeErrorCodes(error)].every(isPassingCode);
+  if (error instanceof MongoBulkWriteError) return bulkPasses(error);
   if (error instanceof MongoServerError) return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
   return [
     MongoNetworkError,
@@ -167,9 +168,20 @@ function passes(error: unknown): error is Error {
   ].some((kind) => error instanceof kind);
 }
 
-/** The codes of the single writes that failed in a bulk. */
-export function writeErrorCodes(error: MongoBulkWriteError): ReadonlyArray<unknown> {
-  return [error.writeErrors].flat().map(({ code }) => code);
+/** The driver wraps all that a bulk meets, a connection that breaks too: then the wrapper has no code of its own. */
+function bulkPasses(error: MongoBulkWriteError): boolean {
+  const { errorResponse: met }: { readonly errorResponse: unknown } = error;
+  return met instanceof Error ? passes(met) : codesOf(error).every(isPassingCode);
+}
+
+/** Whether a bulk failed because documents were there already, and for nothing else. */
+export function areDuplicates(error: unknown): boolean {
+  return error instanceof MongoBulkWriteError && codesOf(error).every((code) => code === duplicateKey);
+}
+
+/** What the server refused in a bulk: the first of it, or that a majority has not stored it, and each single write. */
+function codesOf({ code, err, writeErrors }: MongoBulkWriteError): ReadonlyArray<unknown> {
+  return [err?.code ?? code, ...[writeErrors].flat().map((one) => one.code)];
 }
 
 function isPassingCode(code: unknown): boolean {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Binary, type Db, MongoServerError } from 'mongodb';
+import { Binary, type Db } from 'mongodb';
+import { isDuplicateKey } from '#src/mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
 
@@ -36,7 +37,8 @@ export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): Subje
   const insert = (subject: string, key: Uint8Array) =>
     connection.call((database) =>
       make(database, subject, key).catch((error: unknown) => {
-        if (!isDuplicate(error)) throw error;
+        // Two who make the same document at once may meet; one of them is told so.
+        if (!isDuplicateKey(error)) throw error;
         return make(database, subject, key);
       }),
     );
@@ -75,13 +77,6 @@ export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): Subje
 
 function keyOf({ secret }: KeyRecord): Uint8Array | null {
   return secret === null ? null : new Uint8Array(secret.buffer);
-}
-
-/** Two who make the same document at once may meet; one of them is told so. */
-const duplicateKey = 11000;
-
-function isDuplicate(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === duplicateKey;
 }
 
 function make(database: Db, subject: string, key: Uint8Array): Promise<unknown> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { MongoServerError } from 'mongodb';
 import { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
 import { Unavailable } from '#src/unavailable.ts';
+import { describeOnFerretDb } from '#test/support/ferretdb.ts';
 
 /** A port that nobody listens on. */
 const nobody = '127.0.0.1:1';
@@ -59,5 +60,19 @@ describe('connection to MongoDB', () => {
       connection.call(async () => 1),
       Unavailable,
     );
+  });
+
+  describeOnFerretDb('whose server dies in the middle of a bulk', (ferret) => {
+    it('is unavailable', async () => {
+      const connection = new MongoDbConnection({ url: ferret.newUrl(), timeoutMilliseconds: 20_000 });
+      opened.push(connection);
+      const write = () =>
+        connection.call((database) => database.collection('things').bulkWrite([{ insertOne: { document: {} } }]));
+      await write();
+      ferret.freeze();
+      const written = assert.rejects(write(), Unavailable);
+      await ferret.kill();
+      await written;
+    });
   });
 });

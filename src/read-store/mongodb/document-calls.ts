@@ -1,7 +1,7 @@
-import { type Collection, MongoBulkWriteError } from 'mongodb';
+import type { Collection } from 'mongodb';
 import { type DocumentRecord, documentsName } from '#read-store/mongodb/stored-document.ts';
 import type { Generation } from '#read-store/read-store.ts';
-import { type MongoDbConnection, writeErrorCodes } from '#src/mongodb/mongodb-connection.ts';
+import { areDuplicates, type MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
 
 /** How writes are to be applied. */
 export interface Applying {
@@ -21,7 +21,7 @@ export async function insert(records: ReadonlyArray<DocumentRecord>, applying: A
       await collection.bulkWrite(operations, { ordered: false });
       return true;
     } catch (error) {
-      if (!isDuplicate(error)) throw error;
+      if (!areDuplicates(error)) throw error;
       return false;
     }
   });
@@ -46,8 +46,4 @@ export async function calling<Result>(
 ): Promise<Result> {
   await beforeCall();
   return connection.call((database) => work(database.collection(documentsName(generation.number))));
-}
-
-function isDuplicate(error: unknown): boolean {
-  return error instanceof MongoBulkWriteError && writeErrorCodes(error).every((code) => code === 11000);
 }
