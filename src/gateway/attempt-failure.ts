@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Failure, failure, gatewayStatus } from '#domain/failure.ts';
 import { type ErrorObject, errorCode, errorType, gatewayError } from '#http/gateway-error.ts';
-import type { Json, JsonObject } from '#src/json.ts';
-import { isObject, type ProviderError, providerErrorIn } from './chat-event.ts';
+import type { JsonObject } from '#src/json.ts';
+import { type ProviderError, providerErrorIn } from './chat-event.ts';
 import type { Timeouts } from './configuration.ts';
+import { isObject, parsedJson } from './json-value.ts';
 
 /** A limit that ran out: `firstContent`, … */
 export type Limit = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
@@ -31,7 +32,7 @@ export interface Refused {
 
 /** Reads a refusal. @param body what came of it, 1 MiB at most */
 export function refusedBy(status: number, headers: IncomingHttpHeaders, body: Buffer): Refused {
-  const value = parsed(body);
+  const value = parsedJson(body);
   const error = isObject(value) ? providerErrorIn(value) : null;
   const shouldRetry = headers['x-should-retry'];
   return {
@@ -136,7 +137,7 @@ export function errorInStream(failed: AttemptFailure): JsonObject {
 /** A provider's 4xx keeps its status and body; a body without an error is put into one. */
 function handedOn(refused: Refused): LastWord {
   const { status, error, body, retryAfterMs, shouldRetry } = refused;
-  const value = body === null ? undefined : parsed(body);
+  const value = body === null ? undefined : parsedJson(body);
   const isAsRead = body !== null && isObject(value) && isObject(value.error);
   return {
     status,
@@ -230,12 +231,4 @@ export function retryAfterOf(headers: IncomingHttpHeaders, now: number): number 
 
 function bounded(milliseconds: number): number {
   return Math.min(longestRetryAfter, Math.max(0, Math.ceil(milliseconds)));
-}
-
-function parsed(body: Buffer): Json | undefined {
-  try {
-    return JSON.parse(body.toString('utf8')) as Json;
-  } catch {
-    return undefined;
-  }
 }

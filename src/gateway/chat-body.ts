@@ -1,6 +1,6 @@
-import { isObject } from './chat-event.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { type Member, membersOf } from './json-members.ts';
+import { isObject } from './json-value.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from './splice.ts';
 
 /** What a target is sent instead of what the client sent. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#src/json.ts';
+import { isObject, parsedJson } from './json-value.ts';
 
 /** What a provider says of an error, inside a stream or as an answer. */
 export interface ProviderError {
@@ -46,7 +47,7 @@ const malformed: ChatEvent = { kind: 'malformed' };
 export function readChatEvent(data: string | null): ChatEvent {
   if (data === null || data === '') return empty;
   if (data === '[DONE]' || data.trim() === '[DONE]') return done;
-  const value = parsed(data);
+  const value = parsedJson(data);
   if (!isObject(value)) return malformed;
   const error = providerErrorIn(value);
   if (error !== null) return { kind: 'error', error };
@@ -121,16 +122,4 @@ function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
 
 function saysSomething(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
-}
-
-function parsed(data: string): Json | undefined {
-  try {
-    return JSON.parse(data) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,9 +3,9 @@ import { type Failure, failure, type InputError } from '#domain/failure.ts';
 import { readJsonObject } from '#http/json-text.ts';
 import { invalidInput, maxInputErrors } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import { isObject } from './chat-event.ts';
 import { type ReasoningHint, reasoningHints } from './configuration.ts';
 import { type Member, membersOf } from './json-members.ts';
+import { isObject } from './json-value.ts';
 
 /** A JSON body: its bytes, where its members stand, and what they say. */
 export interface JsonRequest {

@@ -74,10 +74,12 @@ class Relay {
     const { client, route, startedAt } = this.#call;
     const total = setTimeout(() => this.#runOut(), route.totalMs - (performance.now() - startedAt));
     client.onGone = () => this.#leave();
-    const outcome = await this.#tryAll();
-    clearTimeout(total);
-    client.onGone = null;
-    this.#record(outcome);
+    try {
+      this.#record(await this.#tryAll());
+    } finally {
+      clearTimeout(total);
+      client.onGone = null;
+    }
   }
 
   async #tryAll(): Promise<CallOutcome> {

@@ -1,7 +1,7 @@
-import type { Json } from '#src/json.ts';
-import { isObject, type ProviderError, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
+import { type ProviderError, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import { ChatEventReader } from './chat-event-reader.ts';
 import { ChatProgress } from './chat-progress.ts';
+import { isObject, parsedJson } from './json-value.ts';
 
 /** What an event means to whoever passes it on. */
 export type Meaning =
@@ -100,20 +100,12 @@ export class AudioMeaning implements StreamMeaning {
   read(data: string | null): Meaning {
     if (data === null || data === '') return quiet;
     if (data.trim() === '[DONE]') return end;
-    const event = parsed(data);
+    const event = parsedJson(data);
     if (!isObject(event)) return malformed;
     const error = providerErrorIn(event);
     if (error !== null) return { kind: 'error', error };
     this.finished ||= typeof event.type === 'string' && event.type.endsWith('.done');
     this.tokens = tokensIn(event.usage) ?? this.tokens;
     return content;
-  }
-}
-
-function parsed(data: string): Json | undefined {
-  try {
-    return JSON.parse(data) as Json;
-  } catch {
-    return undefined;
   }
 }

@@ -1,9 +1,9 @@
-import type { Json } from '#src/json.ts';
 import { type AnswerHead, type Answering, answerFields, isPlain } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
 import { type AttemptFailure, refusedInside } from './attempt-failure.ts';
-import { isObject, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
+import { providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import type { Client } from './client.ts';
+import { isObject, parsedJson } from './json-value.ts';
 
 export interface WholeAnswerOptions {
   readonly client: Client;
@@ -71,20 +71,12 @@ export class WholeAnswer implements Answering {
     const { mustHave } = this.#options;
     if (!isPlain(headers)) return malformed;
     if (mustHave === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
-    const value = parsed(body);
+    const value = parsedJson(body);
     if (!isObject(value)) return malformed;
     const error = mustHave !== null && value[mustHave] !== undefined ? null : providerErrorIn(value);
     if (error !== null) return refusedInside(error);
     if (mustHave !== null && value[mustHave] === undefined) return malformed;
     this.tokens = tokensIn(value.usage);
     return null;
-  }
-}
-
-function parsed(body: Buffer): Json | undefined {
-  try {
-    return JSON.parse(body.toString('utf8')) as Json;
-  } catch {
-    return undefined;
   }
 }

@@ -5,7 +5,7 @@ import {
   chunk,
   done,
   error,
-  FakeProvider,
+  type FakeProvider,
   json,
   reset,
   role,
@@ -16,6 +16,7 @@ import {
   words,
 } from './fake-provider.ts';
 import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
+import { twoProviders } from './two-providers.ts';
 
 const path = '/v1/chat/completions';
 const messages = [{ role: 'user', content: 'hi' }];
@@ -57,16 +58,13 @@ function readStream(body: string): Streamed {
 const whole = (text: string): Streamed => ({ text, finish: 'stop', error: null, isDone: true });
 
 describe('chat, streamed', () => {
+  const providers = twoProviders();
   let primary: FakeProvider;
   let backup: FakeProvider;
   let service: GatewayService;
 
-  before(async () => {
-    primary = await FakeProvider.start();
-    backup = await FakeProvider.start();
-  });
-  after(() => Promise.all([primary.stop(), backup.stop()]));
   beforeEach(async () => {
+    ({ primary, backup } = providers);
     service = await startGateway(configuration());
     primary.answers(stream(saying('from', ' the', ' primary')));
     backup.answers(stream(saying('from', ' the', ' backup')));

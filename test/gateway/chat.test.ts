@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { type Behaviour, bytes, completion, error, FakeProvider, json, reset, silence } from './fake-provider.ts';
 import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
+import { twoProviders } from './two-providers.ts';
 
 const path = '/v1/chat/completions';
 const messages = [{ role: 'user', content: 'hi' }];
@@ -19,16 +21,13 @@ const stalledAnswer: Behaviour = (res) => {
 };
 
 describe('chat, not streamed', () => {
+  const providers = twoProviders();
   let primary: FakeProvider;
   let backup: FakeProvider;
   let service: GatewayService;
 
-  before(async () => {
-    primary = await FakeProvider.start();
-    backup = await FakeProvider.start();
-  });
-  after(() => Promise.all([primary.stop(), backup.stop()]));
   beforeEach(async () => {
+    ({ primary, backup } = providers);
     service = await startGateway(configuration());
     primary.answers(json(completion('from the primary')));
     backup.answers(json(completion('from the backup')));
@@ -304,6 +303,26 @@ describe('chat, not streamed', () => {
       }
     });
 
+    it('is back within three seconds on a provider that was gone and comes back', async function () {
+      this.timeout(30_000);
+      const gone = await FakeProvider.start();
+      const { baseUrl, port } = gone;
+      await gone.stop();
+      const primaryGone = { kind: 'openai-compatible', baseUrl };
+      service.configure({ ...configuration(), providers: { ...configuration().providers, primary: primaryGone } });
+      for (let call = 0; call < 4; call += 1)
+        assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/other-y');
+      const back = await FakeProvider.start(port);
+      back.answers(json(completion('from the primary')));
+      try {
+        const recovered = performance.now();
+        while ((await post(service, path, chat)).headers.get('x-switchyard-target') !== 'primary/gpt-x')
+          assert.ok(performance.now() - recovered < 3_000, 'three seconds are over');
+      } finally {
+        await back.stop();
+      }
+    });
+
     it('never rests all targets at once', async () => {
       primary.answers(error(500, 'x'));
       backup.answers(error(500, 'x'));
@@ -311,6 +330,41 @@ describe('chat, not streamed', () => {
       const asked = primary.seen.length + backup.seen.length;
       await post(service, path, chat);
       assert.ok(primary.seen.length + backup.seen.length > asked, 'one is asked all the same');
+    });
+  });
+
+  describe('a provider with which no connection comes to stand', () => {
+    let silent: Server;
+    let connections: Socket[];
+    beforeEach(async () => {
+      connections = [];
+      // It takes connections and never shakes hands for TLS.
+      silent = createServer((socket) => void connections.push(socket.on('error', () => undefined)));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      silent.listen(0, '127.0.0.1', resolve);
+      await promise;
+      const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
+      const speechless = { kind: 'openai-compatible', baseUrl, timeouts: { connectMs: 300 } };
+      service.configure({ ...configuration(), providers: { ...configuration().providers, primary: speechless } });
+    });
+    afterEach(() => {
+      for (const socket of connections) socket.destroy();
+      silent.close();
+    });
+
+    it('is left for the next one when the limit for it runs out', async () => {
+      const answer = await post(service, path, chat);
+      assert.equal(answer.headers.get('x-switchyard-target'), 'backup/other-y');
+      assert.equal(answer.headers.get('x-switchyard-attempts'), '2');
+    });
+
+    it('is not waited for when the client leaves', async () => {
+      const client = openChat(service, chat);
+      await eventually(() => connections.length > 0, 'the connection');
+      client.leave();
+      await eventually(() => service.records.length === 1, 'the record');
+      assert.equal(service.records[0]?.outcome, 'client-gone');
+      assert.equal(backup.seen.length, 0);
     });
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '#src/json.ts';
-import { isObject } from '../chat-event.ts';
 import type { ProviderConfiguration } from '../configuration.ts';
+import { isObject, parsedJson } from '../json-value.ts';
 import {
   type CannotTake,
   type Provider,
@@ -144,7 +144,7 @@ function listed(names: Iterable<string>): string {
 }
 
 function translated(body: Buffer, format: TranscriptFormat): Translated | null {
-  const answer = parsed(body);
+  const answer = parsedJson(body);
   if (!isObject(answer) || typeof answer.text !== 'string') return null;
   const { text, language_code: language = null } = answer;
   switch (format) {
@@ -195,12 +195,4 @@ function json(value: Json): Translated {
 
 function plain(text: string, contentType: string): Translated {
   return { contentType, body: Buffer.from(text) };
-}
-
-function parsed(body: Buffer): Json | undefined {
-  try {
-    return JSON.parse(body.toString('utf8')) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#src/json.ts';
-import { isObject } from '../chat-event.ts';
+import { isObject } from '../json-value.ts';
 import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
 import type { Provider, ProviderChat, ProviderRequest, ProviderSpeech, ProviderTranscription } from '../provider.ts';
 import type { Transport, UpstreamRequest } from '../transport.ts';
