@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { resolve } from 'node:path';
-import type { ServiceEnvironment } from '#test/support/service-process.ts';
+import { until } from '#test/support/service-process.ts';
+import { type ProcessEnvironment, WatchedProcess } from '#test/support/watched-process.ts';
 
 /** The program that `npm run demo` runs. */
 export const demoProgram = resolve(import.meta.dirname, '../../src/command-line/demo.ts');
+
+const sayMilliseconds = 60_000;
 
 /** How a demo ended, and what it said. */
 export interface DemoEnded {
@@ -13,62 +14,37 @@ export interface DemoEnded {
   readonly stderr: string;
 }
 
-const running = new Set<ChildProcess>();
-// A test run that is stopped leaves no process behind: asked to stop, a demo takes its service along.
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGTERM');
-});
-
 /** `npm run demo` in a process of its own. */
 export class DemoProcess {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<void>;
-  #stdout = '';
-  #stderr = '';
+  readonly #process: WatchedProcess;
 
   /** @param words of the command line */
-  constructor(environment: ServiceEnvironment, ...words: ReadonlyArray<string>) {
-    this.#child = spawn(process.execPath, [demoProgram, ...words], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment } as NodeJS.ProcessEnv,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    running.add(this.#child);
-    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stdout += text;
-    });
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr += text;
-    });
-    this.#ended = once(this.#child, 'close').then(() => {
-      running.delete(this.#child);
-    });
+  constructor(environment: ProcessEnvironment, ...words: ReadonlyArray<string>) {
+    // Asked to stop, it takes its service along.
+    this.#process = new WatchedProcess({ file: demoProgram, words, environment, lastSignal: 'SIGTERM' });
   }
 
   /** What it wrote on standard output so far. */
   get stdout(): string {
-    return this.#stdout;
+    return this.#process.stdout;
   }
 
-  /** Waits until it has written a text. @throws Error with what it wrote, when it ends instead */
+  /** Waits until it has written a text. @throws Error with what it wrote, when it does not */
   async said(text: string): Promise<string> {
-    while (!this.#stdout.includes(text)) {
-      const more = once(this.#child.stdout ?? this.#child, 'data').then(() => true);
-      if ((await Promise.race([more, this.#ended.then(() => false)])) === false && !this.#stdout.includes(text)) {
-        throw new Error(`the demo ended without saying "${text}": ${this.#stderr}${this.#stdout}`);
-      }
-    }
-    return this.#stdout;
+    await until(async () => this.stdout.includes(text) || this.#process.hasEnded, sayMilliseconds);
+    if (this.stdout.includes(text)) return this.stdout;
+    throw new Error(`the demo did not say "${text}": ${this.#process.stderr}${this.stdout}`);
   }
 
   /** Waits for its end. */
   async ended(): Promise<DemoEnded> {
-    await this.#ended;
-    return { code: this.#child.exitCode, stdout: this.#stdout, stderr: this.#stderr };
+    const { code } = await this.#process.ended;
+    return { code, stdout: this.stdout, stderr: this.#process.stderr };
   }
 
   /** Asks it to stop, and waits for its end. */
   stop(): Promise<DemoEnded> {
-    this.#child.kill('SIGTERM');
+    this.#process.send('SIGTERM');
     return this.ended();
   }
 }

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { announcedOwner } from '#src/data-directory.ts';
 import { Client } from './client.ts';
+import { type Exit, type ProcessEnvironment, WatchedProcess } from './watched-process.ts';
 
 /** The admin key of every service that a test starts, unless it asks for none. */
 export const adminKey = `sy_live_${'abcdefgh12'.repeat(4)}`;
@@ -15,14 +15,12 @@ const pollMilliseconds = 10;
 const main = resolve(import.meta.dirname, '../../src/main.ts');
 
 /** How a process ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
+export interface Ended extends Exit {
   readonly milliseconds: number;
 }
 
-/** Variables of a process by name; undefined for one that it is not given. */
-export type ServiceEnvironment = Readonly<Record<string, string | undefined>>;
+/** What a service is told. */
+export type ServiceEnvironment = ProcessEnvironment;
 
 export interface ServiceOptions {
   /** The folder; its files are left as they are. */
@@ -43,52 +41,34 @@ export function temporaryFolder(): TemporaryFolder {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-const running = new Set<ChildProcess>();
-// A test run that is stopped leaves no process behind.
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 /** The service in a process of its own, whether or not it has begun to listen. */
 export class ServiceProcess {
   readonly dataDir: string;
-  readonly #child: ChildProcess;
+  readonly #process: WatchedProcess;
   readonly #ended: Promise<Ended>;
   readonly #started = performance.now();
-  #stdout = '';
-  #stderr = '';
   #client: Client | null = null;
 
   /** Starts `node src/main.ts`; `listening` waits for it. */
   constructor({ dataDir, environment = {} }: ServiceOptions) {
     this.dataDir = dataDir;
     const told = { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
-    this.#child = spawn(process.execPath, [main], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...told } as NodeJS.ProcessEnv,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    running.add(this.#child);
-    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stdout += text;
-    });
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr += text;
-    });
+    this.#process = new WatchedProcess({ file: main, environment: told });
     this.#ended = this.#watch();
   }
 
   /** What it wrote on standard output so far. */
   get stdout(): string {
-    return this.#stdout;
+    return this.#process.stdout;
   }
 
   /** What it wrote on standard error so far. */
   get stderr(): string {
-    return this.#stderr;
+    return this.#process.stderr;
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.#process.pid;
   }
 
   /** A client with the admin key. @throws Error before the service listens */
@@ -128,7 +108,7 @@ export class ServiceProcess {
   /** Asks it to stop, as an operator would. */
   async stop(): Promise<Ended> {
     const asked = performance.now();
-    this.#child.kill('SIGTERM');
+    this.#process.send('SIGTERM');
     const { code, signal } = await this.ended();
     await this.#client?.close();
     return { code, signal, milliseconds: performance.now() - asked };
@@ -136,47 +116,42 @@ export class ServiceProcess {
 
   /** Ends it at once, as a power cut would end it. May be called again. */
   async kill(): Promise<void> {
-    this.#child.kill('SIGKILL');
+    this.#process.send('SIGKILL');
     await this.ended();
     await this.#client?.close();
   }
 
   /** Lets it do nothing, its connections open, as a machine that hangs. */
   freeze(): void {
-    this.#child.kill('SIGSTOP');
+    this.#process.send('SIGSTOP');
   }
 
   /** Lets it go on where it froze. */
   thaw(): void {
-    this.#child.kill('SIGCONT');
+    this.#process.send('SIGCONT');
   }
 
   async #watch(): Promise<Ended> {
-    const [code, signal] = (await once(this.#child, 'close')) as [number | null, NodeJS.Signals | null];
-    running.delete(this.#child);
-    return { code, signal, milliseconds: performance.now() - this.#started };
+    const exit = await this.#process.ended;
+    return { ...exit, milliseconds: performance.now() - this.#started };
   }
 
   #announced(): string | null {
-    try {
-      const owner = JSON.parse(readFileSync(join(this.dataDir, 'owner.json'), 'utf8')) as { pid: number; url?: string };
-      return owner.pid === this.#child.pid ? (owner.url ?? null) : null;
-    } catch {
-      return null;
-    }
+    const owner = announcedOwner(this.dataDir);
+    return owner?.pid === this.pid ? (owner.url ?? null) : null;
   }
 
   async #until(holds: () => Promise<boolean>): Promise<void> {
     const deadline = performance.now() + startLimitMilliseconds;
     while (performance.now() < deadline) {
-      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+      if (this.#process.hasEnded) {
         const { code } = await this.#ended;
-        throw new Error(`the service ended with ${code}: ${this.#stderr}${this.#stdout}`);
+        throw new Error(`the service ended with ${code}: ${this.stderr}${this.stdout}`);
       }
       if (await holds()) return;
       await sleep(pollMilliseconds);
     }
-    throw new Error(`the service was not ready within ${startLimitMilliseconds} ms: ${this.#stderr}`);
+    throw new Error(`the service was not ready within ${startLimitMilliseconds} ms: ${this.stderr}`);
   }
 }
 

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Variables of a process by name; undefined for one that it is not given. */
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** What is to run. */
+export interface Program {
+  readonly file: string;
+  readonly words?: ReadonlyArray<string>;
+  readonly environment: ProcessEnvironment;
+  /** Ends it where the test run is stopped: SIGKILL unless it has processes of its own to end. */
+  readonly lastSignal?: NodeJS.Signals;
+}
+
+const running = new Map<ChildProcess, NodeJS.Signals>();
+// A test run that is stopped leaves no process behind.
+process.once('exit', () => {
+  for (const [child, signal] of running) child.kill(signal);
+});
+
+/** A program of Node in a process of its own, with what it writes. */
+export class WatchedProcess {
+  /** Resolves when it has ended and all that it wrote has come. */
+  readonly ended: Promise<Exit>;
+  readonly #child: ChildProcess;
+  #stdout = '';
+  #stderr = '';
+
+  constructor({ file, words = [], environment, lastSignal = 'SIGKILL' }: Program) {
+    this.#child = spawn(process.execPath, [file, ...words], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment } as NodeJS.ProcessEnv,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.set(this.#child, lastSignal);
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.ended = once(this.#child, 'close').then(([code, signal]) => {
+      running.delete(this.#child);
+      return { code, signal };
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** What it wrote on standard output so far. */
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  /** What it wrote on standard error so far. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Whether it has ended, even if not all that it wrote has come yet. */
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  send(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+}
