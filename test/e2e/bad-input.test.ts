@@ -3,23 +3,20 @@ import { Readable } from 'node:stream';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Client } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { expectProblem, expectStatus } from './expect.ts';
+import { runningService } from './running-service.ts';
 
 const json = { 'content-type': 'application/json' };
 
 describeOnEngines('bad input over HTTP', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let client: Client;
   let flowsPath: string;
   let flow: FlowRecord;
   let eventsBefore: string;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
+  before(async () => {
+    client = running.client;
     const { id } = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Project' }), 201);
     flowsPath = `/v1/projects/${id}/flows`;
     flow = expectStatus(await client.post<FlowRecord>(flowsPath, { name: 'Flow', flowSchema: 1 }), 201);
@@ -27,11 +24,6 @@ describeOnEngines('bad input over HTTP', (engines) => {
 
   beforeEach(async () => {
     eventsBefore = await lastPosition();
-  });
-
-  after(async () => {
-    await service?.kill();
-    folder.remove();
   });
 
   /** Of the last event: it moves with every one. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Client } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, cuidPattern, expectProblem, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
+import { type KeyType, newHolder, newOrganization, newProject } from './tenants.ts';
 
 type Named = { readonly id: string; readonly name: string; readonly organizationId: string };
 interface Customer {
@@ -16,33 +17,17 @@ interface Customer {
 const path = '/v1/partner/customers';
 const sound = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 
-describeOnEngines('the contract over HTTP: partner customers', ({ environment }) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+describeOnEngines('the contract over HTTP: partner customers', (engines) => {
+  const running = runningService(engines);
   let admin: Client;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: environment() });
-    admin = service.client;
-  });
-
-  after(async () => {
-    await service?.kill();
-    folder.remove();
+  before(() => {
+    admin = running.client;
   });
 
   /** A holder of a key of this type at home in a new organization. */
-  const holder = async (keyType: string, partner: boolean, scopes?: ReadonlyArray<string>) => {
-    const organization = expectStatus(await admin.post<Named>('/v1/organizations', { name: 'O', partner }), 201);
-    const project = await admin.post<Named>('/v1/projects', { name: 'P', organizationId: organization.id });
-    return keyOf(admin, expectStatus(project, 201).id, keyType, scopes);
-  };
-  const keyOf = async (maker: Client, projectId: string, keyType: string, scopes?: ReadonlyArray<string>) => {
-    const body = { name: 'K', keyType, ...(scopes && { scopes }) };
-    const { key } = expectStatus(await maker.post<{ key: string }>(`/v1/projects/${projectId}/keys`, body), 201);
-    return admin.as(key);
-  };
+  const holder = async (keyType: KeyType, partner: boolean, scopes?: ReadonlyArray<string>) =>
+    newHolder(admin, await newProject(admin, await newOrganization(admin, partner)), keyType, scopes);
   const create = async (client: Client, body: object = sound) =>
     expectStatus(await client.post<{ organizationId: string }>(path, body), 201).organizationId;
   const read = async (client: Client, id: string) => expectStatus(await client.get<Customer>(`${path}/${id}`), 200);
@@ -149,7 +134,7 @@ describeOnEngines('the contract over HTTP: partner customers', ({ environment })
     expectStatus(await client.post(`/v1/projects/${projectId}/flows`, { name: 'F', flowSchema: 1 }), 201);
     const more = await client.post<Named>('/v1/projects', { name: 'Second', organizationId: id });
     assert.equal(expectStatus(more, 201).organizationId, id);
-    const customer = await keyOf(client, projectId, 'organization');
+    const customer = await newHolder(client, projectId, 'organization');
     assert.equal(expectStatus(await customer.get('/v1/me'), 200).organizationId, id);
     const { projects } = expectStatus(await customer.get<{ projects: Named[] }>('/v1/projects'), 200);
     assert.deepEqual(projects.map((project) => project.id).sort(), [projectId, more.body.id].sort());

@@ -2,29 +2,21 @@ import assert from 'node:assert/strict';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Client } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
 
 type Versions = { versions: FlowVersionRecord[]; nextCursor?: string };
 
 describeOnEngines('the contract over HTTP: flows and their versions', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let client: Client;
   let projectId: string;
   let flowsPath: string;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
+  before(async () => {
+    client = running.client;
     projectId = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Contract' }), 201).id;
     flowsPath = `/v1/projects/${projectId}/flows`;
-  });
-
-  after(async () => {
-    await service?.kill();
-    folder.remove();
   });
 
   const created = async (body: object = {}) =>

@@ -2,23 +2,21 @@ import assert from 'node:assert/strict';
 import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Client, Reply } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
+import { until } from '#test/support/service-process.ts';
 import { expectProblem, expectStatus, unknownId } from './expect.ts';
 import { freshNumber, profileContents } from './operations.ts';
+import { runningService } from './running-service.ts';
 
 type Named = { readonly id: string };
 
 describeOnEngines('the contract over HTTP: manners of every operation', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let client: Client;
   let projectId: string;
   let flowsPath: string;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
+  before(() => {
+    client = running.client;
   });
 
   beforeEach(async () => {
@@ -26,15 +24,8 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
     flowsPath = `/v1/projects/${projectId}/flows`;
   });
 
-  after(async () => {
-    await service?.kill();
-    folder.remove();
-  });
-
   const restart = async () => {
-    await service.kill();
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
+    client = await running.restarted();
   };
   const newFlow = async (body: object = {}) =>
     expectStatus(await client.post<FlowRecord>(flowsPath, { name: 'Flow', flowSchema: 1, ...body }), 201);

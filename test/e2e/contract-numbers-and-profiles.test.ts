@@ -4,8 +4,9 @@ import type { FlowRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import type { Client } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
+import { newProject } from './tenants.ts';
 
 const contents = {
   name: 'Desk',
@@ -17,23 +18,13 @@ const contents = {
 };
 
 describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let client: Client;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
+  before(() => {
+    client = running.client;
   });
 
-  after(async () => {
-    await service?.kill();
-    folder.remove();
-  });
-
-  const newProject = async () =>
-    expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Project' }), 201).id;
   const newFlow = async (projectId: string) => {
     const reply = await client.post<FlowRecord>(`/v1/projects/${projectId}/flows`, { name: 'Flow', flowSchema: {} });
     return expectStatus(reply, 201);
@@ -50,7 +41,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
     let path: string;
 
     before(async () => {
-      projectId = await newProject();
+      projectId = await newProject(client);
       path = `/v1/projects/${projectId}/phone-numbers`;
     });
 
@@ -117,7 +108,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
     });
 
     it('point at a flow of their own project only', async () => {
-      const foreign = await newFlow(await newProject());
+      const foreign = await newFlow(await newProject(client));
       const gone = await newFlow(projectId);
       expectStatus(await client.remove(`/v1/flows/${gone.id}`), 204);
       const number = await created();
@@ -185,7 +176,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
     let path: string;
 
     beforeEach(async () => {
-      projectId = await newProject();
+      projectId = await newProject(client);
       path = `/v1/projects/${projectId}/agent-profiles`;
     });
 
@@ -234,7 +225,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
     });
 
     it('are 404 where they are not, and with a flow of another project', async () => {
-      const foreign = await newFlow(await newProject());
+      const foreign = await newFlow(await newProject(client));
       const { id } = await created();
       for (const flowId of [foreign.id, unknownId, 'no id at all']) {
         expectProblem(await client.post(path, { ...contents, flowIds: [flowId] }), 404, 'flow-not-found');

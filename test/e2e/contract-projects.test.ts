@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Client } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
+import { until } from '#test/support/service-process.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
 
 type Named = { readonly id: string; readonly organizationId: string };
 type Projection = { name: string; state: string; position: number; rebuild: object | null; failure: object | null };
 
 describeOnEngines('the contract over HTTP: liveness, projects, organizations, operations', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let client: Client;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
-  });
-
-  after(async () => {
-    await service?.kill();
-    folder.remove();
+  before(() => {
+    client = running.client;
   });
 
   it('GET /healthz: status, service and version, nothing else, without a key', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Client, Reply } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { characters, cuidPattern, expectRecord, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
+import { newHolder, newProject } from './tenants.ts';
 
 interface Store {
   readonly id: string;
@@ -28,29 +29,16 @@ function expectGatewayError(reply: Reply<unknown>, status: number, code: string,
   assert.equal(Array.isArray(detail), status === 422, reply.text);
 }
 
-describeOnEngines('the contract over HTTP: stores', ({ environment }) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+describeOnEngines('the contract over HTTP: stores', (engines) => {
+  const running = runningService(engines);
   let admin: Client;
   /** Holds a key of a project of its own, so that every test sees its stores alone. */
   let client: Client;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: environment() });
-    admin = service.client;
+  before(() => {
+    admin = running.client;
   });
 
-  after(async () => {
-    await service?.kill();
-    folder.remove();
-  });
-
-  const newProject = async () => expectStatus(await admin.post<Store>('/v1/projects', { name: 'P' }), 201).id;
-  const holder = async (projectId: string, keyType: string, scopes?: ReadonlyArray<string>) => {
-    const body = { name: 'K', keyType, ...(scopes && { scopes }) };
-    return admin.as(expectStatus(await admin.post<{ key: string }>(`/v1/projects/${projectId}/keys`, body), 201).key);
-  };
   const create = async (name: string, description?: string | null) =>
     expectStatus(
       await client.post<Store>('/v1/stores', { name, ...(description !== undefined && { description }) }),
@@ -59,7 +47,7 @@ describeOnEngines('the contract over HTTP: stores', ({ environment }) => {
   const list = async (query = '') => expectStatus(await client.get<StoreList>(`/v1/stores${query}`), 200);
 
   beforeEach(async () => {
-    client = await holder(await newProject(), 'project');
+    client = await newHolder(admin, await newProject(admin), 'project');
   });
 
   it('are created, read and deleted', async () => {
@@ -153,21 +141,21 @@ describeOnEngines('the contract over HTTP: stores', ({ environment }) => {
   });
 
   it('belong to the project of the key, and are reached as everything in it', async () => {
-    const projectId = await newProject();
-    client = await holder(projectId, 'project');
+    const projectId = await newProject(admin);
+    client = await newHolder(admin, projectId, 'project');
     const { id } = await create('Mine');
-    const organization = await holder(await newProject(), 'organization');
+    const organization = await newHolder(admin, await newProject(admin), 'organization');
     expectStatus(await organization.get(`/v1/stores/${id}`), 200);
     assert.deepEqual(expectStatus(await organization.get<StoreList>('/v1/stores'), 200).data, []);
-    const stranger = await holder(await newProject(), 'project');
+    const stranger = await newHolder(admin, await newProject(admin), 'project');
     for (const reply of [await stranger.get(`/v1/stores/${id}`), await stranger.remove(`/v1/stores/${id}`)]) {
       expectGatewayError(reply, 404, 'store_not_found');
     }
-    const reader = await holder(projectId, 'project', ['stores:read']);
+    const reader = await newHolder(admin, projectId, 'project', ['stores:read']);
     expectStatus(await reader.get(`/v1/stores/${id}`), 200);
     expectGatewayError(await reader.post('/v1/stores', { name: '' }), 403, 'scope_required');
     expectGatewayError(await reader.remove(`/v1/stores/${id}`), 403, 'scope_required');
-    const writer = await holder(projectId, 'project', ['stores:write']);
+    const writer = await newHolder(admin, projectId, 'project', ['stores:write']);
     for (const path of ['/v1/stores', `/v1/stores/${id}`]) {
       expectGatewayError(await writer.get(path), 403, 'scope_required');
     }

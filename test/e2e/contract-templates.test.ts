@@ -4,30 +4,22 @@ import type { JsonObject } from '#src/json.ts';
 import type { Client } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
 import { bodyFaults, soundBodies } from '#test/support/payload-faults.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
 
 type Versions = { versions: TemplateVersionRecord[]; nextCursor?: string };
 
 const json = { 'content-type': 'application/json' };
 
 describeOnEngines('the contract over HTTP: templates and their versions', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let client: Client;
   let organizationId: string;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
+  before(async () => {
+    client = running.client;
     organizationId = expectStatus(await client.get<{ organizationId: string }>('/v1/me'), 200).organizationId;
-  });
-
-  after(async () => {
-    await service?.kill();
-    folder.remove();
   });
 
   const created = async (body: object = {}) =>
@@ -333,9 +325,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       const first = await all();
       for (const [index, { status }] of first.entries()) assert.ok(status < 300, `${writes[index]}: ${status}`);
       assert.deepEqual(await all(), first);
-      await service.kill();
-      service = await startService({ dataDir: folder.path, environment: engines.environment() });
-      client = service.client;
+      client = await running.restarted();
       assert.deepEqual(await all(), first);
       const { versions } = expectStatus(await client.get<Versions>(`${pathOf(template)}/versions`), 200);
       assert.deepEqual(

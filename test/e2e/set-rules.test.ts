@@ -4,35 +4,27 @@ import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import type { Client, Reply } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
+import { until } from '#test/support/service-process.ts';
 import { expectProblem, expectStatus } from './expect.ts';
+import { runningService } from './running-service.ts';
+import { newProject } from './tenants.ts';
 
 /** Effects on other resources show within this time (DECISIONS.md, "Every control-plane operation"). */
 const effectsLimitMilliseconds = 2_000;
 
 describeOnEngines('rules over many resources, under racing requests', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let client: Client;
   let projectId: string;
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    client = service.client;
+  before(() => {
+    client = running.client;
   });
 
   beforeEach(async () => {
-    projectId = await newProject();
+    projectId = await newProject(client);
   });
 
-  after(async () => {
-    await service?.kill();
-    folder.remove();
-  });
-
-  const newProject = async () =>
-    expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Project' }), 201).id;
   const newFlow = async () => {
     const reply = await client.post<FlowRecord>(`/v1/projects/${projectId}/flows`, { name: 'Flow', flowSchema: 1 });
     return expectStatus(reply, 201).id;
@@ -58,7 +50,7 @@ describeOnEngines('rules over many resources, under racing requests', (engines) 
 
   describe('one holder of a number', () => {
     it('wins among twenty that ask at once, in any writing of it', async () => {
-      const projects = [projectId, await newProject()];
+      const projects = [projectId, await newProject(client)];
       const writings = ['+442071838760', '+44 20 7183 8760', '+44 (0)20 7183 8760', '+44-20-7183-8760'];
       const replies = await times(20, (index) =>
         newNumber({ number: writings[index % 4], type: index % 3 === 0 ? 'partner' : 'platform' }, projects[index % 2]),
@@ -72,7 +64,7 @@ describeOnEngines('rules over many resources, under racing requests', (engines) 
     });
 
     it('is apart for external numbers, and there for each project', async () => {
-      const other = await newProject();
+      const other = await newProject(client);
       const number = '+44 20 7183 8761';
       expectStatus(await newNumber({ number }), 201);
       expectProblem(await newNumber({ number, type: 'partner' }, other), 409, 'phone-number-taken');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Client, Reply } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
 import { payload } from '#test/support/template-payload.ts';
 import { expectProblem, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
+import { type KeyType, newHolder, newOrganization, newProject } from './tenants.ts';
 
-type KeyType = 'admin' | 'partner' | 'organization' | 'project';
 type Named = { readonly id: string };
 type Templates = { templates: Named[] };
 
@@ -66,36 +66,21 @@ const rows: ReadonlyArray<{
 ];
 
 describeOnEngines('tenancy: who may do what with templates', (engines) => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+  const running = runningService(engines);
   let admin: Client;
   const home = { partner: '', sibling: '', otherPartner: '', company: '' };
 
-  before(async function () {
-    this.timeout(70_000);
-    service = await startService({ dataDir: folder.path, environment: engines.environment() });
-    admin = service.client;
-    const newProject = async (organizationId: string) =>
-      expectStatus(await admin.post<Named>('/v1/projects', { name: 'P', organizationId }), 201).id;
-    const newOrganization = async (partner: boolean) =>
-      expectStatus(await admin.post<Named>('/v1/organizations', { name: 'O', partner }), 201).id;
-    const partner = await newOrganization(true);
-    home.partner = await newProject(partner);
-    home.sibling = await newProject(partner);
-    home.otherPartner = await newProject(await newOrganization(true));
-    home.company = await newProject(await newOrganization(false));
+  before(async () => {
+    admin = running.client;
+    const partner = await newOrganization(admin, true);
+    home.partner = await newProject(admin, partner);
+    home.sibling = await newProject(admin, partner);
+    home.otherPartner = await newProject(admin, await newOrganization(admin, true));
+    home.company = await newProject(admin, await newOrganization(admin, false));
   });
 
-  after(async () => {
-    await service?.kill();
-    folder.remove();
-  });
-
-  const holder = async (projectId: string, keyType: KeyType, scopes?: ReadonlyArray<string>) => {
-    const body = { name: 'K', keyType, ...(scopes && { scopes }) };
-    const made = await admin.post<{ key: string }>(`/v1/projects/${projectId}/keys`, body);
-    return admin.as(expectStatus(made, 201).key);
-  };
+  const holder = (projectId: string, keyType: KeyType, scopes?: ReadonlyArray<string>) =>
+    newHolder(admin, projectId, keyType, scopes);
   const furnish = async (client: Client): Promise<Place> => {
     const template = expectStatus(await client.post<Named>('/v1/templates', { name: 'T' }), 201);
     const body = { payload: payload() };
