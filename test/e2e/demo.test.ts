@@ -44,12 +44,12 @@ describe('npm run demo', function () {
 
   /** With a service of its own, on any port. */
   function onOwn(...words: ReadonlyArray<string>): DemoProcess {
-    demo = new DemoProcess({ DATA_DIR: dataDir, PORT: '0' }, ...words);
+    demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0' }, words });
     return demo;
   }
 
   const filling = (url: string, key: string | undefined) =>
-    new DemoProcess({ SWITCHYARD_API_KEY: key }, '--url', url).ended();
+    new DemoProcess({ environment: { SWITCHYARD_API_KEY: key }, words: ['--url', url] }).ended();
 
   /** @returns the one line that it said */
   function refusal({ code, stderr }: DemoEnded): string {
@@ -144,11 +144,13 @@ describe('npm run demo', function () {
     assert.deepEqual([code, stderr], [0, '']);
     const { ADMIN = '', UNDONE } = variablesIn(stdout);
     const line = refusal(await onOwn().ended());
-    assert.ok(line.includes(`DATA_DIR=${dataDir} npm start`) && line.includes(`rm -r ${dataDir}`), line);
+    assert.ok(line.includes(`DATA_DIR=${dataDir} npm start`) && line.includes('name an empty folder'), line);
 
     service = await startService({ dataDir });
     const beside = refusal(await onOwn().ended());
-    assert.ok(beside.includes(service.url) && beside.includes(`rm -r ${dataDir}`), beside);
+    assert.ok(beside.includes(service.url) && beside.includes('name an empty folder'), beside);
+    // It may be anything: nobody is to delete it.
+    assert.ok(![line, beside].some((told) => told.includes('rm ')));
     const answer = await fetch(`${service.url}/v1/instances/${UNDONE}`, { headers: { 'x-api-key': ADMIN } });
     assert.equal(answer.status, 200);
   });
@@ -158,12 +160,26 @@ describe('npm run demo', function () {
     const usual = createServer().listen(8080, '127.0.0.1');
     await Promise.race([once(usual, 'listening'), once(usual, 'error')]).catch(() => undefined);
     try {
-      const { code, stdout, stderr } = await new DemoProcess({ DATA_DIR: dataDir }, '--stop').ended();
+      const { code, stdout, stderr } = await new DemoProcess({
+        environment: { DATA_DIR: dataDir },
+        words: ['--stop'],
+      }).ended();
       assert.equal(code, 0, stderr);
       assert.notEqual(new URL(variablesIn(stdout).URL ?? '').port, '8080');
     } finally {
       usual.close();
     }
+  });
+
+  it('works in demo-data unless told otherwise, and says that this one may be deleted', async () => {
+    const inside = { environment: { PORT: '0' }, words: ['--stop'], folder: folder.path };
+    const { code, stdout, stderr } = await new DemoProcess(inside).ended();
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(stdout.startsWith('Filling the folder demo-data, '), stdout);
+    assert.ok(existsSync(join(folder.path, 'demo-data', 'events.db')));
+    const line = refusal(await new DemoProcess(inside).ended());
+    assert.ok(line.includes('delete it (rm -r demo-data) and run this again'), line);
+    assert.ok(line.includes('DATA_DIR=demo-data npm start'), line);
   });
 
   for (const [moment, reached] of [
@@ -183,7 +199,7 @@ describe('npm run demo', function () {
   }
 
   it('says so where it cannot go on', async () => {
-    demo = new DemoProcess({ DATA_DIR: dataDir, PORT: '0', MAX_APPEND_BYTES: '4096' });
+    demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0', MAX_APPEND_BYTES: '4096' } });
     const line = refusal(await demo.ended());
     assert.match(line, /POST \/v1\/\S+ was answered with 413: /);
     assert.ok(line.includes(`rm -r ${dataDir}`), line);
@@ -227,12 +243,12 @@ describe('npm run demo', function () {
     }
 
     for (const words of [['--stop', '--url', url], ['--all'], ['now']]) {
-      const { code, stderr } = await new DemoProcess({ DATA_DIR: dataDir }, ...words).ended();
+      const { code, stderr } = await new DemoProcess({ environment: { DATA_DIR: dataDir }, words }).ended();
       assert.equal(code, 1);
       assert.match(stderr, /^Usage: npm run demo/);
     }
     assert.ok(!existsSync(dataDir));
-    const help = await new DemoProcess({ DATA_DIR: dataDir }, '--help').ended();
+    const help = await new DemoProcess({ environment: { DATA_DIR: dataDir }, words: ['--help'] }).ended();
     assert.deepEqual([help.code, help.stderr], [0, '']);
   });
 });

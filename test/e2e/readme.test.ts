@@ -41,7 +41,7 @@ describe('README.md', () => {
     assert.equal(begun?.script, 'npm run demo\n');
     assert.equal(packageJson.scripts.demo, `node ${relative(root, demoProgram)}`);
     const dataDir = join(folder.path, 'demo');
-    const demo = new DemoProcess({ DATA_DIR: dataDir, PORT: '0' });
+    const demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0' } });
     try {
       const said = await demo.said('Stop it with Ctrl-C');
       const { URL: url = '', ...variables } = variablesIn(said);

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { until } from '#test/support/service-process.ts';
-import { type ProcessEnvironment, WatchedProcess } from '#test/support/watched-process.ts';
+import { type Program, WatchedProcess } from '#test/support/watched-process.ts';
 
 /** The program that `npm run demo` runs. */
 export const demoProgram = resolve(import.meta.dirname, '../../src/command-line/demo.ts');
@@ -18,10 +18,9 @@ export interface DemoEnded {
 export class DemoProcess {
   readonly #process: WatchedProcess;
 
-  /** @param words of the command line */
-  constructor(environment: ProcessEnvironment, ...words: ReadonlyArray<string>) {
+  constructor(program: Omit<Program, 'file' | 'lastSignal'>) {
     // Asked to stop, it takes its service along.
-    this.#process = new WatchedProcess({ file: demoProgram, words, environment, lastSignal: 'SIGTERM' });
+    this.#process = new WatchedProcess({ ...program, file: demoProgram, lastSignal: 'SIGTERM' });
   }
 
   /** What it wrote on standard output so far. */

@@ -15,6 +15,8 @@ export interface Program {
   readonly file: string;
   readonly words?: ReadonlyArray<string>;
   readonly environment: ProcessEnvironment;
+  /** Where it runs, if not here. */
+  readonly folder?: string;
   /** Ends it where the test run is stopped: SIGKILL unless it has processes of its own to end. */
   readonly lastSignal?: NodeJS.Signals;
 }
@@ -33,8 +35,9 @@ export class WatchedProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor({ file, words = [], environment, lastSignal = 'SIGKILL' }: Program) {
+  constructor({ file, words = [], environment, folder, lastSignal = 'SIGKILL' }: Program) {
     this.#child = spawn(process.execPath, [file, ...words], {
+      cwd: folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment } as NodeJS.ProcessEnv,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

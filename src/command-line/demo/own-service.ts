@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKey } from '#operations/fresh-secret.ts';
 import { type Config, readConfig } from '../../config.ts';
@@ -10,6 +10,7 @@ import { announcedOwner, runningOwner } from '../../data-directory.ts';
 import { DemoFailure } from './demo-failure.ts';
 
 const main = join(import.meta.dirname, '../../main.ts');
+const usualFolder = 'demo-data';
 const startMilliseconds = 60_000;
 const pollMilliseconds = 20;
 
@@ -26,7 +27,7 @@ export interface OwnService {
 }
 
 /**
- * Starts Switchyard on an empty folder: DATA_DIR where that is set, else `demo-data`.
+ * Starts Switchyard on an empty folder: DATA_DIR where that is set, else the demo's usual one.
  * @param environment of this process. Stores outside the folder are left out of it: the demo's are embedded.
  * @param signal asks it to stop while it starts
  * @throws DemoFailure when the folder holds something, or the service does not start
@@ -37,7 +38,7 @@ export async function startOwnService(environment: NodeJS.ProcessEnv, signal: Ab
   const told: NodeJS.ProcessEnv = {
     ...environment,
     ...embedded,
-    DATA_DIR: environment.DATA_DIR?.trim() || 'demo-data',
+    DATA_DIR: environment.DATA_DIR?.trim() || usualFolder,
     LOG_LEVEL: environment.LOG_LEVEL || 'warn',
     BOOTSTRAP_API_KEY: adminKey,
   };
@@ -71,20 +72,20 @@ function asTyped(path: string): string {
   return /^[\w./@%+:-]+$/.test(shorter) ? shorter : `'${shorter.replaceAll("'", "'\\''")}'`;
 }
 
-/** A demo is never mixed with what is there. */
+/** A demo is never mixed with what is there. Only of the demo's own folder it is said that it may be deleted. */
 function refuseFilled(path: string, folder: string): void {
   if (isEmpty(path)) return;
+  const isOfDemo = path === resolve(usualFolder);
+  const anew = isOfDemo ? `delete it (rm -r ${folder}) and run this again` : 'name an empty folder with DATA_DIR';
   const owner = runningOwner(path);
   if (owner !== null) {
-    throw new DemoFailure(
-      `${folder} holds data, and a service runs on it${owner.url === undefined ? '' : ` at ${owner.url}`}. For a new ` +
-        `demo stop that, delete the folder (rm -r ${folder}) and run this again, or name another with DATA_DIR.`,
-    );
+    const at = owner.url === undefined ? '' : ` at ${owner.url}`;
+    const stopped = isOfDemo ? 'stop that, ' : '';
+    throw new DemoFailure(`${folder} holds data, and a service runs on it${at}. For a new demo ${stopped}${anew}.`);
   }
   throw new DemoFailure(
-    `${folder} holds something already, and a demo is not mixed with it. If it is a demo, go on with it: ` +
-      `DATA_DIR=${folder} npm start. For a new one delete the folder (rm -r ${folder}) and run this again, or name ` +
-      'another with DATA_DIR.',
+    `${folder} holds something already, and a demo is not mixed with it. For a new demo ${anew}; to look at what ` +
+      `is there: DATA_DIR=${folder} npm start.`,
   );
 }
 
