@@ -230,7 +230,8 @@ class HttpFace {
     const body = await this.#readBody(ctx);
     if (E.isLeft(body)) return body;
     const { members, bytes } = body.right;
-    return E.right({ fields: { ...known(members, route.members), ...parameters }, bodyHash: hashOf(bytes, query) });
+    const fields = { ...known(members, route.members), ...parameters };
+    return E.right({ fields, bodyHash: hashOf(bytes, query), bytes: bytes.length });
   }
 
   async #execute(operation: Operation, request: OperationRequest): Promise<E.Either<Failure, Answer>> {

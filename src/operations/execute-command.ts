@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
@@ -58,6 +59,9 @@ type Early = { readonly failure: Failure } | { readonly repeated: RememberedRequ
 
 const taken = { taken: true } as const;
 
+/** To parse, check and seal more than this takes milliseconds each: others are served in between. */
+const largeBytes = 64 * 1024;
+
 /** Runs one command in the order of refusals of DECISIONS.md ("Tenancy and keys"). */
 class CommandExecutor {
   readonly #definition: AnyCommand;
@@ -76,8 +80,11 @@ class CommandExecutor {
     if (refusal !== null) return E.left(refusal);
     const read = await request.readInput();
     if (E.isLeft(read)) return read;
+    const isLarge = (read.right.bytes ?? 0) > largeBytes;
+    if (isLarge) await nextTurn();
     const input = decodeInput(this.#definition.input, read.right.fields);
     if (E.isLeft(input)) return input;
+    if (isLarge) await nextTurn();
     const key = requestKeyOf(request);
     const attempt = (number: number) =>
       this.#sound(request, read.right, input.right as never, subject.right, key, number);

@@ -84,6 +84,8 @@ export interface RequestInput {
   readonly fields: JsonObject;
   /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
   readonly bodyHash: string;
+  /** The body's length. */
+  readonly bytes?: number;
 }
 
 /** A request as a face hands it to an operation. */
