@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
-import { defaultMoved, profileCreated, profileDeleted, profileReplaced } from '#test/support/agent-profile-events.ts';
+import {
+  defaultMoved,
+  profileCreated,
+  profileDeleted,
+  profileReplaced,
+  profileRevised,
+} from '#test/support/agent-profile-events.ts';
 import { begunFlow, flowDeleted, profileAssigned } from '#test/support/flow-events.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
 import { shown } from '#test/support/shown.ts';
@@ -27,6 +33,13 @@ const other = profileCreated({ id: ids.otherProfile });
 describe('agent profiles projection', () => {
   it('shows a profile, without the flows that it only asked for', () => {
     assert.deepEqual(of([profileCreated({ flowIds: [ids.flow] })]), document(ids.profile, {}, 0));
+  });
+
+  it('shows revised contents, and leaves its flows and whether it is the default as they are', () => {
+    const events = [profileCreated(), defaultMoved(ids.profile, null), profileRevised({ name: 'Night desk' })];
+    const [shownDocument] = Object.values(of(events, begunFlow({ agentProfileId: ids.profile })));
+    const { record } = shownDocument as AgentProfileDocument;
+    assert.deepEqual([record.name, record.isDefault, record.flowIds], ['Night desk', true, [ids.flow]]);
   });
 
   it('shows its new contents, and moves its revision alone', () => {

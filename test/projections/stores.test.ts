@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { stores } from '#projections/stores.ts';
+import { type StoreDocument, stores } from '#projections/stores.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
 import { shown } from '#test/support/shown.ts';
-import { storeCreated, storeDeleted } from '#test/support/store-events.ts';
+import { storeCreated, storeDeleted, storeDescribed } from '#test/support/store-events.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
 const of = (...events: ReadonlyArray<ToldEvent>) => shown(stores, { [`store-${ids.store}`]: events });
@@ -13,6 +13,23 @@ describe('stores projection', () => {
     const record = { id: ids.store, name: 'House rules', description: null, status: 'ready', ...times };
     const document = { ...tenants.project, revision: 0, listedIn: ids.project, record };
     assert.deepEqual(of(storeCreated()), { [ids.store]: document });
+  });
+
+  it('shows a new name and description', () => {
+    const described = of(storeCreated(), storeDescribed('Rules', 'Ours'))[ids.store] as Record<string, object>;
+    const times = { createdAt: timeOf(0), updatedAt: timeOf(1) };
+    assert.deepEqual(described.record, {
+      id: ids.store,
+      name: 'Rules',
+      description: 'Ours',
+      status: 'ready',
+      ...times,
+    });
+    assert.equal(described.revision, 1);
+    assert.equal(
+      (of(storeCreated(), storeDeleted(), storeDescribed('Rules', null))[ids.store] as StoreDocument).record,
+      null,
+    );
   });
 
   it('keeps nothing of a deleted one but its place', () => {

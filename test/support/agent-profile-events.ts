@@ -20,6 +20,12 @@ export const profileCreated = (change: Partial<AgentProfileEvents['AgentProfileC
 export const profileReplaced = (change: Partial<AgentProfileEvents['AgentProfileReplaced']> = {}) =>
   happened('AgentProfileReplaced', contents(change));
 
+/** Its contents alone are replaced. */
+export const profileRevised = (change: Partial<AgentProfileEvents['AgentProfileRevised']> = {}) => {
+  const { flowIds: _, projectId: _project, ...revised } = contents(change);
+  return happened('AgentProfileRevised', revised);
+};
+
 export const defaultMoved = (id: string, previousId: string | null) =>
   happened('AgentProfileDefaultMoved', { id, previousId });
 

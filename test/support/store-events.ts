@@ -11,4 +11,7 @@ export const storeCreated = (change: Partial<StoreEvents['StoreCreated']> = {}) 
     ...change,
   } satisfies StoreEvents['StoreCreated']);
 
+export const storeDescribed = (name: string, description: string | null, id: string = ids.store) =>
+  happened('StoreDescribed', { id, name, description });
+
 export const storeDeleted = (id: string = ids.store) => happened('StoreDeleted', { id });

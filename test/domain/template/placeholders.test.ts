@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { placeholdersIn, textParts } from '#domain/template/placeholders.ts';
+import type { FieldType } from '#domain/template/field-value.ts';
+import { fillPlaceholders, placeholdersIn, textParts } from '#domain/template/placeholders.ts';
 import type { Json } from '#src/json.ts';
 
 const found = (schema: Json) => [...placeholdersIn(schema)].map(({ field, path }) => `${path().join('/')} ${field}`);
@@ -104,5 +105,76 @@ describe('placeholders', () => {
       textParts(text);
       assert.ok(performance.now() - begun < 2_000);
     }
+  });
+});
+
+describe('filling placeholders', () => {
+  const types: Readonly<Record<string, FieldType>> = { name: 'string', limit: 'number', on: 'boolean' };
+  const given: Readonly<Record<string, string>> = { name: 'Dr. "Weber" 😀', limit: '1.50', on: 'false' };
+  const fill = (schema: Json, values = given, maxCharacters = 1_000_000) => {
+    const typeOf = (field: string) => types[field] ?? 'string';
+    const result = fillPlaceholders(schema, { typeOf, valueFor: (field) => values[field] }, maxCharacters);
+    return result === 'too-large' ? result : result.filled;
+  };
+
+  it('fills strings anywhere, and nothing else', () => {
+    assert.deepEqual(fill({ a: ['Hello {{fields.name}}!', 1, null, true], '{{fields.name}}': '{{other}}' }), {
+      a: ['Hello Dr. "Weber" 😀!', 1, null, true],
+      '{{fields.name}}': '{{other}}',
+    });
+    assert.equal(fill('{{fields.name}}'), given.name);
+  });
+
+  it('gives a string that is nothing but one placeholder its type; in a text, the value as it was given', () => {
+    assert.deepEqual(fill(['{{fields.limit}}', '{{fields.on}}', '{{fields.name}}']), [1.5, false, given.name]);
+    assert.deepEqual(fill(['{{fields.limit}} min', '{{fields.on}}{{fields.limit}}', ' {{fields.limit}}']), [
+      '1.50 min',
+      'false1.50',
+      ' 1.50',
+    ]);
+  });
+
+  it('gives an empty text for a field without a value, alone too', () => {
+    assert.deepEqual(fill(['{{fields.limit}}', 'a{{fields.limit}}b', '{{fields.on}}'], {}), ['', 'ab', '']);
+  });
+
+  it('takes away the backslash that escapes', () => {
+    assert.equal(fill('\\{{fields.name}} \\\\{{fields.limit}}'), '{{fields.name}} \\1.50');
+  });
+
+  it('does not look at values for placeholders', () => {
+    const name = '{{fields.limit}} \\{{fields.on}}';
+    assert.deepEqual(fill(['{{fields.name}}', 'a {{fields.name}}'], { ...given, name }), [name, `a ${name}`]);
+  });
+
+  it('keeps members with any name as they are, and the depth', () => {
+    const odd = JSON.parse('{"__proto__":{"a":"{{fields.limit}}"},"constructor":"{{fields.on}}","toJSON":"x"}') as Json;
+    assert.equal(JSON.stringify(fill(odd)), '{"__proto__":{"a":1.5},"constructor":false,"toJSON":"x"}');
+    const deep = `${'[{"a":'.repeat(128)}"{{fields.limit}}"${'}]'.repeat(128)}`;
+    assert.equal(JSON.stringify(fill(JSON.parse(deep))), deep.replace('"{{fields.limit}}"', '1.5'));
+  });
+
+  it('stops at a limit, however few placeholders it takes to come there', () => {
+    const values = { name: 'x'.repeat(700_000) };
+    assert.equal(fill('{{fields.name}}'.repeat(60_000), values), 'too-large');
+    assert.equal(
+      fill(
+        Array.from({ length: 60_000 }, () => '{{fields.name}}'),
+        values,
+      ),
+      'too-large',
+    );
+    assert.deepEqual(fill(['abc', 'd'], given, 4), ['abc', 'd']);
+    assert.equal(fill(['abc', 'd'], given, 3), 'too-large');
+    assert.equal(fill(['{{fields.limit}}.'], given, 4), 'too-large');
+  });
+
+  it('leaves what has no placeholder as it is, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        const schema = JSON.parse(JSON.stringify(value)) as Json;
+        assert.deepEqual(fill(schema), schema);
+      }),
+    );
   });
 });

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { driftedFlows, type SeenResources } from '#domain/instance/drift.ts';
+import type { Resources } from '#domain/instance/resources.ts';
+import { targetOf } from '#test/support/instance-events.ts';
+
+const { resources } = targetOf(1);
+const [welcome, bye] = resources.flows.map(({ id }) => id);
+
+/** What is there as provisioned, but for one flow. */
+function seen(change: object | null = {}, profile: object | null = {}, of: Resources = resources): SeenResources {
+  return {
+    flow: (id) => {
+      const flow = of.flows.find((each) => each.id === id);
+      if (flow === undefined || (id === welcome && change === null)) return null;
+      const now = { name: flow.name, activeVersionId: flow.versionId, agentProfileId: of.agentProfile?.id ?? null };
+      return id === welcome ? { ...now, ...change } : now;
+    },
+    agentProfile: of.agentProfile && profile && { ...of.agentProfile, ...profile },
+  };
+}
+
+describe('drift', () => {
+  it('is nothing where all is as it was provisioned, whatever else was added', () => {
+    assert.deepEqual(driftedFlows(resources, seen()), []);
+    const bare = { ...resources, agentProfile: null };
+    assert.deepEqual(driftedFlows(bare, seen({ agentProfileId: 'theirs' }, {}, bare)), []);
+  });
+
+  const changes = {
+    'was deleted': null,
+    'was renamed': { name: 'Ours' },
+    'has another version active': { activeVersionId: 'other' },
+    'has another agent profile': { agentProfileId: 'other' },
+    'has no agent profile': { agentProfileId: null },
+  };
+  for (const [what, change] of Object.entries(changes)) {
+    it(`is a flow that ${what}`, () => {
+      assert.deepEqual(driftedFlows(resources, seen(change)), [welcome]);
+    });
+  }
+
+  const profiles = {
+    gone: null,
+    renamed: { name: 'Ours' },
+    'in another mode': { reasoningMode: 'turbo' },
+    'of another voice': { outputVoiceId: 'other' },
+    'of more languages': { supportedInputLanguages: ['en', 'fr'] },
+    'of other languages': { supportedInputLanguages: ['fr'] },
+  };
+  for (const [what, change] of Object.entries(profiles)) {
+    it(`is all flows where their agent profile is ${what}`, () => {
+      assert.deepEqual(driftedFlows(resources, seen({}, change)), [welcome, bye]);
+    });
+  }
+
+  it('is not what an operation that runs has done, in part or as a whole', () => {
+    const upgraded = targetOf(2, {}, targetOf(1)).resources;
+    const named = { ...upgraded, agentProfile: upgraded.agentProfile && { ...upgraded.agentProfile, name: 'New' } };
+    assert.deepEqual(driftedFlows(resources, seen({}, {}, named), named), []);
+    const half = { activeVersionId: upgraded.flows[0]?.versionId };
+    assert.deepEqual(driftedFlows(resources, seen(half), named), []);
+    assert.deepEqual(driftedFlows(resources, seen(half)), [welcome]);
+    assert.deepEqual(driftedFlows(resources, seen({ activeVersionId: 'other' }), named), [welcome]);
+  });
+});
