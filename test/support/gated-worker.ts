@@ -5,6 +5,7 @@ import type { EventStore, EventToAppend, RecordedEvent } from '#event-store/even
 import { HandlingRefused } from '#processes/handling-refused.ts';
 import type { Process, ProcessTools } from '#processes/process.ts';
 import type { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { processTools } from '#test/support/process-tools.ts';
 import type { ReadModel } from '#test/support/read-model.ts';
 
 /** What becomes of an append that waits at the gate. */
@@ -27,7 +28,7 @@ export class GatedWorker {
   constructor(process: Process, store: AppendableEventStore, documents: ReadModel) {
     const handler = new CommandHandler({ store: this.#gate(store) });
     const events = store.log.filter((event) => process.types.includes(event.type) && process.concerns(event));
-    const reactions = events.map((event) => react(process, event, toolsFor(handler, documents, event)));
+    const reactions = events.map((event) => react(process, event, processTools(handler, documents, event)));
     this.ended = Promise.all(reactions).then(() => {
       this.#done = true;
     });
@@ -97,20 +98,4 @@ async function react(process: Process, event: RecordedEvent, tools: ProcessTools
       if (!(error instanceof HandlingRefused)) throw error;
     }
   }
-}
-
-function toolsFor(handler: CommandHandler, documents: ReadModel, cause: RecordedEvent): ProcessTools {
-  const { actor, requestId, $correlationId } = cause.metadata;
-  const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
-  return {
-    load: (entity, key) => handler.load(entity, key),
-    dataAt: async (entity, key, revision) => (await handler.eventAt(entity, key, revision)).data,
-    documentsUpToDate: async () => documents,
-    pauseUntil: async () => undefined,
-    log: { error: () => undefined },
-    handle: async (handling) => {
-      const handled = await handler.handle({ ...handling, origin });
-      if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
-    },
-  };
 }

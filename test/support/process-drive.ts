@@ -1,7 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { HandlingRefused } from '#processes/handling-refused.ts';
-import type { Process, ProcessTools } from '#processes/process.ts';
+import type { Process } from '#processes/process.ts';
+import { processTools } from '#test/support/process-tools.ts';
 import type { Service } from '#test/support/service.ts';
 
 /** Drives a process over a service's log by hand: a step at a time, so that a test can come between. */
@@ -28,28 +27,12 @@ export class ProcessDrive {
   /** Reacts to one event, seen before or not. */
   async react(event: RecordedEvent): Promise<void> {
     const { types, concerns, react } = this.#process;
-    if (types.includes(event.type) && concerns(event)) await react(event, this.#toolsFor(event));
+    const { handler, documents } = this.#service;
+    if (types.includes(event.type) && concerns(event)) await react(event, processTools(handler, documents, event));
   }
 
   #next(): RecordedEvent | undefined {
     return this.#service.store.log.find(({ position }) => position > this.position);
-  }
-
-  #toolsFor({ id, metadata }: RecordedEvent): ProcessTools {
-    const { handler, documents } = this.#service;
-    const { actor, requestId, $correlationId } = metadata;
-    const origin = { actor, requestId, correlationId: $correlationId, causationId: id };
-    return {
-      load: (entity, key) => handler.load(entity, key),
-      dataAt: async (entity, key, revision) => (await handler.eventAt(entity, key, revision)).data,
-      documentsUpToDate: async () => documents,
-      pauseUntil: async () => undefined,
-      log: { error: () => undefined },
-      handle: async (handling) => {
-        const handled = await handler.handle({ ...handling, origin });
-        if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
-      },
-    };
   }
 }
 

@@ -1,0 +1,26 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { HandlingRefused } from '#processes/handling-refused.ts';
+import type { ProcessTools } from '#processes/process.ts';
+import type { ReadModel } from '#test/support/read-model.ts';
+
+/** What a process reacts to an event with, as the runner gives it; its pauses take no time. */
+export function processTools(
+  handler: CommandHandler,
+  documents: ReadModel,
+  { id, metadata: { actor, requestId, $correlationId } }: RecordedEvent,
+): ProcessTools {
+  const origin = { actor, requestId, correlationId: $correlationId, causationId: id };
+  return {
+    load: (entity, key) => handler.load(entity, key),
+    dataAt: async (entity, key, revision) => (await handler.eventAt(entity, key, revision)).data,
+    documentsUpToDate: async () => documents,
+    pauseUntil: async () => undefined,
+    log: { error: () => undefined },
+    handle: async (handling) => {
+      const handled = await handler.handle({ ...handling, origin });
+      if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
+    },
+  };
+}
