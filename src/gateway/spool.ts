@@ -3,11 +3,12 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { StoredBody } from './transport.ts';
+import { passedThrough } from './upload-garbage.ts';
 
 /** Bytes that are kept in memory; what is more goes to a file. */
 const memoryBytes = 1024 * 1024;
 /** Written to the file and read from it at a time. */
-const pieceBytes = 256 * 1024;
+const pieceBytes = 128 * 1024;
 
 /** A stretch of a spool's bytes, or bytes put between. */
 export type Piece = { readonly start: number; readonly end: number } | Buffer;
@@ -43,6 +44,7 @@ export class Spool {
     }
     this.#waiting.push(chunk);
     this.#waitingLength += chunk.length;
+    passedThrough(chunk.length);
     if (this.#waitingLength >= pieceBytes) await this.#writeOut();
   }
 
@@ -69,14 +71,14 @@ export class Spool {
 
   async #writeOut(): Promise<void> {
     const file = this.#file ?? (await this.#openFile());
-    const bytes = Buffer.concat(this.#waiting, this.#waitingLength);
+    let waiting: ReadonlyArray<Buffer> = this.#waiting;
     this.#waiting = [];
     this.#waitingLength = 0;
     // One write may take a part only.
-    for (let written = 0; written < bytes.length; ) {
-      const { bytesWritten } = await file.write(bytes, written, bytes.length - written, this.#fileLength);
-      written += bytesWritten;
+    while (waiting.length > 0) {
+      const { bytesWritten } = await file.writev(waiting, this.#fileLength);
       this.#fileLength += bytesWritten;
+      waiting = without(waiting, bytesWritten);
     }
   }
 
@@ -110,6 +112,17 @@ export class Spool {
       if (bytesRead === 0) throw new Error('The upload is shorter than it was');
       yield piece.subarray(0, bytesRead);
       at += bytesRead;
+      passedThrough(bytesRead);
     }
   }
+}
+
+/** Buffers without so many of their first bytes. */
+function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffer> {
+  let left = bytes;
+  return buffers.flatMap((buffer) => {
+    const taken = Math.min(left, buffer.length);
+    left -= taken;
+    return taken === buffer.length ? [] : [buffer.subarray(taken)];
+  });
 }
