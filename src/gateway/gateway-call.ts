@@ -65,6 +65,9 @@ export function tooLarge(maxBytes: number): Failure {
 /** Null when there are too many. */
 function readBytes({ req }: Context, maxBytes: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
+    const onGone = () => reject(new ClientGone('The body ended early.'));
+    // A client that has left already is told of by no event any more.
+    if (req.destroyed) return onGone();
     const chunks: Buffer[] = [];
     let bytes = 0;
     const stop = () => req.off('data', onData).off('end', onEnd).off('close', onGone);
@@ -79,7 +82,6 @@ function readBytes({ req }: Context, maxBytes: number): Promise<Buffer | null> {
       stop();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
     };
-    const onGone = () => reject(new ClientGone('The body ended early.'));
     req.on('data', onData).on('end', onEnd).on('close', onGone);
     // What broke is told by the close that follows.
     req.on('error', ignored);

@@ -47,7 +47,8 @@ async function receive({ ctx }: GatewayCall, spool: Spool, maxBytes: number): Pr
       await spool.write(chunk);
     }
   } catch (error) {
-    if (req.destroyed && !req.complete) throw new ClientGone('The body ended early.');
+    // A body that came whole is gone with its connection all the same while parts of it were not taken yet.
+    if (req.destroyed) throw new ClientGone('The body ended early.');
     throw error;
   }
   scanner.finish();

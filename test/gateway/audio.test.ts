@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { bytes, error, FakeProvider, json, reset, silence, stream } from './fake-provider.ts';
-import { type GatewayService, post, type Received, startGateway } from './gateway-service.ts';
+import { type GatewayService, post, type Received, sendAndLeave, startGateway } from './gateway-service.ts';
 
 /** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
 const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
@@ -212,6 +212,14 @@ describe('audio', () => {
       return { status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) };
     };
     const multipart = (boundary: string) => ({ 'content-type': `multipart/form-data; boundary=${boundary}` });
+    const written = (first: string, second: string, file = sound) =>
+      Buffer.concat([
+        Buffer.from(`--b\r\nContent-Disposition: form-data; name="model"\r\nX-Odd: 1\r\n\r\n${first}\r\n--b\r\n`),
+        Buffer.from('Content-Disposition: form-data; name="timestamp_granularities[]"\r\n\r\nword\r\n--b\r\n'),
+        Buffer.from('content-disposition: form-data; filename="model"; name="file"\r\n\r\n'),
+        file,
+        Buffer.from(`\r\n--b\r\nContent-Disposition: form-data; name=model\r\n\r\n${second}\r\n--b--\r\n`),
+      ]);
 
     beforeEach(() => {
       const heard = '{ "text":"heard", "usage":{"type":"tokens","input_tokens":3,"output_tokens":4}, "odd":1.0}';
@@ -220,14 +228,6 @@ describe('audio', () => {
     });
 
     it('changes the model and no other byte, in every part that names one', async () => {
-      const written = (first: string, second: string) =>
-        Buffer.concat([
-          Buffer.from(`--b\r\nContent-Disposition: form-data; name="model"\r\nX-Odd: 1\r\n\r\n${first}\r\n--b\r\n`),
-          Buffer.from('Content-Disposition: form-data; name="timestamp_granularities[]"\r\n\r\nword\r\n--b\r\n'),
-          Buffer.from('content-disposition: form-data; filename="model"; name="file"\r\n\r\n'),
-          sound,
-          Buffer.from(`\r\n--b\r\nContent-Disposition: form-data; name=model\r\n\r\n${second}\r\n--b--\r\n`),
-        ]);
       const answer = await send(written('odd', 'auto'), multipart('b'));
       assert.equal(answer.status, 200);
       assert.equal(
@@ -315,6 +315,15 @@ describe('audio', () => {
         duplex: 'half',
       } as RequestInit);
       assert.equal(chunked.status, 413);
+    });
+
+    it('is no fault where the caller leaves before its upload was looked at', async () => {
+      const key = Promise.withResolvers<void>();
+      const waiting = await startGateway(configuration({}), { beforeKey: () => key.promise });
+      await sendAndLeave(waiting, path, written('whisper', 'whisper', randomBytes(10_000)), multipart('b'));
+      key.resolve();
+      await waiting.stop();
+      assert.doesNotMatch(waiting.logged(), /internal error/);
     });
 
     describe('by ElevenLabs', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { type Behaviour, bytes, completion, error, FakeProvider, json, reset, silence } from './fake-provider.ts';
-import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
+import { eventually, type GatewayService, openChat, post, sendAndLeave, startGateway } from './gateway-service.ts';
 import { twoProviders } from './two-providers.ts';
 
 const path = '/v1/chat/completions';
@@ -390,6 +390,21 @@ describe('chat, not streamed', () => {
       await eventually(() => service.records.length === 1, 'the record');
       assert.ok((service.records[0]?.totalMs ?? 1e9) < 390);
     });
+  });
+
+  it('is over when the client has left before its body was looked at', async () => {
+    const key = Promise.withResolvers<void>();
+    const waiting = await startGateway(
+      { ...configuration(), limits: { callsAtOnce: 1 } },
+      { beforeKey: () => key.promise },
+    );
+    try {
+      await sendAndLeave(waiting, path, Buffer.from(JSON.stringify(chat)), { 'content-type': 'application/json' });
+      key.resolve();
+      assert.equal((await post(waiting, path, chat)).status, 200);
+    } finally {
+      await waiting.stop();
+    }
   });
 
   it('keeps a record of the call, with its usage and cost, and nothing that was said', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
@@ -29,6 +30,8 @@ export interface GatewayServiceOptions {
   readonly random?: () => number;
   readonly sizes?: { readonly jsonBytes?: number; readonly audioBytes?: number };
   readonly temporaryFolder?: string;
+  /** What a key's look-up waits for. */
+  readonly beforeKey?: () => Promise<unknown>;
 }
 
 /** @throws AssertionError for a configuration that is not valid */
@@ -39,7 +42,13 @@ export function configurationOf(value: unknown): GatewayConfiguration {
 
 export async function startGateway(
   configuration: unknown,
-  { caller = {}, random = () => 0, sizes = {}, temporaryFolder = tmpdir() }: GatewayServiceOptions = {},
+  {
+    caller = {},
+    random = () => 0,
+    sizes = {},
+    temporaryFolder = tmpdir(),
+    beforeKey = async () => null,
+  }: GatewayServiceOptions = {},
 ): Promise<GatewayService> {
   const records: CallRecord[] = [];
   const lines: string[] = [];
@@ -59,7 +68,10 @@ export async function startGateway(
   const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
   const app = createApp({
     operations: gatewayOperations(gateway, { jsonBytes: 32 * 1024 * 1024, audioBytes: 100 * 1024 * 1024, ...sizes }),
-    authenticate: async (key) => (key === goodKey ? holder : null),
+    authenticate: async (key) => {
+      await beforeKey();
+      return key === goodKey ? holder : null;
+    },
     readiness: async () => [],
     version: '0.2.0',
     metrics: createMetrics(),
@@ -140,6 +152,29 @@ export function openChat({ port }: { readonly port: number }, body: unknown): Le
   promise.catch(() => undefined);
   req.end(JSON.stringify(body));
   return { leave: () => req.destroy(), received: () => text, ended: promise };
+}
+
+/** Sends a whole request, and leaves before anybody has looked at it. Resolves when the service has seen both. */
+export async function sendAndLeave(
+  { url }: { readonly url: string },
+  path: string,
+  body: Buffer,
+  headers: Record<string, string>,
+): Promise<void> {
+  const arriving = new Promise<IncomingMessage>((resolve) => {
+    const take = (message: unknown) => {
+      unsubscribe('http.server.request.start', take);
+      resolve((message as { readonly request: IncomingMessage }).request);
+    };
+    subscribe('http.server.request.start', take);
+  });
+  const leaving = request(url + path, { method: 'POST', agent: false, headers: { ...withKey, ...headers } });
+  leaving.on('error', () => undefined);
+  leaving.end(body);
+  const arrived = await arriving;
+  await eventually(() => arrived.complete, 'the whole request');
+  leaving.destroy();
+  await eventually(() => arrived.destroyed, 'that the client has left');
 }
 
 /** Waits until something holds. @throws Error after five seconds */
