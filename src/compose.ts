@@ -35,6 +35,7 @@ import type { Config } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { effectsShown, showLimitMilliseconds } from './effects-shown.ts';
 import { makeFirstStart } from './first-start.ts';
+import { gatewayOperations } from './gateway/operations.ts';
 import { inTime } from './in-time.ts';
 import type { LeaseStore } from './leases/lease-store.ts';
 import { nodeName } from './node-name.ts';
@@ -100,8 +101,10 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     metrics.watchProjections(() => projectionLags(events, projections));
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
     const operations = bindOperations({ ...stores, documents }, handler, processes, keys, config.limits.maxAppendBytes);
+    const { maxJsonBytes: jsonBytes, maxAudioBytes: audioBytes } = config.limits;
+    const relayed = gatewayOperations(gateway?.gateway ?? null, { jsonBytes, audioBytes });
     return {
-      operations: [...operations, ...(gateway?.operations ?? [])],
+      operations: [...operations, ...relayed],
       reloadGateway: async () => gateway?.reload(),
       keys,
       events,

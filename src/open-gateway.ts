@@ -1,17 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Logger } from 'pino';
-import type { RelayOperation } from '#operations/operation.ts';
 import type { Config } from './config.ts';
 import { builtInConfiguration } from './gateway/built-in-configuration.ts';
 import type { Usage } from './gateway/call-record.ts';
 import { decodeConfiguration, type GatewayConfiguration } from './gateway/configuration.ts';
 import { ConfigurationFile } from './gateway/configuration-file.ts';
 import { Gateway } from './gateway/gateway.ts';
-import { gatewayOperations } from './gateway/operations.ts';
 
 /** The gateway, running. */
 export interface OpenGateway {
-  readonly operations: ReadonlyArray<RelayOperation>;
+  readonly gateway: Gateway;
   /** Reads its configuration again; what is wrong is logged. */
   readonly reload: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -22,11 +20,7 @@ export interface OpenGateway {
  * @param usage takes the records of calls
  * @throws StartFailure for a configuration that is not valid
  */
-export async function openGateway(
-  { gatewayConfig, dataDir, limits }: Config,
-  log: Logger,
-  usage: Usage,
-): Promise<OpenGateway> {
+export async function openGateway({ gatewayConfig, dataDir }: Config, log: Logger, usage: Usage): Promise<OpenGateway> {
   const file = gatewayConfig === null ? null : new ConfigurationFile(gatewayConfig, process.env, log);
   const gateway = new Gateway({
     configuration: file === null ? sandboxOnly() : await file.load(),
@@ -37,7 +31,7 @@ export async function openGateway(
   });
   file?.watch((configuration) => gateway.configure(configuration));
   return {
-    operations: gatewayOperations(gateway, { jsonBytes: limits.maxJsonBytes, audioBytes: limits.maxAudioBytes }),
+    gateway,
     reload: async () => file?.reload(),
     close: async () => {
       file?.close();

@@ -53,12 +53,17 @@ const common = {
   produces: [],
 } as const;
 
-/** What the gateway relays, as operations. */
-export function gatewayOperations(gateway: Gateway, sizes: GatewaySizes): ReadonlyArray<RelayOperation> {
+/**
+ * What the gateway relays, as operations.
+ * @param gateway null on a node whose role it is not: there they are documented alone
+ */
+export function gatewayOperations(gateway: Gateway | null, sizes: GatewaySizes): ReadonlyArray<RelayOperation> {
   const answering =
     (answer: (call: GatewayCall) => Promise<Failure | null>) =>
-    (request: RelayRequest): Promise<void> =>
-      answerCall(gateway, request, answer);
+    async (request: RelayRequest): Promise<void> => {
+      if (gateway === null) throw new Error('This node does not have the role gateway.');
+      await answerCall(gateway, request, answer);
+    };
   return [
     {
       ...common,

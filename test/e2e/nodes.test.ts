@@ -106,7 +106,9 @@ describeOnSharedEngines('nodes with roles of their own', (engines) => {
     for (const { client } of [control, projecting]) assert.equal((await client.get('/v1/stores')).status, 404);
     for (const { client } of [control, gateway]) expectStatus(await client.get('/v1/me'), 200);
     expectProblem(await projecting.client.get('/v1/me'), 404, 'path-not-found');
-    assert.equal((await control.client.get('/openapi.json')).status, 200);
+    const { paths } = expectStatus(await control.client.get<{ paths: object }>('/openapi.json'), 200);
+    assert.ok('/v1/chat/completions' in paths, 'what gateway nodes answer is documented here');
+    assert.equal((await control.client.post('/v1/chat/completions', {})).status, 404);
   });
 
   it('tell how they are, whatever their role', async () => {
