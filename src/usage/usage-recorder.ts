@@ -148,7 +148,9 @@ export class UsageRecorder {
       this.#stream = stream;
       this.#revision = noStream;
     }
-    const appended = await this.#options.events.append(stream, this.#revision, [this.#eventOf(part)])();
+    const append = this.#options.events.append(stream, this.#revision, [this.#eventOf(part)]);
+    // A store that throws has a bug: it must not end the recording.
+    const appended = await append().catch((error: unknown) => E.left(unavailable(String(error))));
     if (E.isLeft(appended)) return appended.left;
     this.#outage.succeeded();
     this.#revision = appended.right.revision;
@@ -207,6 +209,10 @@ export class UsageRecorder {
     };
     return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
   }
+}
+
+function unavailable(detail: string): AppendFailure {
+  return { kind: 'unavailable', detail, retryAfterSeconds: 1 };
 }
 
 function callsIn(parts: ReadonlyArray<Part>): number {

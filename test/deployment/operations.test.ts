@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createMetrics } from '#http/metrics.ts';
 import { readConfig } from '#src/config.ts';
+import { genAiMetrics } from '#src/usage/gen-ai-metrics.ts';
 import { startService, temporaryFolder } from '#test/support/service-process.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -24,9 +25,10 @@ describe('docs/operations.md', () => {
   it('names metrics that there are', async () => {
     const metrics = createMetrics();
     metrics.watchProjections(async () => []);
+    genAiMetrics(metrics.registry, { callsLost: 0 });
     const text = await metrics.text();
     metrics.close();
-    const names = found(/`((?:switchyard|nodejs|process)_\w+)`/g);
+    const names = found(/`((?:switchyard|nodejs|process|gen_ai_client|gen_ai_server)_\w+)`/g);
     assert.ok(names.length >= 5);
     for (const name of names) assert.ok(text.includes(`# TYPE ${name} `), name);
   });

@@ -184,6 +184,20 @@ describe('the recorder of usage', () => {
     assert.deepEqual(said, ['error The usage of calls is too large to be recorded and is lost']);
   });
 
+  it('goes on after a store that throws', async () => {
+    let tries = 0;
+    store.beforeAppend = async () => {
+      tries += 1;
+      if (tries < 3) throw new Error('It has a bug.');
+      return null;
+    };
+    const recorder = open();
+    recorder.take([callRecord()]);
+    await eventually('it is stored', () => callsStored() === 1);
+    await recorder.close();
+    assert.equal(said.length, 2);
+  });
+
   it('puts so many sums into several events', async () => {
     const recorder = open();
     recorder.take(Array.from({ length: 600 }, (_, index) => callRecord({ keyId: `key${index}` })));
