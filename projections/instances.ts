@@ -1,12 +1,13 @@
-import type { RecordedEventOf } from '#domain/entity.ts';
 import type { InstanceEvents } from '#domain/instance/events.ts';
 import { type InstanceState, instance } from '#domain/instance/instance.ts';
 import type { Tenant } from '#domain/tenancy.ts';
-import { projection } from '#read-store/projection.ts';
+import { projection, type RecordedOf } from '#read-store/projection.ts';
 import { tenantOf } from './document.ts';
 
 export interface InstanceDocument extends Tenant {
   readonly revision: number;
+  /** Of the last event: a read model that has not come so far may not show what the instance's operations did. */
+  readonly position: number;
   readonly state: NonNullable<InstanceState>;
 }
 
@@ -33,8 +34,8 @@ export const instances = projection<InstanceDocument, InstanceEvents>({
   indexes: [['organizationId'], ['partnerId'], ['projectId']],
 });
 
-function fold(document: InstanceDocument | null, event: RecordedEventOf<InstanceEvents>): InstanceDocument | null {
+function fold(document: InstanceDocument | null, event: RecordedOf<InstanceEvents>): InstanceDocument | null {
   const state = instance.evolve(document?.state ?? null, event);
   if (state === null || state.deleted) return null;
-  return { ...tenantOf(event.metadata), revision: event.revision, state };
+  return { ...tenantOf(event.metadata), revision: event.revision, position: event.position, state };
 }

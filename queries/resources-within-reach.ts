@@ -5,6 +5,7 @@ import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
 import { listPage, pageInput } from '#operations/paging.ts';
 import { type Query, query } from '#operations/query.ts';
+import type { DocumentValue } from '#read-store/read-store.ts';
 import type { Json } from '#src/json.ts';
 import { type ListOf, listOf } from './list-of.ts';
 import { withinReach } from './within-reach.ts';
@@ -13,7 +14,7 @@ const Page = t.partial(pageInput);
 type Page = t.TypeOf<typeof Page>;
 
 /** What one list differs in from another. */
-interface ResourcesWithinReach<Name extends string, Record> {
+interface ResourcesWithinReach<Name extends string, Record, Document extends DocumentValue> {
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
@@ -24,19 +25,22 @@ interface ResourcesWithinReach<Name extends string, Record> {
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
+  /** The record in a document. Default: its member `record`. */
+  readonly recordOf?: (document: Document) => Record;
   /** Indexed by what `withinReach` asks of each type of key that can have the scope. */
   readonly collection: { readonly name: string };
 }
 
 /** Lists all resources of a kind that the key reaches, oldest first, by the page. */
-export function resourcesWithinReach<Name extends string, Record>({
+export function resourcesWithinReach<Name extends string, Record, Document extends DocumentValue>({
   member,
   record,
   path,
   example,
+  recordOf = recordIn,
   collection,
   ...told
-}: ResourcesWithinReach<Name, Record>): Query<Page, Tenant, ListOf<Name, Record>> {
+}: ResourcesWithinReach<Name, Record, Document>): Query<Page, Tenant, ListOf<Name, Record>> {
   return query<Page, Tenant, ListOf<Name, Record>>({
     ...told,
     http: get(path),
@@ -54,8 +58,12 @@ export function resourcesWithinReach<Name extends string, Record>({
           where: withinReach(caller),
           input,
           name: member,
-          item: ({ value }: { value: { record: Record } }) => value.record,
+          item: ({ value }: { value: Document }) => recordOf(value),
         }),
       ),
   });
+}
+
+function recordIn<Record>(document: DocumentValue): Record {
+  return (document as { readonly record: Record }).record;
 }

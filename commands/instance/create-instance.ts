@@ -8,6 +8,7 @@ import { instanceRecord } from '#domain/instance/answer.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
+import { notPublished } from '#domain/instance/upgradable.ts';
 import { project } from '#domain/project/project.ts';
 import { archived } from '#domain/template/refusals.ts';
 import { reaches } from '#domain/tenancy.ts';
@@ -15,7 +16,7 @@ import { command } from '#operations/command.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { post } from '#operations/operation.ts';
 import { newTarget } from './new-target.ts';
-import { notPublished, reachableVersion, versionNotFound } from './wanted-version.ts';
+import { reachableVersion, versionNotFound } from './wanted-version.ts';
 
 export const createInstance = command({
   name: 'create_instance',
@@ -58,12 +59,12 @@ export const createInstance = command({
       return E.left(failure('project-not-found', `There is no project ${projectId} that this key reaches.`));
     }
     if (wanted.template.status === 'archived') return E.left(archived);
-    const refusal = notPublished(wanted);
+    const refusal = notPublished(wanted.version);
     if (refusal !== null) return E.left(refusal);
-    const fields = fillFields(wanted.fieldsSchema, fieldValues, {}, '/fieldValues');
+    const fields = fillFields(wanted.version.fieldsSchema, fieldValues, {}, '/fieldValues');
     if ('faults' in fields) return E.left(invalidInput(fields.faults));
     const planning = { instanceId: id, projectId, operation: 1, had: null, isThere: () => false };
-    const target = newTarget(wanted, fields.values, planning);
+    const target = newTarget(wanted.version, fields.values, planning);
     const { organizationId } = place;
     return E.right([
       happened('InstanceCreated', { id, projectId, organizationId, templateId: wanted.template.id, name, ...target }),

@@ -50,7 +50,7 @@ export const retryInstance = command({
       had: state.base?.resources ?? null,
       isThere: present.isThere,
     };
-    const target = newTarget(wanted, state.target.fieldValues, planning);
+    const target = newTarget(wanted.version, state.target.fieldValues, planning);
     return E.right([happened('InstanceRetryRequested', { id, operation, ...target })]);
   },
   answer: ({ state }) => instanceRecord(state),

@@ -57,7 +57,7 @@ export const upgradeInstance = command({
     const refusal = notUpgradable(state, wanted.version) ?? (onDrift === 'reject' ? drifted(state, present) : null);
     if (refusal !== null) return E.left(refusal);
     const { fieldValues } = shownTarget(state);
-    const fields = fillFields(wanted.fieldsSchema, newFieldValues, fieldValues, '/newFieldValues');
+    const fields = fillFields(wanted.version.fieldsSchema, newFieldValues, fieldValues, '/newFieldValues');
     if ('faults' in fields) return E.left(invalidInput(fields.faults));
     const operation = state.operations + 1;
     const { projectId } = state;
@@ -69,7 +69,7 @@ export const upgradeInstance = command({
       isThere: present.isThere,
     };
     return E.right([
-      happened('InstanceUpgradeRequested', { id, operation, ...newTarget(wanted, fields.values, planning) }),
+      happened('InstanceUpgradeRequested', { id, operation, ...newTarget(wanted.version, fields.values, planning) }),
     ]);
   },
   answer: ({ state }) => instanceRecord(state),

@@ -1,9 +1,10 @@
 import { driftedFlows, type SeenFlow } from '#domain/instance/drift.ts';
+import type { QueryContext } from '#operations/query.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
 import type { InstanceDocument } from '#projections/instances.ts';
 import { instances } from '#projections/instances.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
+import type { ReadStore, StoredDocument } from '#read-store/read-store.ts';
 
 /** The read models that drift is told from. */
 export const driftReads = [flows.name, agentProfiles.name];
@@ -16,14 +17,21 @@ export interface Drift {
 
 const tries = 3;
 
-/** Tells an instance's drift. What is being done about the instance meanwhile is not taken for it. */
-export async function driftOf(documents: ReadStore, id: string, first: InstanceDocument): Promise<Drift> {
-  let document = first;
+/**
+ * Tells an instance's drift. What its own operations do is not taken for it: neither what these read models do not show
+ * yet, nor what they have shown since the instance was read.
+ */
+export async function driftOf(
+  { documents, reached }: Pick<QueryContext<unknown, InstanceDocument>, 'documents' | 'reached'>,
+  { id, value }: StoredDocument<InstanceDocument>,
+): Promise<Drift> {
+  let document = value;
   for (let left = tries; ; left -= 1) {
+    if ((await driftedNow(documents, document)).length === 0) return { document, drifted: [] };
+    await reached(driftReads, document.position);
     const drifted = await driftedNow(documents, document);
-    if (drifted.length === 0 || left === 0) return { document, drifted };
     const after = await documents.get<InstanceDocument>(instances.name, id, 'fresh');
-    if (after === null || after.value.revision === document.revision) return { document, drifted };
+    if (after === null || after.value.revision === document.revision || left === 0) return { document, drifted };
     document = after.value;
   }
 }

@@ -27,8 +27,8 @@ export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, Insta
   reads: [instances.name, ...driftReads],
   subject: { collection: instances.name, parameter: 'instanceId', notFound: 'instance-not-found' },
   hasRevision: true,
-  answer: async ({ subject, documents }) => {
-    const { document, drifted } = await driftOf(documents, subject.id, subject.value);
+  answer: async (context) => {
+    const { document, drifted } = await driftOf(context, context.subject);
     return E.right({ body: { ...instanceRecord(document.state), drifted }, revision: document.revision });
   },
 });

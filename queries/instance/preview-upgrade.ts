@@ -7,7 +7,7 @@ import { failure } from '#domain/failure.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { shownTarget } from '#domain/instance/instance.ts';
 import { notUpgradable } from '#domain/instance/upgradable.ts';
-import { scopesOfKeyType } from '#domain/scope.ts';
+import { isHiddenFrom } from '#domain/scope.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type Caller, reaches } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
@@ -70,14 +70,16 @@ export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Pr
   },
   reads: [instances.name, templateVersions.name, ...driftReads],
   subject: { collection: instances.name, parameter: 'instanceId', notFound: 'instance-not-found' },
-  answer: async ({ input: { targetTemplateVersionId: id }, subject, caller, documents }) => {
+  answer: async (context) => {
+    const { subject, caller, documents } = context;
+    const { targetTemplateVersionId: id } = context.input;
     const wanted = await templateVersion(documents, id);
     if (wanted === null || !mayRead(caller, wanted)) {
       return E.left(failure('template-version-not-found', `There is no template version ${id} that this key reaches.`));
     }
     const refusal = notUpgradable(subject.value.state, wanted.record);
     if (refusal !== null) return E.left(refusal);
-    const { document, drifted } = await driftOf(documents, subject.id, subject.value);
+    const { document, drifted } = await driftOf(context, subject);
     const had = await templateVersion(documents, shownTarget(document.state).templateVersionId);
     const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
     const fields = fieldChanges(document, had?.record ?? null, wanted.record);
@@ -91,7 +93,7 @@ async function templateVersion(documents: ReadStore, id: string): Promise<Templa
 
 /** A customer's key sees its instances, and nothing of the templates behind them. */
 const mayRead = (caller: Caller, version: TemplateVersionDocument) =>
-  scopesOfKeyType[caller.keyType].has('templates:read') && reaches(caller, version);
+  !isHiddenFrom(caller.keyType, 'templates:read') && reaches(caller, version);
 
 function flowChanges(
   { state }: InstanceDocument,

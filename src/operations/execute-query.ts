@@ -56,7 +56,7 @@ async function execute(
   if (E.isLeft(read)) return read;
   const input = decodeInput(definition.input, read.right.fields);
   if (E.isLeft(input)) return input;
-  const { documents, keyUsage, personalData, projectionStatus } = runtime;
+  const { documents, keyUsage, personalData, reached, projectionStatus } = runtime;
   const answer = await definition.answer({
     input: input.right,
     subject: subject.right,
@@ -64,6 +64,7 @@ async function execute(
     documents,
     keyUsage,
     personalReader: (subjects) => personalData.readerOf(subjects),
+    reached,
     projectionStatus,
   });
   if (E.isLeft(answer)) return answer;

@@ -19,6 +19,8 @@ export interface QueryContext<Input, Subject extends object> {
   readonly keyUsage: KeyUsage;
   /** Gives what reads the personal texts of these subjects. */
   readonly personalReader: PersonalData['readerOf'];
+  /** Waits, one second at most, until these projections have passed a position. */
+  readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** How each projection stands now. */
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
 }

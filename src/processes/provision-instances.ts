@@ -17,8 +17,9 @@ import {
 import { decideAgentProfileStep, decideFlowStep, decideStoreStep } from '#domain/instance/step-decisions.ts';
 import type { Step } from '#domain/instance/steps.ts';
 import { store } from '#domain/store/store.ts';
-import type { FieldsSchema, TemplatePayload } from '#domain/template/payload.ts';
+import { templateVersionRecord } from '#domain/template/answer.ts';
 import { fillPlaceholders } from '#domain/template/placeholders.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersion } from '#domain/template/template.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import type { Json } from '#src/json.ts';
@@ -56,12 +57,6 @@ export function provisionInstances(patience: Patience = defaultPatience): Proces
   };
 }
 
-/** A template version, as far as flows are made from it. */
-interface Contents {
-  readonly payload: TemplatePayload;
-  readonly fieldsSchema: FieldsSchema;
-}
-
 /** An instance as its operation finds it. */
 interface Found {
   readonly state: NonNullable<InstanceState>;
@@ -75,7 +70,7 @@ class Provisioning {
   readonly #number: number;
   readonly #patience: Patience;
   readonly #tools: ProcessTools;
-  #contents: Promise<Contents> | null = null;
+  #contents: Promise<TemplateVersionRecord> | null = null;
 
   constructor(id: string, number: number, patience: Patience, tools: ProcessTools) {
     this.#id = id;
@@ -188,7 +183,7 @@ class Provisioning {
   }
 
   async #filledSchema(key: string | null, { templateVersionId, fieldValues }: Target): Promise<Json> {
-    this.#contents ??= this.#readContents(templateVersionId);
+    this.#contents ??= this.#version(templateVersionId);
     const { payload, fieldsSchema } = await this.#contents;
     const made = payload.flows.find((each) => each.key === key);
     if (made === undefined) throw new Error(`template version ${templateVersionId} has no flow "${key}"`);
@@ -202,12 +197,9 @@ class Provisioning {
     return result.filled;
   }
 
-  async #readContents(id: string): Promise<Contents> {
+  async #version(id: string): Promise<TemplateVersionRecord> {
     const { state } = await this.#tools.load(templateVersion, id);
-    const version = state?.versions.get(id);
-    if (version === undefined) throw new Error(`there is no template version ${id}`);
-    // As the command that stored them checked them.
-    return (await this.#tools.dataAt(templateVersion, id, version.payloadRevision)) as unknown as Contents;
+    return templateVersionRecord(state, id, (revision) => this.#tools.dataAt(templateVersion, id, revision));
   }
 }
 

@@ -3,9 +3,12 @@ import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import type { InstanceDetails, InstanceRecord } from '#domain/instance/record.ts';
 import type { JsonObject } from '#src/json.ts';
 import type { Client } from '#test/support/client.ts';
-import { type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
+import { describeOnEngines } from '#test/support/engines.ts';
+import { until } from '#test/support/service-process.ts';
 import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
+import { runningService } from './running-service.ts';
+import { type KeyType, newHolder, newOrganization, newProject } from './tenants.ts';
 
 type Named = { readonly id: string };
 
@@ -63,9 +66,8 @@ const third = {
   fieldsSchema: [field({ key: 'text', required: false, defaultValue: 'Open' })],
 };
 
-describe('the contract over HTTP: instances', () => {
-  const folder = temporaryFolder();
-  let service: ServiceProcess;
+describeOnEngines('the contract over HTTP: instances', (engines) => {
+  const running = runningService(engines);
   let admin: Client;
   /** Holds a partner's key. */
   let partner: Client;
@@ -76,8 +78,7 @@ describe('the contract over HTTP: instances', () => {
 
   before(async function () {
     this.timeout(70_000);
-    service = await startService({ dataDir: folder.path });
-    admin = service.client;
+    admin = running.client;
     partner = await holder((await admin.get<{ projectId: string }>('/v1/me')).body.projectId, 'partner');
     const customer = await customerOf(partner, 'Weber');
     ({ projectId, organizationId } = customer);
@@ -85,15 +86,7 @@ describe('the contract over HTTP: instances', () => {
     for (const body of [first, second, third]) versions.push(await published(partner, templateId, body));
   });
 
-  after(async () => {
-    await service?.kill();
-    folder.remove();
-  });
-
-  async function holder(ofProject: string, keyType: string): Promise<Client> {
-    const reply = await admin.post<{ key: string }>(`/v1/projects/${ofProject}/keys`, { name: 'K', keyType });
-    return admin.as(expectStatus(reply, 201).key);
-  }
+  const holder = (ofProject: string, keyType: KeyType) => newHolder(admin, ofProject, keyType);
 
   async function customerOf(client: Client, name: string) {
     const reply = await client.post<{ organizationId: string }>('/v1/partner/customers', {
@@ -145,9 +138,10 @@ describe('the contract over HTTP: instances', () => {
   async function flowOf(id: string | undefined) {
     const reply = await partner.get<FlowRecord>(`/v1/flows/${id}`);
     if (reply.status === 404) return null;
-    const { versions: all } = (await partner.get<{ versions: FlowVersionRecord[] }>(`/v1/flows/${id}/versions`)).body;
+    const list = await partner.get<{ versions: FlowVersionRecord[] }>(`/v1/flows/${id}/versions`);
+    if (list.status === 404) return null;
     const { name, type, agentProfileId } = expectStatus(reply, 200);
-    return { name, type, agentProfileId, schema: all.find(({ isActive }) => isActive)?.flowSchema };
+    return { name, type, agentProfileId, schema: list.body.versions.find(({ isActive }) => isActive)?.flowSchema };
   }
 
   const flowIdOf = ({ resources }: InstanceRecord, key: string) =>
@@ -482,7 +476,7 @@ describe('the contract over HTTP: instances', () => {
   describe('tenancy', () => {
     it('shows a customer its instances and what they made, and lets it change nothing about them', async () => {
       const instance = await active();
-      for (const keyType of ['organization', 'project']) {
+      for (const keyType of ['organization', 'project'] as const) {
         const customer = await holder(projectId, keyType);
         assert.equal(expectStatus(await customer.get<InstanceDetails>(pathOf(instance)), 200).id, instance.id);
         const { instances } = expectStatus(await customer.get<{ instances: Named[] }>('/v1/instances'), 200);
@@ -505,9 +499,7 @@ describe('the contract over HTTP: instances', () => {
 
     it('shows another partner, and another customer, nothing', async () => {
       const instance = await active();
-      const other = expectStatus(await admin.post<Named>('/v1/organizations', { name: 'O', partner: true }), 201);
-      const home = expectStatus(await admin.post<Named>('/v1/projects', { name: 'P', organizationId: other.id }), 201);
-      const stranger = await holder(home.id, 'partner');
+      const stranger = await holder(await newProject(admin, await newOrganization(admin, true)), 'partner');
       const strangersCustomer = await customerOf(stranger, 'Meier');
       const sibling = await customerOf(partner, 'Meier');
       const body = { targetTemplateVersionId: versionId(2) };
@@ -540,16 +532,12 @@ describe('the contract over HTTP: instances', () => {
 
     it('asks for the scope', async () => {
       const { projectId: home } = expectStatus(await admin.get<{ projectId: string }>('/v1/me'), 200);
-      const keyOf = async (scopes: ReadonlyArray<string>) => {
-        const path = `/v1/projects/${home}/keys`;
-        const reply = await admin.post<{ key: string }>(path, { name: 'K', keyType: 'partner', scopes });
-        return admin.as(expectStatus(reply, 201).key);
-      };
+      const keyOf = (...scopes: ReadonlyArray<string>) => newHolder(admin, home, 'partner', scopes);
       const instance = await active();
-      const reader = await keyOf(['instances:read']);
+      const reader = await keyOf('instances:read');
       expectStatus(await reader.get(pathOf(instance)), 200);
       expectProblem(await reader.remove(pathOf(instance)), 403, 'scope-required');
-      const writer = await keyOf(['instances:write']);
+      const writer = await keyOf('instances:write');
       expectProblem(await writer.get(pathOf(instance)), 403, 'scope-required');
       expectProblem(await writer.get('/v1/instances'), 403, 'scope-required');
       expectStatus(await writer.remove(pathOf(instance)), 200);

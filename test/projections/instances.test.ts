@@ -24,7 +24,9 @@ describe('instances projection', () => {
     for (const events of [[instanceCreated()], activeInstance(), upgrading]) {
       const { state } = foldTold(instance, events);
       const revision = events.length - 1;
-      assert.deepEqual(documents(...events), { [ids.instance]: { ...tenants.project, revision, state } });
+      assert.deepEqual(documents(...events), {
+        [ids.instance]: { ...tenants.project, revision, position: revision + 1, state },
+      });
       const document = documents(...events)[ids.instance];
       assert.ok(document);
       assert.deepEqual(instanceRecord(document.state), instanceRecord(state));

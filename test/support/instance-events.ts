@@ -2,6 +2,7 @@ import type { WantedVersion } from '#commands/instance/wanted-version.ts';
 import { happened } from '#domain/event.ts';
 import type { InstanceEvents, Target } from '#domain/instance/events.ts';
 import { planResources } from '#domain/instance/resources.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { template } from '#domain/template/template.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { ids } from '#test/support/story.ts';
@@ -13,7 +14,7 @@ import {
   templateVersionPublished,
 } from '#test/support/template-events.ts';
 
-type Contents = Partial<Pick<WantedVersion, 'payload' | 'fieldsSchema'>>;
+type Contents = Partial<Pick<TemplateVersionRecord, 'payload' | 'fieldsSchema'>>;
 
 /** What the tests' template makes: two flows, an agent profile, a store, and a number that is asked for. */
 export const templateContents = {
@@ -57,7 +58,8 @@ export function wantedVersion(
   );
   const version = state?.versions.get(templateVersionOf(templateId, number));
   if (state === null || version === undefined) throw new Error('there is no such version');
-  return { template: state.record, version, payload, fieldsSchema };
+  const { payloadRevision: _, ...record } = version;
+  return { template: state.record, version: { ...record, payload, fieldsSchema } };
 }
 
 /** What an operation wants the tests' instance to be. */

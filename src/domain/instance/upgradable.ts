@@ -9,18 +9,23 @@ export interface UpgradeVersion {
   readonly publishedAt: string | null;
 }
 
+/** Why nothing can be made of a version yet; null when it can. */
+export function notPublished({ id, publishedAt }: Pick<UpgradeVersion, 'id' | 'publishedAt'>): Failure | null {
+  if (publishedAt !== null) return null;
+  return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
+}
+
 /** Why an instance cannot be upgraded to a version; null when it can. */
 export function notUpgradable(state: NonNullable<InstanceState>, wanted: UpgradeVersion): Failure | null {
-  const { id, templateId, version, publishedAt } = wanted;
+  const { id, templateId, version } = wanted;
   if (templateId !== state.templateId) {
     return failure(
       'template-version-of-another-template',
       `Version ${id} is of template ${templateId}; the instance is of ${state.templateId}.`,
     );
   }
-  if (publishedAt === null) {
-    return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
-  }
+  const refusal = notPublished(wanted);
+  if (refusal !== null) return refusal;
   const { templateVersion } = shownTarget(state);
   if (version > templateVersion) return null;
   return failure('template-version-not-newer', `The instance has version ${templateVersion}; ${version} is not newer.`);

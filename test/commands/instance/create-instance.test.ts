@@ -5,6 +5,7 @@ import type { WantedVersion } from '#commands/instance/wanted-version.ts';
 import { happened } from '#domain/event.ts';
 import { planResources } from '#domain/instance/resources.ts';
 import { project } from '#domain/project/project.ts';
+import type { FieldsSchema } from '#domain/template/payload.ts';
 import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { templateContents, wantedVersion } from '#test/support/instance-events.ts';
@@ -25,7 +26,7 @@ const context = (wanted: WantedVersion | null = wantedVersion(), caller = caller
 });
 
 /** What is wrong with the field values, by pointer. */
-function faults(fieldsSchema: WantedVersion['fieldsSchema'], values: Record<string, string>) {
+function faults(fieldsSchema: FieldsSchema, values: Record<string, string>) {
   const { also, caller } = context(wantedVersion(1, { fieldsSchema }));
   const decided = createInstance.decide({ ...input, fieldValues: values }, null, {
     caller,

@@ -6,6 +6,7 @@ import type { WantedVersion } from '#commands/instance/wanted-version.ts';
 import { happened } from '#domain/event.ts';
 import type { Target } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
+import type { FieldsSchema } from '#domain/template/payload.ts';
 import { decidedAt, given, secretKey } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import {
@@ -51,11 +52,7 @@ const context = (wanted: WantedVersion | null = wantedVersion(2), seen = present
 });
 
 /** The values that an upgrade takes, or what is wrong with those given. */
-function values(
-  fieldsSchema: WantedVersion['fieldsSchema'],
-  had: Record<string, string>,
-  newFieldValues: Record<string, string> = {},
-) {
+function values(fieldsSchema: FieldsSchema, had: Record<string, string>, newFieldValues: Record<string, string> = {}) {
   const history = [instanceCreated({ fieldValues: had }), progressed(1, 4), committed(1), ended(1)];
   const decided = upgradeInstance.decide({ ...input, newFieldValues }, stateOf(instance, ...history), {
     ...context(wantedVersion(2, { fieldsSchema })),

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { updateFlow } from '#commands/flow/update-flow.ts';
+import type { InstanceDocument } from '#projections/instances.ts';
+import { driftOf } from '#queries/instance/drift-of.ts';
+import type { ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import { InstanceStory } from '#test/support/instance-story.ts';
+import { ReadModel } from '#test/support/read-model.ts';
+import { payload, payloadFlow } from '#test/support/template-payload.ts';
+
+const version = (flowSchema: string) => ({ payload: payload({ flows: [payloadFlow({ flowSchema })] }) });
+
+/** An upgraded instance, and read models of which all but that of instances lag behind until they are waited for. */
+async function lagging(byHand = false) {
+  const story = await InstanceStory.begun();
+  const [first, second] = [await story.version(version('first')), await story.version(version('second'))];
+  const id = await story.create(first);
+  await story.drive.settle();
+  const { log } = story.service.store;
+  const before = new ReadModel([...log]);
+  await story.upgrade(id, second);
+  await story.drive.settle();
+  const flowId = (await story.instance(id)).resources.flows[0]?.flowId ?? '';
+  if (byHand) await story.service.ok(updateFlow, { flowId }, { body: { name: 'Ours' } });
+  const now = new ReadModel(log);
+  const waitedFor: Array<readonly [ReadonlyArray<string>, number]> = [];
+  const get: ReadStore['get'] = (collection, key) =>
+    (collection === 'instances' || waitedFor.length > 0 ? now : before).get(collection, key);
+  const reached = async (names: ReadonlyArray<string>, position: number) => waitedFor.push([names, position]) > 0;
+  const subject = (await now.get<InstanceDocument>('instances', id)) as StoredDocument<InstanceDocument>;
+  const documents = { ...now, get } as ReadStore;
+  return { flowId, subject, waitedFor, drift: () => driftOf({ documents, reached }, subject) };
+}
+
+describe('drift, from read models', () => {
+  it('is not what they do not show yet of the instance’s own operations', async () => {
+    const { drift, subject, waitedFor } = await lagging();
+    assert.deepEqual((await drift()).drifted, []);
+    assert.deepEqual(waitedFor, [[['flows', 'agent-profiles'], subject.value.position]]);
+  });
+
+  it('is what was changed by hand, once they have come so far', async () => {
+    const { drift, flowId } = await lagging(true);
+    assert.deepEqual((await drift()).drifted, [flowId]);
+  });
+});
