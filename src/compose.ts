@@ -11,15 +11,11 @@ import type { Lookup } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
 import { queryOperation } from '#operations/execute-query.ts';
 import type { AnyOperation, Operation } from '#operations/operation.ts';
-import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import type { CheckpointStore } from '#processes/checkpoint-store.ts';
-import { createCustomerProjects } from '#processes/create-customer-projects.ts';
-import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
-import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
 import type { ProcessProgress } from '#processes/process-progress.ts';
-import { provisionInstances } from '#processes/provision-instances.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
+import { processTable } from '#processes/table.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
 import { filledOnly } from '#read-store/filled-read-store.ts';
@@ -197,13 +193,7 @@ function startProcesses(
   log: Logger,
   opened: AsyncDisposableStack,
 ): ReadonlyArray<ProcessProgress> {
-  const processes = [
-    detachPhoneNumbers,
-    assignAgentProfiles,
-    createCustomerProjects,
-    destroySubjectKeys(personalData),
-    provisionInstances(),
-  ];
+  const processes = processTable(personalData);
   const reached = (collection: string, position: number) =>
     hasReached(projections, [collection], position, upToDateMilliseconds);
   const surroundings = { store: events, handler, documents, checkpoints, reached, log, opened };

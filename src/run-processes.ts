@@ -45,10 +45,10 @@ export function runProcesses(
 /** How far processes are that any node may run. */
 export function watchProcesses(
   processes: ReadonlyArray<Process>,
-  { checkpoints, log, opened }: Pick<ProcessSurroundings, 'checkpoints' | 'log' | 'opened'>,
+  { store, checkpoints, log, opened }: Pick<ProcessSurroundings, 'store' | 'checkpoints' | 'log' | 'opened'>,
 ): ReadonlyArray<ProcessProgress> {
   return processes.map((process) => {
-    const progress = new PolledProcessProgress({ process, checkpoints, log });
+    const progress = new PolledProcessProgress({ process, store, checkpoints, log });
     opened.defer(() => progress.close());
     return progress;
   });

@@ -19,7 +19,7 @@ export const createCustomer = command({
   input: t.type({ name: text({ min: 1, max: 200 }), clientEmail: email }),
   personal: true,
   output: t.type({ organizationId: cuid }),
-  failures: ['organization-not-partner'],
+  failures: ['organization-not-partner', 'idempotency-key-erased'],
   example: {
     input: { name: examples.customer.name, clientEmail: examples.customer.clientEmail },
     output: { organizationId: examples.customer.organizationId },

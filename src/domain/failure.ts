@@ -46,6 +46,7 @@ export const failures = {
   'invalid-input': { status: 422, title: 'The input is not valid' },
   'nesting-too-deep': { status: 422, title: 'The JSON is nested too deeply' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another body' },
+  'idempotency-key-erased': { status: 422, title: 'What the Idempotency-Key was used for was erased' },
   'invalid-header': { status: 422, title: 'A header is not valid' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   'too-many-calls': { status: 429, title: 'Too many calls at once' },

@@ -10,7 +10,7 @@ import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-st
 import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
 import type { RememberedRequest, StreamState } from '#event-store/stream-state.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import type { PersonalData } from '#src/subject-keys/personal-data.ts';
+import { erasedHash, type PersonalData } from '#src/subject-keys/personal-data.ts';
 import type { AlsoLoads, AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
 import { decodeInput } from './decode-input.ts';
 import { freshSecret } from './fresh-secret.ts';
@@ -165,6 +165,7 @@ class CommandExecutor {
   #early({ idempotency, request, id, input, fresh }: Sound, stream: StreamState<unknown>): Early | null {
     const repeated = idempotency === null ? undefined : stream.remembered.get(idempotency.key);
     if (repeated !== undefined) {
+      if (idempotency?.body === erasedHash) return { failure: erasedSince };
       return repeated.bodyHash === idempotency?.body ? { repeated } : { failure: keyReused };
     }
     const { entity, newId, isThere, isTaken } = this.#definition;
@@ -310,6 +311,12 @@ const stillRunning = failure(
   'idempotency-key-in-progress',
   'A request with this Idempotency-Key has not been answered yet. Wait for it, or send it again later.',
   { retryAfterSeconds: 1 },
+);
+
+const erasedSince = failure(
+  'idempotency-key-erased',
+  'This Idempotency-Key created something whose personal data was erased since: what the body was is not known any ' +
+    'more, so it is not answered again. Use a new key for a new request.',
 );
 
 const keyReused = failure(

@@ -1,23 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Checkpoint, CheckpointStore } from './checkpoint-store.ts';
+import type { Checkpoint } from './checkpoint-store.ts';
 
 /** How often a checkpoint that moves is written: what lies between is reacted to again after a crash. */
 const restMilliseconds = 100;
 
 /** Writes a process's checkpoint whenever it has moved: one write at a time, each of the newest position. */
 export class CheckpointKeeper {
-  readonly #checkpoints: CheckpointStore;
-  readonly #process: string;
+  readonly #store: (checkpoint: Checkpoint) => Promise<void>;
   #wanted: Checkpoint;
   #written: number;
   #writing: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
   readonly #onFailure: () => void;
 
-  /** @param stored what is stored now; @param onFailure is told once that a write failed: `saved` rejects with it */
-  constructor(checkpoints: CheckpointStore, process: string, stored: Checkpoint, onFailure: () => void) {
-    this.#checkpoints = checkpoints;
-    this.#process = process;
+  /**
+   * @param store writes one
+   * @param stored what is stored now
+   * @param onFailure is told once that a write failed: `saved` rejects with it
+   */
+  constructor(store: (checkpoint: Checkpoint) => Promise<void>, stored: Checkpoint, onFailure: () => void) {
+    this.#store = store;
     this.#wanted = stored;
     this.#written = stored.position;
     this.#onFailure = onFailure;
@@ -42,7 +44,7 @@ export class CheckpointKeeper {
   async #write(): Promise<void> {
     const checkpoint = this.#wanted;
     try {
-      await this.#checkpoints.write(this.#process, checkpoint);
+      await this.#store(checkpoint);
       this.#written = checkpoint.position;
       await sleep(restMilliseconds);
     } catch (error) {

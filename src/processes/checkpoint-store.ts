@@ -6,19 +6,28 @@ export interface Checkpoint {
   readonly lastAppended: number;
 }
 
-/** Where processes keep how far they are. Not in the read store: a rebuild of read models re-runs no process. */
+/**
+ * Where processes keep how far they are. Not in the read store: a rebuild of read models re-runs no process. A
+ * checkpoint is of one log (`src/event-store/log-identity.ts`) and counts for no other; one of an older release, which
+ * names none, is taken for that of whoever asks.
+ */
 export interface CheckpointStore {
   /**
-   * Where a process stands, for whoever runs it from now on.
+   * Where a process stands in a log, for whoever runs it there from now on: at the beginning after another log.
    * @throws Unavailable; Superseded where nodes share the store and another runs the process under a newer lease
    */
-  read(process: string): Promise<Checkpoint>;
-  /** Where a process stands, whoever runs it. @throws Unavailable */
-  peek(process: string): Promise<Checkpoint>;
-  /** @throws as `read` */
-  write(process: string, checkpoint: Checkpoint): Promise<void>;
+  read(process: string, log: string): Promise<Checkpoint>;
+  /** Where a process stands in a log, whoever runs it. @throws Unavailable */
+  peek(process: string, log: string): Promise<Checkpoint>;
+  /**
+   * Of the log that was last read for.
+   * @throws Unavailable; Superseded as `read`, and once the process was read for another log
+   */
+  write(process: string, log: string, checkpoint: Checkpoint): Promise<void>;
+  /** Sets a process back to the beginning of the log. @throws as `write` */
+  reset(process: string, log: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of a process that has never run. */
+/** Of a process that has seen nothing of the log. */
 export const beginning: Checkpoint = { position: 0, lastAppended: 0 };

@@ -1,4 +1,4 @@
-import { type Collection, Long } from 'mongodb';
+import { type Collection, type Filter, Long, type UpdateFilter } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Superseded } from '#src/superseded.ts';
 import { beginning, type Checkpoint, type CheckpointStore } from './checkpoint-store.ts';
@@ -8,6 +8,8 @@ const checkpointsName = 'processCheckpoints';
 interface CheckpointRecord<Position = Long> {
   /** The process's name. */
   readonly _id: string;
+  /** The log that the positions are of; missing in records of older releases. */
+  readonly log?: string;
   readonly position: Position;
   readonly lastAppended: Position;
   /** The newest fencing token that was seen. */
@@ -20,35 +22,45 @@ export interface MongoDbCheckpointStoreOptions extends MongoDbConnectionOptions 
 }
 
 /**
- * Checkpoints on MongoDB, which nodes share. They never go back. Reading one tells that this node runs the process now:
- * from then on a node with an older token is refused with `Superseded`.
+ * Checkpoints on MongoDB, which nodes share. Writes never take them back, so that late ones do no harm. Reading one
+ * tells that this node runs the process now: from then on a node with an older token is refused with `Superseded`.
  */
 export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbCheckpointStoreOptions): CheckpointStore {
   const connection = new MongoDbConnection(options);
   const token = Long.fromNumber(fence);
+  const begun = { ...stored(beginning), fence: token };
   const records = <Result>(work: (records: Collection<CheckpointRecord>) => Promise<Result>) =>
     connection.call((database) => work(database.collection(checkpointsName)));
-  const write = async (process: string, checkpoint: Checkpoint): Promise<void> => {
-    const { matchedCount } = await records((all) =>
-      all.updateOne({ _id: process, fence: { $lte: token } }, { $max: stored(checkpoint), $set: { fence: token } }),
-    );
-    if (matchedCount === 0) throw new Superseded(`The process ${process} is run by another node now.`);
+  /** @returns whether there was such a record, and no node with a newer token */
+  const change = async (filter: Filter<CheckpointRecord>, update: UpdateFilter<CheckpointRecord>): Promise<boolean> => {
+    const fenced = { ...filter, fence: { $lte: token } };
+    return (await records((all) => all.updateOne(fenced, update))).matchedCount > 0;
   };
-  const peek = async (process: string): Promise<Checkpoint> => {
+  const changeOwn = async (process: string, log: string, update: UpdateFilter<CheckpointRecord>): Promise<void> => {
+    if (await change({ _id: process, log }, update)) return;
+    throw new Superseded(`The process ${process} is run by another node now, or on another log.`);
+  };
+  const write = (process: string, log: string, checkpoint: Checkpoint) =>
+    changeOwn(process, log, { $max: stored(checkpoint), $set: { fence: token } });
+  const peek = async (process: string, log: string): Promise<Checkpoint> => {
     const record = await connection.call((database) =>
       database.collection<CheckpointRecord<number>>(checkpointsName).findOne({ _id: process }),
     );
-    return record === null ? beginning : { position: record.position, lastAppended: record.lastAppended };
+    if (record === null || (record.log ?? log) !== log) return beginning;
+    return { position: record.position, lastAppended: record.lastAppended };
   };
   return {
-    read: async (process) => {
-      const begun = { $setOnInsert: { ...stored(beginning), fence: token } };
-      await records((all) => all.updateOne({ _id: process }, begun, { upsert: true }));
-      await write(process, beginning);
-      return peek(process);
+    read: async (process, log) => {
+      await records((all) => all.updateOne({ _id: process }, { $setOnInsert: { ...begun, log } }, { upsert: true }));
+      await change({ _id: process, log: { $exists: false } }, { $set: { log, fence: token } });
+      await change({ _id: process, log: { $ne: log } }, { $set: { ...begun, log } });
+      await write(process, log, beginning);
+      return peek(process, log);
     },
     peek,
     write,
+    // Carried out late it may come after writes: the next of them is ahead of it again.
+    reset: (process, log) => changeOwn(process, log, { $set: begun }),
     close: () => connection.close(),
   };
 }

@@ -1,8 +1,9 @@
-import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
 import type { Log } from '#read-store/log.ts';
 import { OutageLog } from '#src/outage-log.ts';
 import { pause } from '#src/pause.ts';
-import type { CheckpointStore } from './checkpoint-store.ts';
+import { beginning, type Checkpoint, type CheckpointStore } from './checkpoint-store.ts';
 import { PassedPositions } from './passed-positions.ts';
 import { concernsOneOf, type Process } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
@@ -13,6 +14,7 @@ const outageMilliseconds = 250;
 
 export interface PolledProcessProgressOptions {
   readonly process: Process;
+  readonly store: Pick<EventStore, 'subscribe'>;
   readonly checkpoints: Pick<CheckpointStore, 'peek'>;
   readonly log: Log;
 }
@@ -23,6 +25,8 @@ export class PolledProcessProgress implements ProcessProgress {
   readonly #positions = new PassedPositions();
   readonly #closing = new AbortController();
   readonly #outage: OutageLog;
+  /** The log's identity, once it was asked for. */
+  #identity: string | null = null;
   #polling: Promise<void> | null = null;
 
   constructor(options: PolledProcessProgressOptions) {
@@ -49,11 +53,10 @@ export class PolledProcessProgress implements ProcessProgress {
   }
 
   async #poll(): Promise<void> {
-    const { checkpoints, process } = this.#options;
     const { signal } = this.#closing;
     while (this.#positions.waiting && !signal.aborted) {
       try {
-        this.#positions.update(await checkpoints.peek(process.name));
+        this.#positions.update(await this.#peek());
         this.#outage.succeeded();
       } catch (error) {
         this.#outage.failed(error);
@@ -62,5 +65,11 @@ export class PolledProcessProgress implements ProcessProgress {
       if (this.#positions.waiting) await pause(pollMilliseconds, signal);
     }
     this.#polling = null;
+  }
+
+  async #peek(): Promise<Checkpoint> {
+    const { store, checkpoints, process } = this.#options;
+    this.#identity ??= await identityOfLog(store, this.#closing.signal);
+    return this.#identity === null ? beginning : checkpoints.peek(process.name, this.#identity);
   }
 }

@@ -3,11 +3,12 @@ import * as E from 'fp-ts/lib/Either.js';
 import { streamOf } from '#domain/entity.ts';
 import type { CommandHandler } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { pause } from '#src/pause.ts';
 import { Superseded } from '#src/superseded.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
-import type { Checkpoint, CheckpointStore } from './checkpoint-store.ts';
+import { beginning, type Checkpoint, type CheckpointStore } from './checkpoint-store.ts';
 import { HandlingRefused } from './handling-refused.ts';
 import { PassedPositions } from './passed-positions.ts';
 import { concernsOneOf, type Process, type ProcessTools } from './process.ts';
@@ -36,6 +37,8 @@ export class ProcessRunner implements ProcessProgress {
   readonly #options: ProcessRunnerOptions;
   readonly #stopped = new AbortController();
   readonly #positions = new PassedPositions();
+  /** The identity of the log that it looks at. */
+  #log = '';
   #lastAppended = 0;
   #running: Promise<void> | undefined;
 
@@ -83,13 +86,10 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { process, store, checkpoints } = this.#options;
-    const checkpoint = await checkpoints.read(process.name);
-    this.#lastAppended = Math.max(this.#lastAppended, checkpoint.lastAppended);
-    // A log that ends before what was seen of it is another log: restored from a backup, perhaps.
-    const known = checkpoint.position <= (await store.lastPosition());
-    if (!known) this.#lastAppended = 0;
-    const after = known ? checkpoint.position : 0;
+    const { process, store } = this.#options;
+    const log = await identityOfLog(store, signal);
+    if (log === null) return;
+    const after = await this.#takeUp(log);
     this.#pass(after);
     if (process.atOnce !== undefined) return this.#followAtOnce(after, process.atOnce, signal);
     for await (const batch of store.subscribe({ after, types: process.types, signal })) {
@@ -105,13 +105,30 @@ export class ProcessRunner implements ProcessProgress {
     }
   }
 
+  /** @returns the position after which it has yet to look at the log: its beginning, where what was seen was another */
+  async #takeUp(log: string): Promise<number> {
+    const { process, store, checkpoints } = this.#options;
+    if (log !== this.#log) this.#lastAppended = 0;
+    this.#log = log;
+    const checkpoint = await checkpoints.read(process.name, log);
+    if (checkpoint.position <= (await store.lastPosition())) {
+      this.#lastAppended = Math.max(this.#lastAppended, checkpoint.lastAppended);
+      return checkpoint.position;
+    }
+    // A log that ends before what was seen of it was restored from a backup, perhaps: what follows is not what followed.
+    await checkpoints.reset(process.name, log);
+    this.#lastAppended = beginning.lastAppended;
+    return beginning.position;
+  }
+
   async #followAtOnce(after: number, atOnce: number, stopped: AbortSignal): Promise<void> {
-    const { process, store, checkpoints, log } = this.#options;
+    const { process, store, log } = this.#options;
     const failed = new AbortController();
     const signal = AbortSignal.any([stopped, failed.signal]);
     // Every reaction that pauses listens to it.
     setMaxListeners(0, signal);
-    const keeper = new CheckpointKeeper(checkpoints, process.name, this.#checkpointAt(after), () => failed.abort());
+    const write = (checkpoint: Checkpoint) => this.#write(checkpoint);
+    const keeper = new CheckpointKeeper(write, this.#checkpointAt(after), () => failed.abort());
     const moved = () => {
       keeper.move(this.#checkpointAt(reactions.passed));
       this.#pass(reactions.passed);
@@ -139,9 +156,13 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #store(position: number): Promise<void> {
-    const { checkpoints, process } = this.#options;
-    await checkpoints.write(process.name, this.#checkpointAt(position));
+    await this.#write(this.#checkpointAt(position));
     this.#pass(position);
+  }
+
+  #write(checkpoint: Checkpoint): Promise<void> {
+    const { checkpoints, process } = this.#options;
+    return checkpoints.write(process.name, this.#log, checkpoint);
   }
 
   #pass(position: number): void {

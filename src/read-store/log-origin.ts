@@ -1,9 +1,7 @@
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { identityByFirst } from '#event-store/log-identity.ts';
 
-/**
- * Which log each read model was made from. A log is known by its first event and where that stands: moved to another
- * store, the same events have other positions, and a checkpoint says nothing of them.
- */
+/** Which log each read model was made from: on another its checkpoint says nothing. */
 export class LogOrigin {
   #log: string | null;
   readonly #madeFrom: Map<string, string>;
@@ -13,7 +11,7 @@ export class LogOrigin {
    * @param madeFrom by projection, as it was noted; where nothing was, a read model is taken for this log's
    */
   constructor(first: RecordedEvent | null, madeFrom: Readonly<Record<string, string>> = {}) {
-    this.#log = first === null ? null : identityOf(first);
+    this.#log = first === null ? null : identityByFirst(first);
     this.#madeFrom = new Map(Object.entries(madeFrom));
   }
 
@@ -37,7 +35,7 @@ export class LogOrigin {
   begun(events: ReadonlyArray<RecordedEvent>): boolean {
     const [first] = events;
     if (this.#log !== null || first === undefined) return false;
-    this.#log = identityOf(first);
+    this.#log = identityByFirst(first);
     return true;
   }
 
@@ -51,10 +49,6 @@ export class LogOrigin {
     }
     return isNew;
   }
-}
-
-function identityOf({ position, id }: RecordedEvent): string {
-  return `${position}/${id}`;
 }
 
 /** The log's first event; null while it is empty, or once the signal aborts. @throws Unavailable */

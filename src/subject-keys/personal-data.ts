@@ -5,6 +5,9 @@ import type { SubjectKeys } from './subject-keys.ts';
 /** Reads a text of a subject's; the field is the name under which it was sealed. */
 export type PersonalReader = (subject: string, field: string, text: PersonalText) => string;
 
+/** Stands for the keyed hash of an input of somebody whose data was erased. */
+export const erasedHash = '';
+
 const nonceBytes = 12;
 const tagBytes = 16;
 
@@ -50,12 +53,12 @@ export class PersonalData {
   /**
    * A hash that tells the same input again while the subject's data is there, and nothing once it was erased: a plain
    * one of a name and an address could be found by trying.
-   * @returns hex; empty once the subject's data was erased
+   * @returns hex; `erasedHash` once the subject's data was erased
    * @throws Unavailable
    */
   async keyedHash(subject: string, input: string): Promise<string> {
     const key = await this.#keys.obtain(subject);
-    return key === null ? '' : createHmac('sha256', key).update(input).digest('hex');
+    return key === null ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
   }
 
   /** Makes every text of a subject's unreadable, for good. May be called again. @throws Unavailable */

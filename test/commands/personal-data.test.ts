@@ -97,7 +97,9 @@ describe('personal data of commands', () => {
     const service = await begun();
     const id = await create(service, once);
     await erase(service, id);
-    assert.equal(await service.refusal(createCustomer, {}, once), 'idempotency-key-reused');
+    for (const sent of [once, { ...once, body: { ...body, name: 'Harbour Dentists' } }]) {
+      assert.equal(await service.refusal(createCustomer, {}, sent), 'idempotency-key-erased');
+    }
     assert.equal(service.subjectKeys.secrets.get(id), null);
   });
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import type { CheckpointStore } from '#processes/checkpoint-store.ts';
+import { beginning, type CheckpointStore } from '#processes/checkpoint-store.ts';
+import { Superseded } from '#src/superseded.ts';
+
+const log = '3/first';
+const other = '3/another';
 
 /** What every checkpoint store must do. @param open makes an empty place, and opens it as often as it is asked */
 export function checkpointStoreContract(
@@ -19,27 +23,62 @@ export function checkpointStoreContract(
     });
 
     it('begins at the beginning', async () => {
-      assert.deepEqual(await store.peek('one'), { position: 0, lastAppended: 0 });
-      assert.deepEqual(await store.read('one'), { position: 0, lastAppended: 0 });
-      assert.deepEqual(await store.peek('one'), { position: 0, lastAppended: 0 });
+      assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0 });
+      assert.deepEqual(await store.read('one', log), { position: 0, lastAppended: 0 });
+      assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0 });
     });
 
     it('keeps what was written of each process', async () => {
-      await store.read('one');
-      await store.write('one', { position: 7, lastAppended: 0 });
-      await store.write('one', { position: 2 ** 40, lastAppended: 2 ** 40 + 3 });
-      assert.deepEqual(await store.read('one'), { position: 2 ** 40, lastAppended: 2 ** 40 + 3 });
-      assert.deepEqual(await store.read('two'), { position: 0, lastAppended: 0 });
+      await store.read('one', log);
+      await store.write('one', log, { position: 7, lastAppended: 0 });
+      await store.write('one', log, { position: 2 ** 40, lastAppended: 2 ** 40 + 3 });
+      assert.deepEqual(await store.read('one', log), { position: 2 ** 40, lastAppended: 2 ** 40 + 3 });
+      assert.deepEqual(await store.read('two', log), { position: 0, lastAppended: 0 });
     });
 
     it('shows it to those who only look, and after a restart', async () => {
-      await store.read('one');
-      await store.write('one', { position: 7, lastAppended: 5 });
-      assert.deepEqual(await store.peek('one'), { position: 7, lastAppended: 5 });
+      await store.read('one', log);
+      await store.write('one', log, { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5 });
       await store.close();
       store = place.connect();
-      assert.deepEqual(await store.peek('one'), { position: 7, lastAppended: 5 });
-      assert.deepEqual(await store.read('one'), { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.read('one', log), { position: 7, lastAppended: 5 });
+    });
+
+    it('tells nothing of one log about another', async () => {
+      await store.read('one', log);
+      await store.write('one', log, { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.peek('one', other), beginning);
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5 }, 'looking has changed it');
+      assert.deepEqual(await store.read('one', other), beginning);
+      assert.deepEqual(await store.peek('one', other), beginning);
+      assert.deepEqual(await store.peek('one', log), beginning);
+      await store.write('one', other, { position: 2, lastAppended: 1 });
+      assert.deepEqual(await store.read('one', other), { position: 2, lastAppended: 1 });
+      assert.deepEqual(await store.read('one', log), beginning, 'what was seen of the first log is forgotten');
+    });
+
+    it('refuses what comes late of another log', async () => {
+      await store.read('one', log);
+      await store.write('one', log, { position: 7, lastAppended: 5 });
+      await store.read('one', other);
+      await assert.rejects(store.write('one', log, { position: 8, lastAppended: 8 }), Superseded);
+      await assert.rejects(store.reset('one', log), Superseded);
+      await store.write('one', other, { position: 1, lastAppended: 0 });
+      assert.deepEqual(await store.read('one', other), { position: 1, lastAppended: 0 });
+    });
+
+    it('sets a process back, and it alone', async () => {
+      for (const each of ['one', 'two']) {
+        await store.read(each, log);
+        await store.write(each, log, { position: 7, lastAppended: 5 });
+      }
+      await store.reset('one', log);
+      assert.deepEqual(await store.peek('one', log), beginning);
+      assert.deepEqual(await store.read('two', log), { position: 7, lastAppended: 5 });
+      await store.write('one', log, { position: 2, lastAppended: 1 });
+      assert.deepEqual(await store.read('one', log), { position: 2, lastAppended: 1 });
     });
   });
 }

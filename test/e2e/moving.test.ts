@@ -3,9 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
-import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
+import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { identityByFirst } from '#event-store/log-identity.ts';
+import type { RawEvent } from '#event-store/raw-log.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
+import { processTable } from '#processes/table.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import {
   type ServiceProcess,
@@ -14,6 +16,7 @@ import {
   temporaryFolder,
   until,
 } from '#test/support/service-process.ts';
+import { field, payload } from '#test/support/template-payload.ts';
 import { type LoggedEvent, readDocuments, readLog } from './stores.ts';
 
 const tool = join(import.meta.dirname, '../../src/command-line/events.ts');
@@ -88,8 +91,9 @@ describe('npm run events', function () {
     }
     await service.stop();
     const original = await readLog(source.path);
+    const there = await readLog(target.path);
     const moved = await startService({ dataDir: target.path });
-    assert.ok(await until(() => processesHaveSeen(original, target), 30_000));
+    assert.ok(await until(() => processesHaveSeen(there, target), 30_000));
     await moved.stop();
     // Nothing more than what was moved: processes have done nothing again.
     assert.deepEqual(contents(await readLog(target.path)), contents(original));
@@ -104,9 +108,13 @@ describe('npm run events', function () {
       const original = await documents(source);
       await succeeds(source, 'export', file);
       await succeeds(source, 'import', file, '--store', double.url);
+      const there = await readDouble(double);
+      assert.equal(await processesHaveSeen(there, source), false, 'what was seen was seen of the other log');
       const environment = { EVENT_STORE_URL: double.url };
       service = await startService({ dataDir: source.path, environment });
       assert.deepEqual(await documents(source), original);
+      assert.ok(await until(() => processesHaveSeen(there, source), 30_000));
+      assert.deepEqual(await readDouble(double), there, 'nothing was done again');
       const { status } = await service.client.post('/v1/projects', { name: 'Afterwards' });
       assert.equal(status, 201);
       await service.stop();
@@ -182,7 +190,10 @@ describe('npm run events', function () {
   });
 });
 
-/** A project with flows, a profile and numbers; one flow is deleted, and its number detached. */
+/**
+ * A project with flows, a profile and numbers; one flow is deleted, and its number detached. An instance of a template,
+ * provisioned, and two partner customers, of whom one was erased.
+ */
 async function fill({ client }: ServiceProcess): Promise<void> {
   const made = async (path: string, body: object): Promise<string> => {
     const { status, body: answer } = await client.post(path, body);
@@ -203,17 +214,48 @@ async function fill({ client }: ServiceProcess): Promise<void> {
     outputVoiceId: 'narrator',
   });
   await client.remove(`/v1/flows/${deleted}`);
+  const template = await made('/v1/templates', { name: 'Practice' });
+  const contents = { payload: payload(), fieldsSchema: [field()] };
+  const templateVersionId = await made(`/v1/templates/${template}/versions`, contents);
+  await client.post(`/v1/template-versions/${templateVersionId}/publish`);
+  const projectId = project.split('/').at(-1) ?? '';
+  const body = { templateVersionId, projectId, name: 'Weber', fieldValues: { name: 'Weber' } };
+  const instance = await made('/v1/instances', body);
+  const isActive = async () => (await client.get(`/v1/instances/${instance}`)).body.status === 'active';
+  assert.ok(await until(isActive, 30_000), 'the instance is not provisioned');
+  const customers = '/v1/partner/customers';
+  for (const [name, isErased] of Object.entries({ Weber: false, Quixote: true })) {
+    const made = await client.post(customers, { name, clientEmail: 'office@example.com' });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const erased = isErased ? await client.remove(`${customers}/${made.body.organizationId}/personal-data`) : null;
+    assert.equal(erased?.status ?? 200, 200);
+  }
 }
 
 const contents = (log: ReadonlyArray<LoggedEvent>) => log.map((event) => ({ ...event, position: 0 }));
 
-/** Whether every process has looked at all that concerns it; positions are those of the original. */
-async function processesHaveSeen(log: ReadonlyArray<LoggedEvent>, { path }: TemporaryFolder): Promise<boolean> {
+/** What was stored on EventStoreDB, as it is stored. */
+async function readDouble({ url }: EventStoreDbDouble): Promise<ReadonlyArray<RawEvent>> {
+  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const store = openEventStoreDbEventStore({ url, log: quiet });
+  try {
+    return await store.readRawLog(0, 10_000);
+  } finally {
+    await store.close();
+  }
+}
+
+const everyProcess = processTable({ erase: () => Promise.reject(new Error('nothing is run')) });
+
+/** Whether every process has looked at all that concerns it in a log. */
+async function processesHaveSeen(log: ReadonlyArray<RawEvent>, { path }: TemporaryFolder): Promise<boolean> {
+  const [first] = log;
+  assert.ok(first !== undefined);
   const checkpoints = openSqliteCheckpointStore(join(path, 'processes.db'));
   try {
-    for (const { name, types } of [detachPhoneNumbers, assignAgentProfiles]) {
+    for (const { name, types } of everyProcess) {
       const last = log.findLast(({ type }) => types.includes(type))?.position ?? Number.NaN;
-      const { position } = await checkpoints.peek(name);
+      const { position } = await checkpoints.peek(name, identityByFirst(first));
       if (!(position >= last)) return false;
     }
     return true;

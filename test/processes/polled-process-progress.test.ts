@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { identityByFirst } from '#event-store/log-identity.ts';
 import type { Checkpoint } from '#processes/checkpoint-store.ts';
 import { PolledProcessProgress } from '#processes/polled-process-progress.ts';
 import { Unavailable } from '#src/unavailable.ts';
+import { InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
 
 const limitMilliseconds = 10_000;
+const event = { stream: 'flow-one', type: 'Seen', data: {} };
 
 describe('progress of a process on another node', () => {
+  let store: InMemoryEventStore;
+  let logs: Set<string>;
   let peeks: number;
   let checkpoint: Checkpoint;
   let beforePeek: () => Promise<void>;
@@ -13,14 +18,19 @@ describe('progress of a process on another node', () => {
   let progress: PolledProcessProgress;
 
   beforeEach(() => {
+    store = new InMemoryEventStore();
+    store.append(event);
+    logs = new Set();
     peeks = 0;
     warnings = [];
     checkpoint = { position: 0, lastAppended: 0 };
     beforePeek = async () => undefined;
     progress = new PolledProcessProgress({
       process: { name: 'follower', types: ['Seen'], concerns: () => true, react: async () => undefined },
+      store,
       checkpoints: {
-        peek: async () => {
+        peek: async (_, log) => {
+          logs.add(log);
           peeks += 1;
           await beforePeek();
           return checkpoint;
@@ -53,6 +63,15 @@ describe('progress of a process on another node', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(await progress.passed(6, limitMilliseconds), 0);
     assert.equal(peeks, looked);
+  });
+
+  it('looks at what was passed of this log, whose identity it asks for once', async () => {
+    moveAt(2, { position: 7, lastAppended: 0 });
+    assert.equal(await progress.passed(7, limitMilliseconds), 0);
+    moveAt(4, { position: 9, lastAppended: 0 });
+    assert.equal(await progress.passed(9, limitMilliseconds), 0);
+    assert.deepEqual([...logs], store.events.map(identityByFirst));
+    assert.equal(store.subscriptions, 1);
   });
 
   it('gives up when the time has run out', async () => {

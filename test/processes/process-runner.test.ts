@@ -54,13 +54,54 @@ describe('process runner', () => {
 
   const created = (id: string, partner = true) => organizationCreated(handler, id, partner);
 
-  it('begins anew on a log that ends before what it has seen: it is another one', async () => {
-    const position = await created('one');
-    await checkpoints.write('follower', { position: position + 1_000, lastAppended: position });
-    const seen: unknown[] = [];
-    const runner = start(async ({ data }) => void seen.push(data.id));
-    assert.notEqual(await runner.passed(await created('two'), limitMilliseconds), null);
-    assert.deepEqual(seen, ['one', 'two']);
+  describe('on a log that is not the one it has seen', () => {
+    const passed = async (log: string, position: number, lastAppended: number) => {
+      await checkpoints.read('follower', log);
+      await checkpoints.write('follower', log, { position, lastAppended });
+    };
+
+    for (const atOnce of [undefined, 2]) {
+      const how = atOnce === undefined ? '' : ', several events at once';
+
+      it(`begins anew where the log ends before what it has seen${how}`, async () => {
+        const position = await created('one');
+        await passed(store.identity, position + 1_000, position + 1_000);
+        const seen: unknown[] = [];
+        const runner = start(async ({ data }) => void seen.push(data.id), true, atOnce);
+        const last = await created('two');
+        assert.equal(await runner.passed(last, limitMilliseconds), 0);
+        assert.deepEqual(seen, ['one', 'two']);
+        const told = async () => (await checkpoints.peek('follower', store.identity)).position;
+        await eventually('others are told where it is now', async () => (await told()) === last);
+      });
+
+      it(`begins anew where the place it has seen is one of this log, too${how}`, async () => {
+        const first = await created('one');
+        const last = await created('two');
+        await passed('3/another', first, last);
+        const seen: unknown[] = [];
+        const runner = start(async ({ data }) => void seen.push(data.id), true, atOnce);
+        assert.equal(await runner.passed(last, limitMilliseconds), 0);
+        assert.deepEqual(seen, ['one', 'two']);
+        const told = () => checkpoints.peek('follower', store.identity);
+        await eventually('others are told where it is now', async () => (await told()).position === last);
+        assert.deepEqual(await told(), { position: last, lastAppended: 0 });
+      });
+    }
+
+    it('begins when the log does', async () => {
+      await passed('3/another', 3, 3);
+      const seen: unknown[] = [];
+      const runner = start(async ({ data }) => void seen.push(data.id));
+      assert.equal(await runner.passed(await created('one'), limitMilliseconds), 0);
+      assert.deepEqual(seen, ['one']);
+      assert.equal((await checkpoints.peek('follower', '3/another')).position, 0);
+    });
+
+    it('ends where it was stopped before the log has begun', async () => {
+      await start(async () => undefined).stop();
+      assert.deepEqual(logged, []);
+    });
   });
 
   it('reacts to what concerns it, in order, and goes on where it was after a restart', async () => {
@@ -113,7 +154,7 @@ describe('process runner', () => {
     const second = start(async () => undefined);
     const position = await created('two');
     assert.equal(await second.passed(position, limitMilliseconds), last);
-    assert.deepEqual(await checkpoints.peek('follower'), { position, lastAppended: last });
+    assert.deepEqual(await checkpoints.peek('follower', store.identity), { position, lastAppended: last });
   });
 
   it('ends in the middle of an event once it was told to, and takes it up again', async () => {
@@ -209,20 +250,23 @@ describe('process runner', () => {
       gates.letGo('zero', 'two', 'three');
       await eventually(
         'the first is behind it',
-        async () => (await checkpoints.peek('follower')).position === positions[0],
+        async () => (await checkpoints.peek('follower', store.identity)).position === positions[0],
       );
       assert.equal(await first.passed(positions[1] ?? 0, 50), null);
       const stopped = first.stop();
       gates.letGo('one');
       await stopped;
-      assert.equal((await checkpoints.peek('follower')).position, positions[0]);
+      assert.equal((await checkpoints.peek('follower', store.identity)).position, positions[0]);
       const again = new Gates();
       again.letGo('one', 'two', 'three');
       const second = start(again.react, true, 4);
       assert.notEqual(await second.passed(positions[3] ?? 0, limitMilliseconds), null);
       assert.deepEqual(again.begun, ['one', 'two', 'three']);
       const last = positions[3] ?? 0;
-      await eventually('it is past all', async () => (await checkpoints.peek('follower')).position >= last);
+      await eventually(
+        'it is past all',
+        async () => (await checkpoints.peek('follower', store.identity)).position >= last,
+      );
     });
 
     it('lets others work while one pauses, or waits to be tried again', async () => {
@@ -272,7 +316,7 @@ describe('process runner', () => {
       const write = checkpoints.write.bind(checkpoints);
       let failing = true;
       checkpoints.write = async (...args) => {
-        if (failing && args[1].position > 0) throw new Error('the disk is full');
+        if (failing && args[2].position > 0) throw new Error('the disk is full');
         return write(...args);
       };
       gates.letGo('one');
@@ -280,7 +324,10 @@ describe('process runner', () => {
       start(gates.react, true, 2);
       await eventually('it says so', () => logged.includes('a process will try again'));
       failing = false;
-      await eventually('it is written', async () => (await checkpoints.peek('follower')).position >= position);
+      await eventually(
+        'it is written',
+        async () => (await checkpoints.peek('follower', store.identity)).position >= position,
+      );
       assert.ok(gates.begun.length >= 2);
     });
 

@@ -10,6 +10,7 @@ import type {
   SubscribeOptions,
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { identityByFirst } from '#event-store/log-identity.ts';
 import type { JsonObject } from '#src/json.ts';
 
 /** An append about to be tried. */
@@ -76,6 +77,13 @@ export class AppendableEventStore implements EventStore {
   }
 
   async close(): Promise<void> {}
+
+  /** The log's identity, once something was appended. */
+  get identity(): string {
+    const [first] = this.log;
+    if (first === undefined) throw new Error('the log is empty');
+    return identityByFirst(first);
+  }
 
   /** A stream's events. */
   streamOf(stream: string): ReadonlyArray<RecordedEvent> {

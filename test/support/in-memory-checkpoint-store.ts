@@ -2,6 +2,7 @@ import { beginning, type Checkpoint, type CheckpointStore } from '#processes/che
 import { Superseded } from '#src/superseded.ts';
 
 interface Kept extends Checkpoint {
+  readonly log: string;
   readonly fence: number;
 }
 
@@ -20,21 +21,34 @@ export class InMemoryCheckpointStore implements CheckpointStore {
     return new InMemoryCheckpointStore(fence, this.#kept);
   }
 
-  async read(process: string): Promise<Checkpoint> {
-    const checkpoint = await this.peek(process);
-    await this.write(process, checkpoint);
+  async read(process: string, log: string): Promise<Checkpoint> {
+    const checkpoint = await this.peek(process, log);
+    this.#refuseOthers(process, null);
+    this.#kept.set(process, { ...checkpoint, log, fence: this.#fence });
     return checkpoint;
   }
 
-  async peek(process: string): Promise<Checkpoint> {
-    const { position, lastAppended } = this.#kept.get(process) ?? beginning;
-    return { position, lastAppended };
+  async peek(process: string, log: string): Promise<Checkpoint> {
+    const kept = this.#kept.get(process);
+    if (kept === undefined || kept.log !== log) return beginning;
+    return { position: kept.position, lastAppended: kept.lastAppended };
   }
 
-  async write(process: string, checkpoint: Checkpoint): Promise<void> {
-    if ((this.#kept.get(process)?.fence ?? 0) > this.#fence) throw new Superseded(`Another node runs ${process}.`);
-    this.#kept.set(process, { ...checkpoint, fence: this.#fence });
+  async write(process: string, log: string, checkpoint: Checkpoint): Promise<void> {
+    this.#refuseOthers(process, log);
+    this.#kept.set(process, { ...checkpoint, log, fence: this.#fence });
+  }
+
+  async reset(process: string, log: string): Promise<void> {
+    await this.write(process, log, beginning);
   }
 
   async close(): Promise<void> {}
+
+  /** @param log null for any */
+  #refuseOthers(process: string, log: string | null): void {
+    const kept = this.#kept.get(process);
+    const isOthers = (kept?.fence ?? 0) > this.#fence || (log !== null && kept?.log !== log);
+    if (isOthers) throw new Superseded(`Another node runs ${process}, or it is run on another log.`);
+  }
 }

@@ -1,0 +1,18 @@
+import type { PersonalData } from '#src/subject-keys/personal-data.ts';
+import { assignAgentProfiles } from './assign-agent-profiles.ts';
+import { createCustomerProjects } from './create-customer-projects.ts';
+import { destroySubjectKeys } from './destroy-subject-keys.ts';
+import { detachPhoneNumbers } from './detach-phone-numbers.ts';
+import type { Process } from './process.ts';
+import { provisionInstances } from './provision-instances.ts';
+
+/** Every process that the service runs. */
+export function processTable(personalData: Pick<PersonalData, 'erase'>): ReadonlyArray<Process> {
+  return [
+    detachPhoneNumbers,
+    assignAgentProfiles,
+    createCustomerProjects,
+    destroySubjectKeys(personalData),
+    provisionInstances(),
+  ];
+}
