@@ -21,6 +21,7 @@ import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-numbe
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { JsonObject } from '#src/json.ts';
+import { settleProcesses } from '#test/support/believable-service.ts';
 import { ProcessDrive } from '#test/support/process-drive.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { seedProjects } from '#test/support/seed.ts';
@@ -197,6 +198,6 @@ async function assertSettled({ service, drives }: Random): Promise<void> {
   const defaults = Object.values(profiles).filter(({ record }) => record.isDefault);
   assert.ok(defaults.length <= 1, 'there are two defaults');
   const { length } = service.store.log;
-  for (const each of [assignAgentProfiles, detachPhoneNumbers]) await new ProcessDrive(each, service).settle();
+  await settleProcesses(service);
   assert.equal(service.store.log.length, length, 'a second run over the log appended');
 }
