@@ -183,8 +183,7 @@ class Provisioning {
   }
 
   async #filledSchema(key: string | null, { templateVersionId, fieldValues }: Target): Promise<Json> {
-    this.#contents ??= this.#version(templateVersionId);
-    const { payload, fieldsSchema } = await this.#contents;
+    const { payload, fieldsSchema } = await this.#versionOnce(templateVersionId);
     const made = payload.flows.find((each) => each.key === key);
     if (made === undefined) throw new Error(`template version ${templateVersionId} has no flow "${key}"`);
     const types = new Map(fieldsSchema.map((field) => [field.key, field.type]));
@@ -195,6 +194,15 @@ class Provisioning {
     const result = fillPlaceholders(made.flowSchema, values, maxFilledCharacters);
     if (result === 'too-large') throw new HandlingRefused(tooLarge);
     return result.filled;
+  }
+
+  /** Steps at the same time share one reading; one that failed is not kept. */
+  #versionOnce(id: string): Promise<TemplateVersionRecord> {
+    this.#contents ??= this.#version(id).catch((error: unknown) => {
+      this.#contents = null;
+      throw error;
+    });
+    return this.#contents;
   }
 
   async #version(id: string): Promise<TemplateVersionRecord> {

@@ -8,6 +8,7 @@ import { activateFlowVersion } from '#commands/flow-version/activate-flow-versio
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
 import { deleteStore } from '#commands/store/delete-store.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
+import { Unavailable } from '#src/unavailable.ts';
 import { InstanceStory } from '#test/support/instance-story.ts';
 import { endedEverywhere } from '#test/support/process-drive.ts';
 import { profileInput } from '#test/support/profile-input.ts';
@@ -214,6 +215,22 @@ describe('provision-instances', () => {
     assert.equal(status, 'failed');
     assert.match(lastOperation?.reason ?? '', /the disk is full\. \(tried 8 times\)$/);
     assert.deepEqual(await story.project(), { flows: [], profiles: [], stores: [] });
+  });
+
+  it('goes on where the template could not be read for a while', async () => {
+    const story = await InstanceStory.begun();
+    const id = await story.create(await story.version(contents), { name: 'Weber' });
+    const { store } = story.service;
+    const read = store.read.bind(store);
+    let left = 3;
+    store.read = async (stream, ...rest) => {
+      if (!stream.startsWith('template-') || left === 0) return read(stream, ...rest);
+      left -= 1;
+      throw new Unavailable('the event store stands still.');
+    };
+    await story.drive.settle();
+    assert.equal(left, 0);
+    assert.equal((await story.instance(id)).status, 'active');
   });
 
   it('acts in the name of whoever asked', async () => {
