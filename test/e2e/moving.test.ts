@@ -17,6 +17,7 @@ import {
   until,
 } from '#test/support/service-process.ts';
 import { field, payload } from '#test/support/template-payload.ts';
+import { withoutPosition } from '#test/support/without-position.ts';
 import { type LoggedEvent, readDocuments, readLog } from './stores.ts';
 
 const tool = join(import.meta.dirname, '../../src/command-line/events.ts');
@@ -268,6 +269,9 @@ async function processesHaveSeen(log: ReadonlyArray<RawEvent>, { path }: Tempora
 async function documents({ path }: TemporaryFolder) {
   const all = await readDocuments(path);
   return Object.fromEntries(
-    Object.entries(all).map(([name, stored]) => [name, stored.map(({ id, value }) => ({ id, value }))]),
+    Object.entries(all).map(([name, stored]) => [
+      name,
+      stored.map(({ id, value }) => ({ id, value: withoutPosition(value) })),
+    ]),
   );
 }
