@@ -4,6 +4,7 @@ import {
   MongoClient,
   MongoClientClosedError,
   type MongoClientOptions,
+  MongoError,
   MongoNetworkError,
   MongoNotConnectedError,
   MongoOperationTimeoutError,
@@ -18,6 +19,8 @@ import { Unavailable } from '#src/unavailable.ts';
 
 const defaultTimeoutMilliseconds = 5000;
 const closeLimitMilliseconds = 2000;
+/** After so many limits of time without an answer the next calls are made by another client. */
+const patience = 2;
 const maxConnections = 16;
 const maxUpdates = 1000;
 const maxFerretDbUpdates = 5;
@@ -57,30 +60,20 @@ export interface MongoDbConnectionOptions {
 
 /** A bounded pool of connections to one database. It connects at the first call, and again by itself after an outage. */
 export class MongoDbConnection {
-  readonly #client: MongoClient;
-  readonly #database: Db;
+  readonly #url: string;
   readonly #timeoutMilliseconds: number;
+  #client: MongoClient;
+  #database: Db;
+  /** When the first of the calls began that have all failed since one was answered. */
+  #failingSince: number | null = null;
   #maxUpdates: number | null = null;
   #closed = false;
 
   /** @throws StartFailure if the address is malformed, with nothing secret of it in its message */
   constructor({ url, timeoutMilliseconds = defaultTimeoutMilliseconds }: MongoDbConnectionOptions) {
+    this.#url = url;
     this.#timeoutMilliseconds = timeoutMilliseconds;
-    this.#client = clientFor(url, {
-      appName: 'switchyard',
-      maxPoolSize: maxConnections,
-      // The driver's one limit for a whole call, `timeoutMS`, has no effect any more: these bound the steps of it.
-      serverSelectionTimeoutMS: timeoutMilliseconds,
-      connectTimeoutMS: timeoutMilliseconds,
-      waitQueueTimeoutMS: timeoutMilliseconds,
-      socketTimeoutMS: timeoutMilliseconds,
-      // A server alone loses what it had not written to its journal when it dies; whoever wrote it does not know.
-      writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMilliseconds },
-      // Whoever has written reads what was written.
-      readPreference: 'primary',
-      // What follows from several writes is sent again as a whole; a single one by itself could pass over a lost one.
-      retryWrites: false,
-    });
+    this.#client = clientFor(url, timeoutMilliseconds);
     this.#database = this.#client.db(databaseOf(url));
   }
 
@@ -90,10 +83,19 @@ export class MongoDbConnection {
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
     if (this.#closed) throw new Unavailable('The connection to MongoDB is closed.');
+    const began = performance.now();
+    const database = this.#database;
     try {
-      return await within(this.#timeoutMilliseconds, work(this.#database));
+      const result = await within(this.#timeoutMilliseconds, work(database));
+      this.#failingSince = null;
+      return result;
     } catch (error) {
-      throw named(error);
+      // The client was closed under it, or another has taken its place.
+      const isOver = this.#closed || database !== this.#database;
+      if (isOver && error instanceof MongoError) throw new Unavailable('The connection to MongoDB was closed.');
+      const told = named(error);
+      if (!isOver && told instanceof Unavailable && !(error instanceof MongoServerError)) this.#unanswered(began);
+      throw told;
     }
   }
 
@@ -114,14 +116,50 @@ export class MongoDbConnection {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    // A server that does not answer cannot be told goodbye, and need not be.
-    await within(closeLimitMilliseconds, this.#client.close()).catch(() => undefined);
+    await closed(this.#client);
+  }
+
+  /**
+   * Takes another client when one goes on to fail. The driver (7.9.0) waits for ever for a connection that is cut just
+   * when it writes to it: to drain, which it will not. Where that is the one that looks after the server, no call is
+   * sent any more, however well the server is; where it is another, the pool is one connection smaller from then on.
+   */
+  #unanswered(began: number): void {
+    this.#failingSince = Math.min(this.#failingSince ?? began, began);
+    if (performance.now() - this.#failingSince < patience * this.#timeoutMilliseconds) return;
+    this.#failingSince = null;
+    void closed(this.#client);
+    this.#client = clientFor(this.#url, this.#timeoutMilliseconds);
+    this.#database = this.#client.db(databaseOf(this.#url));
   }
 }
 
-function clientFor(url: string, options: MongoClientOptions): MongoClient {
+async function closed(client: MongoClient): Promise<void> {
+  // A server that does not answer cannot be told goodbye, and need not be.
+  await within(closeLimitMilliseconds, client.close()).catch(() => undefined);
+}
+
+function optionsWith(timeoutMilliseconds: number): MongoClientOptions {
+  return {
+    appName: 'switchyard',
+    maxPoolSize: maxConnections,
+    // The driver's one limit for a whole call, `timeoutMS`, has no effect any more: these bound the steps of it.
+    serverSelectionTimeoutMS: timeoutMilliseconds,
+    connectTimeoutMS: timeoutMilliseconds,
+    waitQueueTimeoutMS: timeoutMilliseconds,
+    socketTimeoutMS: timeoutMilliseconds,
+    // A server alone loses what it had not written to its journal when it dies; whoever wrote it does not know.
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMilliseconds },
+    // Whoever has written reads what was written.
+    readPreference: 'primary',
+    // What follows from several writes is sent again as a whole; a single one by itself could pass over a lost one.
+    retryWrites: false,
+  };
+}
+
+function clientFor(url: string, timeoutMilliseconds: number): MongoClient {
   try {
-    return new MongoClient(url, options);
+    return new MongoClient(url, optionsWith(timeoutMilliseconds));
   } catch (error) {
     // Others may quote the URL, password and all; the parser's own, at most a user's name.
     const told = error instanceof Error && error.name === 'MongoParseError' && !error.message.startsWith('Username');

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { MongoServerError } from 'mongodb';
 import { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
 import { Unavailable } from '#src/unavailable.ts';
+import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { describeOnFerretDb } from '#test/support/ferretdb.ts';
+import { TcpProxy } from '#test/support/tcp-proxy.ts';
 
 /** A port that nobody listens on. */
 const nobody = '127.0.0.1:1';
 const timeoutMilliseconds = 200;
+/** The driver looks after its server at once when a call fails, if it has not for half a second. */
+const afterHeartbeatMilliseconds = 600;
 
 describe('connection to MongoDB', () => {
   const opened: MongoDbConnection[] = [];
@@ -74,5 +79,60 @@ describe('connection to MongoDB', () => {
       await ferret.kill();
       await written;
     });
+  });
+});
+
+describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
+  let proxy: TcpProxy;
+  let connection: MongoDbConnection;
+
+  beforeEach(async () => {
+    proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMilliseconds });
+  });
+  afterEach(async () => {
+    await connection.close();
+    await proxy.close();
+  });
+
+  /** Whether a call is answered; what is not is unavailable. */
+  const answers = () =>
+    connection
+      .call((database) => database.collection('things').findOne({}))
+      .then(
+        () => true,
+        (error: unknown) => {
+          assert.ok(error instanceof Unavailable, String(error));
+          return false;
+        },
+      );
+
+  it('goes on whenever it is cut', async () => {
+    for (let cut = 0; cut < 5; cut += 1) {
+      await eventually(answers);
+      await sleep(afterHeartbeatMilliseconds);
+      const underWay = Array.from({ length: 8 }, answers);
+      await nextTurn();
+      proxy.cut();
+      await Promise.all(underWay);
+    }
+    await eventually(answers);
+  });
+
+  it('is unavailable to whoever calls while it does not answer for long, and goes on afterwards', async () => {
+    await eventually(answers);
+    ferret.freeze();
+    try {
+      const underWay: Promise<boolean>[] = [];
+      for (const end = performance.now() + 5 * timeoutMilliseconds; performance.now() < end; ) {
+        underWay.push(answers());
+        await sleep(timeoutMilliseconds / 20);
+      }
+      await Promise.all(underWay);
+    } finally {
+      ferret.thaw();
+    }
+    await eventually(answers);
   });
 });

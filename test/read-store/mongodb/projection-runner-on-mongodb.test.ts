@@ -15,7 +15,7 @@ import {
   rebuildRequest,
   runFlowsAndVersions,
 } from './flows-and-versions.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { TcpProxy } from '#test/support/tcp-proxy.ts';
 
 const timeoutMilliseconds = 500;
 

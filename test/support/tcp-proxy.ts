@@ -4,11 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const host = '127.0.0.1';
 
+/** The two ends of a connection through the proxy. */
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** What the server answers never arrives. */
+  mute: boolean;
+}
+
 /** Stands between a client and a server on this machine, and gets in the way when told to. */
 export class TcpProxy {
   readonly #target: number;
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #pairs = new Set<Pair>();
   #port = 0;
   #requestsLeft = Number.POSITIVE_INFINITY;
   #delayMilliseconds = 0;
@@ -36,13 +44,26 @@ export class TcpProxy {
     this.#requestsLeft = requests;
   }
 
-  /** Holds every answer up. */
+  /** Cuts every connection now; new ones are taken. */
+  cut(): void {
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  /** Loses every answer on the connections that there are; what they ask arrives. New ones are whole. */
+  mute(): void {
+    for (const pair of this.#pairs) pair.mute = true;
+  }
+
+  /** Holds every answer up; zero for no more. */
   delay(milliseconds: number): void {
     this.#delayMilliseconds = milliseconds;
   }
 
   async close(): Promise<void> {
-    this.#cut();
+    this.cut();
     this.#server.close();
     await once(this.#server, 'close');
   }
@@ -53,31 +74,24 @@ export class TcpProxy {
       return;
     }
     const server = connect(this.#target, host);
-    for (const [one, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        this.#sockets.delete(one);
-        other.destroy();
-      });
-    }
+    const pair = { client, server, mute: false };
+    this.#pairs.add(pair);
+    const end = () => {
+      this.#pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) socket.setNoDelay(true).on('error', end).on('close', end);
     client.on('data', (data) => {
       this.#requestsLeft -= 1;
-      if (this.#requestsLeft < 0) this.#cut();
+      if (this.#requestsLeft < 0) this.cut();
       else server.write(data);
     });
-    server.on('data', (data) => void this.#answer(client, data));
+    server.on('data', (data) => void this.#answer(pair, data));
   }
 
-  async #answer(client: Socket, data: Buffer): Promise<void> {
+  async #answer(pair: Pair, data: Buffer): Promise<void> {
     if (this.#delayMilliseconds > 0) await sleep(this.#delayMilliseconds);
-    if (!client.destroyed) client.write(data);
-  }
-
-  #cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    if (!pair.mute && !pair.client.destroyed) pair.client.write(data);
   }
 }
