@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
@@ -8,6 +6,7 @@ import { identityByFirst } from '#event-store/log-identity.ts';
 import type { RawEvent } from '#event-store/raw-log.ts';
 import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
 import { processTable } from '#processes/table.ts';
+import { startEventsTool, type ToolEnded, toolEnded } from '#test/support/events-tool.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import {
   type ServiceProcess,
@@ -19,33 +18,6 @@ import {
 import { field, payload } from '#test/support/template-payload.ts';
 import { withoutPosition } from '#test/support/without-position.ts';
 import { type LoggedEvent, readDocuments, readLog } from './stores.ts';
-
-const tool = join(import.meta.dirname, '../../src/command-line/events.ts');
-
-interface Told {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** `npm run events`, as a process. */
-function start(words: ReadonlyArray<string>, environment: Readonly<Record<string, string>>): ChildProcess {
-  return spawn(process.execPath, [tool, ...words], {
-    env: { PATH: process.env.PATH, ...environment },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-}
-
-/** @param input null to leave its standard input open */
-async function ended(child: ChildProcess, input: string | null = ''): Promise<Told> {
-  const told = { stdout: '', stderr: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (told.stdout += text));
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (told.stderr += text));
-  child.stdin?.on('error', () => undefined);
-  if (input !== null) child.stdin?.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...told };
-}
 
 describe('npm run events', function () {
   this.timeout(120_000);
@@ -67,9 +39,9 @@ describe('npm run events', function () {
   });
 
   const events = (folder: TemporaryFolder, ...words: ReadonlyArray<string>) =>
-    ended(start(words, { DATA_DIR: folder.path }));
+    toolEnded(startEventsTool(words, { DATA_DIR: folder.path }));
 
-  async function succeeds(folder: TemporaryFolder, ...words: ReadonlyArray<string>): Promise<Told> {
+  async function succeeds(folder: TemporaryFolder, ...words: ReadonlyArray<string>): Promise<ToolEnded> {
     const told = await events(folder, ...words);
     assert.equal(told.code, 0, told.stderr);
     return told;
@@ -126,7 +98,7 @@ describe('npm run events', function () {
 
   it('pipes from one store into another', async () => {
     const exported = await succeeds(source, 'export', '-');
-    const told = await ended(start(['import', '-'], { DATA_DIR: target.path }), exported.stdout);
+    const told = await toolEnded(startEventsTool(['import', '-'], { DATA_DIR: target.path }), exported.stdout);
     assert.equal(told.code, 0, told.stderr);
     await service.stop();
     assert.equal((await readLog(target.path)).length, (await readLog(source.path)).length);
@@ -139,7 +111,7 @@ describe('npm run events', function () {
     assert.equal(running.code, 1);
     assert.match(running.stderr, /^events: \S+ is in use by process \d+, running since \S+; stop it/);
     const url = `sqlite:${join(source.path, 'events.db')}`;
-    const named = await ended(start(['import', file, '--store', url], { DATA_DIR: target.path }));
+    const named = await toolEnded(startEventsTool(['import', file, '--store', url], { DATA_DIR: target.path }));
     assert.match(named.stderr, /is in use by process \d+/);
   });
 
@@ -176,8 +148,8 @@ describe('npm run events', function () {
     try {
       const file = join(target.path, 'log.ndjson');
       await succeeds(source, 'export', file);
-      const child = start(['import', '-', '--store', double.url], { DATA_DIR: target.path });
-      const told = ended(child, null);
+      const child = startEventsTool(['import', '-', '--store', double.url], { DATA_DIR: target.path });
+      const told = toolEnded(child, null);
       child.stdin?.write(readFileSync(file, 'utf8').split('\n').slice(0, 3).join('\n'));
       assert.ok(await until(async () => double.calls > 0, 30_000));
       child.kill('SIGINT');

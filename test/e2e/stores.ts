@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { projections } from '#projections/table.ts';
-import type { PageKey, StoredDocument } from '#read-store/read-store.ts';
+import type { PageKey, ReadStore, StoredDocument } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 
 /** An event as it lies in the file, with its place in the log. */
@@ -24,22 +24,30 @@ export async function readLog(dataDir: string): Promise<ReadonlyArray<LoggedEven
 }
 
 /** Every document of every read model, in the order of lists. The service may run. */
-export async function readDocuments(dataDir: string): Promise<Readonly<Record<string, ReadonlyArray<StoredDocument>>>> {
+export async function readDocuments(dataDir: string): Promise<Documents> {
   const store = openSqliteReadStore(join(dataDir, 'read.db'));
   try {
-    const collections: Record<string, ReadonlyArray<StoredDocument>> = {};
-    for (const { name } of projections) {
-      const documents: StoredDocument[] = [];
-      let after: PageKey | null | undefined;
-      while (after !== null) {
-        const page = await store.list(name, {}, { limit: 1_000, maxBytes: 1e8, ...(after && { after }) });
-        documents.push(...page.documents);
-        after = page.next;
-      }
-      collections[name] = documents;
-    }
-    return collections;
+    return await everyDocument(store);
   } finally {
     await store.close();
   }
+}
+
+/** Of every read model, by its name. */
+export type Documents = Readonly<Record<string, ReadonlyArray<StoredDocument>>>;
+
+/** Every document of every read model in a store, in the order of lists. */
+export async function everyDocument(store: ReadStore): Promise<Documents> {
+  const collections: Record<string, ReadonlyArray<StoredDocument>> = {};
+  for (const { name } of projections) {
+    const documents: StoredDocument[] = [];
+    let after: PageKey | null | undefined;
+    while (after !== null) {
+      const page = await store.list(name, {}, { limit: 1_000, maxBytes: 1e8, ...(after && { after }) });
+      documents.push(...page.documents);
+      after = page.next;
+    }
+    collections[name] = documents;
+  }
+  return collections;
 }

@@ -76,12 +76,22 @@ export class FerretDb implements MongoDbServer {
   }
 
   /** Starts it on what it had stored, and waits until it answers. */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    return this.#start('');
+  }
+
+  /** The same, on a disk that is full: what needs no more space is still stored. */
+  startFull(): Promise<void> {
+    // A file that is longer keeps its length as the limit.
+    return this.#start('?_pragma=max_page_count(1)');
+  }
+
+  async #start(parameters: string): Promise<void> {
     this.#folder ??= await mkdtemp(join(tmpdir(), 'ferretdb-'));
     if (this.#port === 0) this.#port = await freePort();
     const options = {
       handler: 'sqlite',
-      'sqlite-url': `file:${this.#folder}/`,
+      'sqlite-url': `file:${this.#folder}/${parameters}`,
       'state-dir': this.#folder,
       'listen-addr': `${host}:${this.#port}`,
       'debug-addr': '-',

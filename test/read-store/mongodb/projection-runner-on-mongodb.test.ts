@@ -7,6 +7,7 @@ import { Superseded } from '#src/superseded.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { describeOnFerretDb } from '#test/support/ferretdb.ts';
 import { eventually, InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
+import { TcpProxy } from '#test/support/tcp-proxy.ts';
 import {
   caughtUp,
   documentsFromZero,
@@ -15,7 +16,6 @@ import {
   rebuildRequest,
   runFlowsAndVersions,
 } from './flows-and-versions.ts';
-import { TcpProxy } from '#test/support/tcp-proxy.ts';
 
 const timeoutMilliseconds = 500;
 

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
+import type { FerretDb } from '#test/support/ferretdb.ts';
+import { Nodes } from '#test/support/nodes.ts';
+import { type ServiceProcess, until } from '#test/support/service-process.ts';
+import { TcpProxy } from '#test/support/tcp-proxy.ts';
+import { expectStatus } from './expect.ts';
+import { inTime, SettlingLoad } from './settling-load.ts';
+import { expectSound, type SharedStores } from './sound-stores.ts';
+
+const faultLimitMilliseconds = 30_000;
+const recoveryLimitMilliseconds = 30_000;
+/** Acknowledged before a fault begins: it strikes in the middle of work. */
+const workFirst = 10;
+
+/** A node, and what stands between it and each store. */
+export interface ProxiedNode {
+  readonly service: ServiceProcess;
+  readonly events: TcpProxy;
+  readonly documents: TcpProxy;
+}
+
+/**
+ * EventStoreDB's double and a FerretDB, each in a process of its own, and two nodes that reach each of them through a
+ * proxy of their own. One of the nodes is under a load of commands.
+ */
+export class FaultyStores {
+  readonly double: EventStoreDbDoubleProcess;
+  /** Takes the commands. */
+  readonly control: ProxiedNode;
+  /** Runs projections and processes. */
+  readonly projecting: ProxiedNode;
+  readonly #readStoreUrl: string;
+  readonly #opened: AsyncDisposableStack;
+  #load: SettlingLoad | null = null;
+
+  private constructor(
+    double: EventStoreDbDoubleProcess,
+    readStoreUrl: string,
+    [control, projecting]: readonly [ProxiedNode, ProxiedNode],
+    opened: AsyncDisposableStack,
+  ) {
+    this.double = double;
+    this.#readStoreUrl = readStoreUrl;
+    this.control = control;
+    this.projecting = projecting;
+    this.#opened = opened;
+  }
+
+  /** Starts all of it but the FerretDB, which runs already. */
+  static async start(ferret: FerretDb): Promise<FaultyStores> {
+    const opened = new AsyncDisposableStack();
+    try {
+      const double = await EventStoreDbDoubleProcess.start();
+      opened.defer(() => double.end());
+      const readStoreUrl = ferret.newUrl();
+      const nodes = new Nodes({ environment: () => ({}), quick: false });
+      opened.defer(() => nodes.end());
+      const proxyOf = async (port: number) => {
+        const proxy = new TcpProxy(port);
+        await proxy.listen();
+        opened.defer(() => proxy.close());
+        return proxy;
+      };
+      const begin = async (roles: string): Promise<ProxiedNode> => {
+        const [events, documents] = await Promise.all([proxyOf(double.port), proxyOf(ferret.port)]);
+        const service = nodes.begin(roles, {
+          EVENT_STORE_URL: events.through(double.url),
+          READ_STORE_URL: documents.through(readStoreUrl),
+        });
+        return { service, events, documents };
+      };
+      const both = [await begin('control-plane'), await begin('projections')] as const;
+      await Promise.all(both.map(({ service }) => service.listening()));
+      return new FaultyStores(double, readStoreUrl, both, opened);
+    } catch (error) {
+      await opened.disposeAsync();
+      throw error;
+    }
+  }
+
+  /** The node that takes the commands, to its clients. */
+  get client() {
+    return this.control.service.client;
+  }
+
+  /** The addresses of the stores, past the proxies. */
+  get urls(): SharedStores {
+    return { eventStoreUrl: this.double.url, readStoreUrl: this.#readStoreUrl };
+  }
+
+  /** Has commands sent without a pause. */
+  async begin(): Promise<void> {
+    this.#load = await SettlingLoad.begin(this.client);
+    await this.expectMore(workFirst);
+  }
+
+  /** Waits until so many more commands were acknowledged. */
+  async expectMore(count: number): Promise<void> {
+    const before = this.#loaded.acknowledged.length;
+    const more = () => this.#loaded.acknowledged.length - before;
+    assert.ok(
+      await this.#loaded.until(() => more() >= count, recoveryLimitMilliseconds),
+      `only ${more()} of ${count} commands were acknowledged`,
+    );
+  }
+
+  /** Waits until commands of the load were answered by 503. */
+  async expectUnavailable(): Promise<void> {
+    const before = this.#loaded.unavailable;
+    const refused = await this.#loaded.until(() => this.#loaded.unavailable >= before + 2, faultLimitMilliseconds);
+    assert.ok(refused, 'no command was refused');
+  }
+
+  /** The node that takes the commands says what it lacks, and that it lives. */
+  async expectNotReady(check: string): Promise<void> {
+    const ask = () => this.client.get<{ checks: ReadonlyArray<{ name: string; ready: boolean }> }>('/readyz');
+    const reply = await inTime(ask, 'asking whether it is ready');
+    const { checks } = expectStatus(reply, 503);
+    assert.ok(
+      checks.some(({ name, ready }) => name === check && !ready),
+      reply.text,
+    );
+    expectStatus(await this.client.get('/healthz'), 200);
+  }
+
+  /** Commands go on to be acknowledged, all of them, nodes are ready, and nothing was lost or doubled. */
+  async expectRecovery(): Promise<void> {
+    await this.expectMore(workFirst);
+    await this.#loaded.stop();
+    for (const { service } of [this.control, this.projecting]) {
+      const ready = async () => (await service.client.get('/readyz')).status === 200;
+      if (!(await until(ready, recoveryLimitMilliseconds))) expectStatus(await service.client.get('/readyz'), 200);
+    }
+    await expectSound(this.urls, this.#loaded.acknowledged);
+  }
+
+  /** Ends the load, whatever became of it. */
+  async rest(): Promise<void> {
+    await this.#load?.stop().catch(() => undefined);
+    this.#load = null;
+  }
+
+  /** Ends all that was started. */
+  end(): Promise<void> {
+    return this.#opened.disposeAsync();
+  }
+
+  get #loaded(): SettlingLoad {
+    if (this.#load === null) throw new Error('no load was begun');
+    return this.#load;
+  }
+}
