@@ -14,6 +14,9 @@ const connections = 64;
 /** Rarely enough that looking costs little beside what is looked at. */
 const betweenLooks = 250;
 const betweenProbes = 5;
+const parts = 10;
+/** Made beforehand, so that no part pays for a service that has just started. */
+const warmUp = 300;
 /** Of Linux, whatever its kernel's own. */
 const ticksInASecond = 100;
 
@@ -68,36 +71,33 @@ class ProvisioningBench {
     const first = await this.#version(templateId, JSON.stringify(templateOf(5, 1_000)));
     // Each flow stays, with another text.
     const second = await this.#version(templateId, JSON.stringify(templateOf(5, 1_001)));
-    const projects = await inLanes(count, async (index) => {
+    const projects = await inLanes(Math.max(count, warmUp), async (index) => {
       const { id } = await this.#post<{ id: string }>('/v1/projects', { name: `Customer ${index}` });
       return id;
     });
-    const before = await this.#position();
     const ids: string[] = [];
-    const created = await measured(
-      count,
-      () => this.#processorSeconds(),
-      async (index) => {
-        const body = {
-          templateVersionId: first,
-          projectId: projects[index],
-          name: 'Weber',
-          fieldValues: { name: 'Weber' },
-        };
-        const { id } = await this.#post<{ id: string }>('/v1/instances', body);
-        ids[index] = id;
-        await this.#active(id);
-      },
-    );
+    const create = async (index: number) => {
+      const body = {
+        templateVersionId: first,
+        projectId: projects[index],
+        name: 'Weber',
+        fieldValues: { name: 'Weber' },
+      };
+      const { id } = await this.#post<{ id: string }>('/v1/instances', body);
+      ids[index] = id;
+      await this.#active(id);
+    };
+    const upgrade = async (index: number) => {
+      await this.#post(`/v1/instances/${ids[index]}/upgrade`, { targetTemplateVersionId: second });
+      await this.#active(ids[index] ?? '');
+    };
+    await inLanes(warmUp, create);
+    await inLanes(warmUp, upgrade);
+    const before = await this.#position();
+    const cost = () => this.#processorSeconds();
+    const created = await measured(count, cost, create);
     const between = await this.#position();
-    const upgraded = await measured(
-      count,
-      () => this.#processorSeconds(),
-      async (index) => {
-        await this.#post(`/v1/instances/${ids[index]}/upgrade`, { targetTemplateVersionId: second });
-        await this.#active(ids[index] ?? '');
-      },
-    );
+    const upgraded = await measured(count, cost, upgrade);
     const after = await this.#position();
     const megabytes = await this.#peakMegabytes();
     print(`Provisioned ${format(created.perSecond)} instances/s, ${format((between - before) / count)} events each`);
@@ -197,23 +197,18 @@ async function inLanes<T>(count: number, work: (index: number) => Promise<T>): P
   return results;
 }
 
-/** The same, with the pace of all, and what the last tenth cost, of what the first did. */
+/** The same in ten parts, one after the other: the pace of all, and what the last part cost, of what the first did. */
 async function measured(count: number, cost: () => Promise<number>, work: (index: number) => Promise<void>) {
-  const tenth = Math.floor(count / 10);
-  // The lanes fill at first and empty at last: both ends are left out.
-  const fill = Math.min(inFlight, tenth);
-  const marks = [fill, fill + tenth, count - fill - tenth, count - fill];
-  const costs = new Map<number, number>();
-  let ended = 0;
+  const costs = [await cost()];
   const started = performance.now();
-  await inLanes(count, async (index) => {
-    await work(index);
-    ended += 1;
-    if (marks.includes(ended)) costs.set(ended, await cost());
-  });
-  const [a, b, c, d] = marks.map((mark) => costs.get(mark) ?? Number.NaN);
-  const between = (from = Number.NaN, to = Number.NaN) => to - from;
-  return { perSecond: (count / (performance.now() - started)) * 1_000, lastToFirst: between(c, d) / between(a, b) };
+  for (let part = 0; part < parts; part += 1) {
+    const from = Math.round((part * count) / parts);
+    await inLanes(Math.round(((part + 1) * count) / parts) - from, (index) => work(from + index));
+    costs.push(await cost());
+  }
+  const seconds = (performance.now() - started) / 1_000;
+  const of = (part: number) => (costs[part + 1] ?? Number.NaN) - (costs[part] ?? Number.NaN);
+  return { perSecond: count / seconds, lastToFirst: of(parts - 1) / of(0) };
 }
 
 /** Asks `/healthz` every few milliseconds while something goes on. @returns the 99th percentile, in milliseconds */
