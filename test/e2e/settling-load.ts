@@ -14,6 +14,8 @@ const retryMilliseconds = 200;
 const answerLimitMilliseconds = 20_000;
 /** From the first try of a command to its success, whatever went wrong meanwhile. */
 const settleLimitMilliseconds = 60_000;
+/** Of whoever waits for what it does. */
+const waitLimitMilliseconds = 30_000;
 const profile = { name: 'P', supportedInputLanguages: ['en'], reasoningMode: 'fast', outputVoiceId: 'v' };
 
 /**
@@ -51,24 +53,37 @@ export class SettlingLoad {
     return load;
   }
 
-  /** Waits until something of it holds. @returns whether it did in time; @throws what went wrong in the load */
-  async until(holds: () => boolean, limitMilliseconds: number): Promise<boolean> {
-    const held = await until(async () => {
-      if (this.#failure !== null) throw this.#failure;
-      return holds();
-    }, limitMilliseconds);
-    return held !== null;
+  /** Waits until so many more commands were acknowledged. @throws what went wrong in it */
+  async expectMore(count: number): Promise<void> {
+    const before = this.acknowledged.length;
+    const more = () => this.acknowledged.length - before;
+    await this.#until(
+      () => more() >= count,
+      () => `only ${more()} of ${count} commands were acknowledged`,
+    );
   }
 
-  /** How often a command was answered by 503. */
-  get unavailable(): number {
-    return this.#unavailable;
+  /** Waits until commands were answered by 503. @throws what went wrong in it */
+  async expectUnavailable(): Promise<void> {
+    const before = this.#unavailable;
+    await this.#until(
+      () => this.#unavailable >= before + 2,
+      () => 'no command was refused',
+    );
   }
 
   /** Ends it once each command under way was acknowledged. @throws what went wrong in it */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
+  }
+
+  async #until(holds: () => boolean, otherwise: () => string): Promise<void> {
+    const held = await until(async () => {
+      if (this.#failure !== null) throw this.#failure;
+      return holds();
+    }, waitLimitMilliseconds);
+    assert.ok(held, otherwise());
   }
 
   async #work(): Promise<void> {

@@ -8,18 +8,13 @@ import { upcastWith } from '#event-store/upcasting.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import type { StoredDocument } from '#read-store/read-store.ts';
+import type { SharedStores } from '#test/support/engines.ts';
 import { startEventsTool, toolEnded } from '#test/support/events-tool.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 import { until } from '#test/support/service-process.ts';
 import { type Documents, everyDocument } from './stores.ts';
 
 const settleLimitMilliseconds = 60_000;
-
-/** The addresses of the stores that nodes share, without what stands in between. */
-export interface SharedStores {
-  readonly eventStoreUrl: string;
-  readonly readStoreUrl: string;
-}
 
 /**
  * Waits until processes and read models have come to rest, and holds what is stored against what was acknowledged: each

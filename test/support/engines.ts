@@ -39,6 +39,12 @@ export function describeOnSharedEngines(
   });
 }
 
+/** The addresses of stores that nodes share. */
+export interface SharedStores {
+  readonly eventStoreUrl: string;
+  readonly readStoreUrl: string;
+}
+
 /** Both stores outside. */
 export class SharedEngines implements Engines {
   /** FerretDB looks through all documents for most of what it is asked. */
@@ -52,6 +58,11 @@ export class SharedEngines implements Engines {
   constructor(mongoDb: MongoDbServer, eventStoreUrl: string | undefined) {
     this.#mongoDb = mongoDb;
     this.#eventStoreUrl = eventStoreUrl ?? '';
+  }
+
+  /** The addresses of the stores. To be asked in hooks and tests. */
+  get urls(): SharedStores {
+    return { eventStoreUrl: this.#eventStoreUrl, readStoreUrl: this.#readStoreUrl };
   }
 
   environment = (): ServiceEnvironment => ({

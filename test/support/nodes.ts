@@ -1,3 +1,4 @@
+import type { Client } from '#test/support/client.ts';
 import type { Engines } from '#test/support/engines.ts';
 import {
   type ServiceEnvironment,
@@ -36,4 +37,14 @@ export class Nodes {
     await Promise.all(this.#nodes.splice(0).map((node) => node.kill()));
     for (const folder of this.#folders.splice(0)) folder.remove();
   }
+}
+
+/** Which of some nodes makes the read models, as another sees it; null while it sees none of them do so. */
+export async function projectingNode(
+  client: Client,
+  nodes: ReadonlyArray<ServiceProcess>,
+): Promise<ServiceProcess | null> {
+  const { body } = await client.get<{ checks: ReadonlyArray<{ name: string; detail: string }> }>('/readyz');
+  const detail = body.checks.find(({ name }) => name === 'projections')?.detail ?? '';
+  return nodes.find(({ pid }) => new RegExp(`^live on \\S+-${pid}-`).test(detail)) ?? null;
 }

@@ -1,0 +1,62 @@
+import type { Client } from '#test/support/client.ts';
+import { SharedEngines } from '#test/support/engines.ts';
+import { FerretDb } from '#test/support/ferretdb.ts';
+import { Nodes, projectingNode } from '#test/support/nodes.ts';
+import { until } from '#test/support/service-process.ts';
+import { median, type Result } from '../measure.ts';
+
+const rounds = 5;
+const limitMilliseconds = 30_000;
+
+/**
+ * Kills the node that makes the read models, with a second one beside it, and writes at once on a third: the time from
+ * the kill until that write is read.
+ * @param eventStoreUrl of a server
+ * @throws Error if FerretDB does not start, or nobody goes on
+ */
+export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Result>> {
+  const ferret = new FerretDb();
+  await ferret.start();
+  const engines = new SharedEngines(ferret, eventStoreUrl);
+  const nodes = new Nodes(engines);
+  try {
+    await engines.start();
+    const [control, ...projectors] = await Promise.all([
+      nodes.start('control-plane'),
+      nodes.start('projections'),
+      nodes.start('projections'),
+    ]);
+    const seconds: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const holder = await until(() => projectingNode(control.client, projectors), limitMilliseconds);
+      if (holder === null) throw new Error('No node makes the read models.');
+      const killed = performance.now();
+      const gone = holder.kill();
+      await readOwnWrite(control.client);
+      seconds.push((performance.now() - killed) / 1_000);
+      await gone;
+      projectors.splice(projectors.indexOf(holder), 1, await nodes.start('projections'));
+    }
+    return [
+      { what: 'another node goes on after kill -9', figure: median(seconds), unit: ' s', required: 5, aim: 2 },
+      { what: `the slowest of ${rounds} times`, figure: Math.max(...seconds), unit: ' s', required: 5, aim: 2 },
+    ];
+  } finally {
+    await nodes.end();
+    await engines.stop();
+    await ferret.dispose();
+  }
+}
+
+async function readOwnWrite(client: Client): Promise<void> {
+  const written = await client.post<{ id: string }>('/v1/projects', { name: 'Written after the kill' });
+  if (written.status !== 201) throw new Error(`A write was answered by ${written.status}: ${written.text}`);
+  const position = written.headers['switchyard-position'] ?? '';
+  const deadline = performance.now() + limitMilliseconds;
+  while (performance.now() < deadline) {
+    const read = await client.get(`/v1/projects/${written.body.id}`, { 'switchyard-min-position': position });
+    if (read.status === 200) return;
+    if (read.status !== 503) throw new Error(`A read was answered by ${read.status}: ${read.text}`);
+  }
+  throw new Error('What was written is not read.');
+}
