@@ -56,7 +56,7 @@ describe('placeholders', () => {
     const piece = fc.constantFrom('\\', '{{fields.a}}', '{{fields.', '}}', 'a', '{', '😀');
     const escaped = (text: string) =>
       text.replace(
-        /(\\*)(\{\{fields\.a\}\})/g,
+        /(\\*)(\{\{fields\.a+\}\})/g,
         (_, slashes: string, whole: string) => `${slashes}${slashes}\\${whole}`,
       );
     fc.assert(
