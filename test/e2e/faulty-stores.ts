@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
+import type { Reply } from '#test/support/client.ts';
 import type { SharedStores } from '#test/support/engines.ts';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
-import type { FerretDb } from '#test/support/ferretdb.ts';
+import { describeOnFerretDb, type FerretDb } from '#test/support/ferretdb.ts';
 import { Nodes } from '#test/support/nodes.ts';
 import { type ServiceProcess, until } from '#test/support/service-process.ts';
 import { TcpProxy } from '#test/support/tcp-proxy.ts';
 import { expectStatus } from './expect.ts';
 import { inTime, SettlingLoad } from './settling-load.ts';
-import { expectSound } from './sound-stores.ts';
+import { expectSound, expectVerified } from './sound-stores.ts';
 
+const startLimitMilliseconds = 120_000;
 const recoveryLimitMilliseconds = 30_000;
 /** Acknowledged before a fault begins: it strikes in the middle of work. */
 const workFirst = 10;
@@ -18,6 +20,34 @@ export interface ProxiedNode {
   readonly service: ServiceProcess;
   readonly events: TcpProxy;
   readonly documents: TcpProxy;
+}
+
+/**
+ * Describes faults of stores that nodes share, one after the other: each begins in the middle of work. What was stored
+ * through all of them is verified in the end.
+ * @param define is handed what gives the stores, to be asked in tests
+ */
+export function describeFaults(suite: string, define: (stores: () => FaultyStores, ferret: FerretDb) => void): void {
+  describeOnFerretDb(suite, (ferret) => {
+    let started: FaultyStores | null = null;
+    const stores = () => {
+      if (started === null) throw new Error('the stores are not started');
+      return started;
+    };
+    before(async function () {
+      this.timeout(startLimitMilliseconds);
+      started = await FaultyStores.start(ferret);
+    });
+    after(() => started?.end());
+    beforeEach(() => stores().begin());
+    afterEach(() => started?.rest());
+    define(stores, ferret);
+
+    it('leave a log whose chains hold', async () => {
+      await stores().rest();
+      await expectVerified(stores().urls);
+    });
+  });
 }
 
 /**
@@ -87,6 +117,21 @@ export class FaultyStores {
   /** The addresses of the stores, past the proxies. */
   get urls(): SharedStores {
     return { eventStoreUrl: this.double.url, readStoreUrl: this.#readStoreUrl };
+  }
+
+  /** Makes a project. @returns its path, and the position at which it was made */
+  async newProject(): Promise<{ readonly path: string; readonly position: string }> {
+    const made = await this.client.post<{ id: string }>('/v1/projects', { name: 'P' });
+    const { id } = expectStatus(made, 201);
+    return { path: `/v1/projects/${id}`, position: made.headers['switchyard-position'] ?? '' };
+  }
+
+  /** Asks for a project and for a new flow in it, each to be answered in time. */
+  askFor(path: string): Promise<readonly [Reply<unknown>, Reply<unknown>]> {
+    return Promise.all([
+      inTime(() => this.client.get(path), 'reading'),
+      inTime(() => this.client.post(`${path}/flows`, { name: 'F', flowSchema: {} }), 'creating'),
+    ]);
   }
 
   /** Has commands sent without a pause. */
