@@ -94,7 +94,8 @@ export class MongoDbConnection {
       const isOver = this.#closed || database !== this.#database;
       if (isOver && error instanceof MongoError) throw new Unavailable('The connection to MongoDB was closed.');
       const told = named(error);
-      if (!isOver && told instanceof Unavailable && !(error instanceof MongoServerError)) this.#unanswered(began);
+      if (isOfServer(error)) this.#failingSince = null;
+      else if (!isOver && told instanceof Unavailable) this.#unanswered(began);
       throw told;
     }
   }
@@ -208,8 +209,18 @@ function passes(error: unknown): error is Error {
 
 /** The driver wraps all that a bulk meets, a connection that breaks too: then the wrapper has no code of its own. */
 function bulkPasses(error: MongoBulkWriteError): boolean {
-  const { errorResponse: met }: { readonly errorResponse: unknown } = error;
+  const met = metBy(error);
   return met instanceof Error ? passes(met) : codesOf(error).every(isPassingCode);
+}
+
+function metBy({ errorResponse }: MongoBulkWriteError): unknown {
+  return errorResponse;
+}
+
+/** Whether the server has answered, if only that it will not. */
+function isOfServer(error: unknown): boolean {
+  if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isOfServer(metBy(error));
+  return error instanceof MongoServerError;
 }
 
 /** Whether a bulk failed because documents were there already, and for nothing else. */

@@ -1,6 +1,6 @@
 import { expectProblem, expectStatus } from './expect.ts';
 import { describeFaults } from './faulty-stores.ts';
-import { inTime } from './settling-load.ts';
+import { answeredInTime } from './settling-load.ts';
 
 /** Longer than a call of the store is waited for. */
 const lateMilliseconds = 6_000;
@@ -69,7 +69,7 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
     await stores().expectMore(5);
     const { path, position } = await stores().newProject();
     const atLeast = { 'switchyard-min-position': position };
-    const read = await inTime(() => stores().client.get(path, atLeast), 'reading');
+    const read = await answeredInTime(() => stores().client.get(path, atLeast), 'reading');
     expectProblem(read, 503, 'read-model-behind');
     expectStatus(await stores().client.get(projectPath), 200);
     await ferret.stop();

@@ -7,7 +7,7 @@ import { Nodes } from '#test/support/nodes.ts';
 import { type ServiceProcess, until } from '#test/support/service-process.ts';
 import { TcpProxy } from '#test/support/tcp-proxy.ts';
 import { expectStatus } from './expect.ts';
-import { inTime, SettlingLoad } from './settling-load.ts';
+import { answeredInTime, SettlingLoad } from './settling-load.ts';
 import { expectSound, expectVerified } from './sound-stores.ts';
 
 const startLimitMilliseconds = 120_000;
@@ -129,8 +129,8 @@ export class FaultyStores {
   /** Asks for a project and for a new flow in it, each to be answered in time. */
   askFor(path: string): Promise<readonly [Reply<unknown>, Reply<unknown>]> {
     return Promise.all([
-      inTime(() => this.client.get(path), 'reading'),
-      inTime(() => this.client.post(`${path}/flows`, { name: 'F', flowSchema: {} }), 'creating'),
+      answeredInTime(() => this.client.get(path), 'reading'),
+      answeredInTime(() => this.client.post(`${path}/flows`, { name: 'F', flowSchema: {} }), 'creating'),
     ]);
   }
 
@@ -153,7 +153,7 @@ export class FaultyStores {
   /** The node that takes the commands says what it lacks, and that it lives. */
   async expectNotReady(check: string): Promise<void> {
     const ask = () => this.client.get<{ checks: ReadonlyArray<{ name: string; ready: boolean }> }>('/readyz');
-    const reply = await inTime(ask, 'asking whether it is ready');
+    const reply = await answeredInTime(ask, 'asking whether it is ready');
     const { checks } = expectStatus(reply, 503);
     assert.ok(
       checks.some(({ name, ready }) => name === check && !ready),

@@ -117,7 +117,7 @@ export class SettlingLoad {
     const request = { method, path, headers, ...(body && { body: JSON.stringify(body) }) };
     const deadline = performance.now() + settleLimitMilliseconds;
     for (;;) {
-      const reply = await inTime(() => this.#client.send<Named | undefined>(request), `${method} ${path}`);
+      const reply = await answeredInTime(() => this.#client.send<Named | undefined>(request), `${method} ${path}`);
       if (reply.status < 300) {
         this.acknowledged.push(requestId);
         await sleep(restMilliseconds);
@@ -138,7 +138,7 @@ export class SettlingLoad {
 }
 
 /** What a request is answered; it fails if that takes longer than the service may take. */
-export async function inTime<T>(send: () => Promise<Reply<T>>, request: string): Promise<Reply<T>> {
+export async function answeredInTime<T>(send: () => Promise<Reply<T>>, request: string): Promise<Reply<T>> {
   const sent = performance.now();
   const reply = await send();
   const took = performance.now() - sent;

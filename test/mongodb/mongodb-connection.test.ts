@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { MongoServerError } from 'mongodb';
+import { type Collection, MongoServerError } from 'mongodb';
 import { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
@@ -96,10 +96,14 @@ describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
     await proxy.close();
   });
 
+  type Work = (things: Collection) => Promise<unknown>;
+  const reading: Work = (things) => things.findOne({});
+  const writing: Work = (things) => things.bulkWrite([{ insertOne: { document: {} } }]);
+
   /** Whether a call is answered; what is not is unavailable. */
-  const answers = () =>
+  const answers = (work = reading) =>
     connection
-      .call((database) => database.collection('things').findOne({}))
+      .call((database) => work(database.collection('things')))
       .then(
         () => true,
         (error: unknown) => {
@@ -108,20 +112,24 @@ describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
         },
       );
 
-  it('goes on whenever it is cut', async () => {
-    for (let cut = 0; cut < 5; cut += 1) {
-      await eventually(answers);
-      await sleep(afterHeartbeatMilliseconds);
-      const underWay = Array.from({ length: 8 }, answers);
-      await nextTurn();
-      proxy.cut();
-      await Promise.all(underWay);
-    }
-    await eventually(answers);
-  });
+  for (const [what, next] of [
+    ['reads', reading],
+    ['writes in bulks', writing],
+  ] as const)
+    it(`${what} again whenever it was cut`, async () => {
+      for (let cut = 0; cut < 5; cut += 1) {
+        await eventually(() => answers(next));
+        await sleep(afterHeartbeatMilliseconds);
+        const underWay = Array.from({ length: 8 }, () => answers());
+        await nextTurn();
+        proxy.cut();
+        await Promise.all(underWay);
+      }
+      await eventually(() => answers(next));
+    });
 
   it('is unavailable to whoever calls while it does not answer for long, and goes on afterwards', async () => {
-    await eventually(answers);
+    await eventually(() => answers());
     ferret.freeze();
     try {
       const underWay: Promise<boolean>[] = [];
@@ -133,6 +141,6 @@ describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
     } finally {
       ferret.thaw();
     }
-    await eventually(answers);
+    await eventually(() => answers());
   });
 });
