@@ -1,7 +1,9 @@
 import type { Target } from '#domain/instance/events.ts';
 import type { FieldValues } from '#domain/instance/field-values.ts';
+import type { InstanceState } from '#domain/instance/instance.ts';
 import { type Planning, planResources } from '#domain/instance/resources.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import type { PresentResources } from './present-resources.ts';
 
 /** What an operation is to bring an instance to. */
 export function newTarget(
@@ -16,4 +18,17 @@ export function newTarget(
     phoneNumberRequirements: (payload.phoneNumberRequirements ?? []).map(({ key, label }) => ({ key, label })),
     resources: planResources(payload, planning),
   };
+}
+
+/** The next operation of an instance that stands: its number, and what it is to bring the instance to. */
+export function nextOperation(
+  instanceId: string,
+  { operations, projectId, base }: NonNullable<InstanceState>,
+  version: TemplateVersionRecord,
+  fieldValues: FieldValues,
+  { isThere }: PresentResources,
+): Target & { readonly operation: number } {
+  const operation = operations + 1;
+  const planning = { instanceId, projectId, operation, had: base?.resources ?? null, isThere };
+  return { operation, ...newTarget(version, fieldValues, planning) };
 }

@@ -9,7 +9,7 @@ import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
 import { command } from '#operations/command.ts';
 import { post } from '#operations/operation.ts';
-import { newTarget } from './new-target.ts';
+import { nextOperation } from './new-target.ts';
 import { presentResources } from './present-resources.ts';
 import { versionWith } from './wanted-version.ts';
 
@@ -41,17 +41,8 @@ export const retryInstance = command({
         ),
       );
     }
-    const operation = state.operations + 1;
-    const { projectId } = state;
-    const planning = {
-      instanceId: id,
-      projectId,
-      operation,
-      had: state.base?.resources ?? null,
-      isThere: present.isThere,
-    };
-    const target = newTarget(wanted.version, state.target.fieldValues, planning);
-    return E.right([happened('InstanceRetryRequested', { id, operation, ...target })]);
+    const next = nextOperation(id, state, wanted.version, state.target.fieldValues, present);
+    return E.right([happened('InstanceRetryRequested', { id, ...next })]);
   },
   answer: ({ state }) => instanceRecord(state),
 });

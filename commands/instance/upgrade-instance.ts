@@ -13,7 +13,7 @@ import { notUpgradable } from '#domain/instance/upgradable.ts';
 import { command } from '#operations/command.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { post } from '#operations/operation.ts';
-import { newTarget } from './new-target.ts';
+import { nextOperation } from './new-target.ts';
 import { type PresentResources, presentResources } from './present-resources.ts';
 import { reachableVersion, versionNotFound } from './wanted-version.ts';
 
@@ -59,18 +59,8 @@ export const upgradeInstance = command({
     const { fieldValues } = shownTarget(state);
     const fields = fillFields(wanted.version.fieldsSchema, newFieldValues, fieldValues, '/newFieldValues');
     if ('faults' in fields) return E.left(invalidInput(fields.faults));
-    const operation = state.operations + 1;
-    const { projectId } = state;
-    const planning = {
-      instanceId: id,
-      projectId,
-      operation,
-      had: state.base?.resources ?? null,
-      isThere: present.isThere,
-    };
-    return E.right([
-      happened('InstanceUpgradeRequested', { id, operation, ...newTarget(wanted.version, fields.values, planning) }),
-    ]);
+    const next = nextOperation(id, state, wanted.version, fields.values, present);
+    return E.right([happened('InstanceUpgradeRequested', { id, ...next })]);
   },
   answer: ({ state }) => instanceRecord(state),
 });
