@@ -1,3 +1,4 @@
+import { backOffMs } from '#src/back-off.ts';
 import { type AttemptFailure, classOf } from './attempt-failure.ts';
 
 /** Where a call stands when an attempt has failed before any content of it left. */
@@ -21,9 +22,8 @@ export type NextStep =
 const giveUp: NextStep = { kind: 'give-up' };
 const other: NextStep = { kind: 'other' };
 
-/** Waits between tries: doubled each time from the least to the most, of which 50 to 100% by chance. */
-const leastBackoffMs = 200;
-const mostBackoffMs = 4_000;
+/** Where the target does not say how long to wait. */
+const retryLimits = { firstMs: 200, longestMs: 4_000 };
 /** A target that asks for a longer wait is left for another one at once. */
 const shortWaitMs = 1_000;
 /** A longer wait is left to the client, which is told of it. */
@@ -55,8 +55,7 @@ function againOr(elsewhere: NextStep, retryAfterMs: number | null, standing: Sta
   const { triesHere, retries, hasOther, remainingMs } = standing;
   if (triesHere > retries) return elsewhere;
   if (retryAfterMs === null) {
-    const backoff = Math.min(mostBackoffMs, leastBackoffMs * 2 ** (triesHere - 1));
-    const afterMs = Math.round(backoff * (0.5 + random / 2));
+    const afterMs = backOffMs(triesHere, retryLimits, random);
     return afterMs < remainingMs ? { kind: 'again', afterMs } : elsewhere;
   }
   if (hasOther && retryAfterMs > shortWaitMs) return other;

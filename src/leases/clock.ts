@@ -1,17 +1,17 @@
 import { pause } from '#src/pause.ts';
 
-/** One node's own time. Nothing compares it with another node's. */
+/** One node's own time, and its own chance. Nothing compares them with another node's. */
 export interface Clock {
   /** Milliseconds since some moment; never goes back. */
   now(): number;
   /** Waits, for less when the signal aborts. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** Waits for between half and all of a time, so that many nodes do not come at once. */
-  pauseUpTo(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** From 0 to 1, so that many nodes do not come at once. */
+  random(): number;
 }
 
 export const monotonicClock: Clock = {
   now: () => performance.now(),
   pause,
-  pauseUpTo: (milliseconds, signal) => pause(milliseconds * (0.5 + Math.random() / 2), signal),
+  random: Math.random,
 };

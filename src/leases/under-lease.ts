@@ -1,4 +1,5 @@
 import type { Log } from '#read-store/log.ts';
+import { BackOff, spread } from '#src/back-off.ts';
 import { OutageLog } from '#src/outage-log.ts';
 import { Superseded } from '#src/superseded.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -71,6 +72,7 @@ class Candidate {
   readonly #limits: LeaseLimits;
   readonly #clock: Clock;
   readonly #outage: OutageLog;
+  readonly #backOff: BackOff;
 
   constructor(options: UnderLeaseOptions) {
     const { log, name, limits, clock = monotonicClock } = options;
@@ -78,14 +80,14 @@ class Candidate {
     this.#limits = { ...defaultLimits, ...limits };
     this.#clock = clock;
     this.#outage = new OutageLog(log, 'The store of leases', { lease: name });
+    const backOff = { firstMs: this.#limits.lookMilliseconds, longestMs: longestPauseMilliseconds };
+    this.#backOff = new BackOff(backOff, () => clock.random());
   }
 
   /** Waits until it has begun a term. @returns null when the signal has aborted first */
   async obtain(): Promise<OwnTerm | null> {
     const { signal } = this.#options;
-    const { lookMilliseconds } = this.#limits;
     let sighting: Sighting | null = null;
-    let delay = lookMilliseconds;
     while (!signal.aborted) {
       try {
         const askedAt = this.#clock.now();
@@ -96,13 +98,13 @@ class Candidate {
         }
         sighting = this.#seen(newest, sighting);
         this.#outage.succeeded();
-        delay = lookMilliseconds;
+        this.#backOff.succeeded();
+        await this.#pauseBeforeLook();
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
         this.#outage.failed(error);
-        delay = Math.min(delay * 2, longestPauseMilliseconds);
+        await this.#clock.pause(this.#backOff.failed(), signal);
       }
-      await this.#clock.pauseUpTo(delay, signal);
     }
     return null;
   }
@@ -126,7 +128,11 @@ class Candidate {
       await this.#release(token, keeping);
     }
     // Whoever was superseded leaves the next look to the others.
-    await this.#clock.pauseUpTo(this.#limits.lookMilliseconds, signal);
+    await this.#pauseBeforeLook();
+  }
+
+  #pauseBeforeLook(): Promise<void> {
+    return this.#clock.pause(spread(this.#limits.lookMilliseconds, this.#clock.random()), this.#options.signal);
   }
 
   /** Whether a term may be followed by another, as far as this node has seen. @param askedAt before it was read */

@@ -5,6 +5,7 @@ import type { CommandHandler } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { BackOff } from '#src/back-off.ts';
 import { pause } from '#src/pause.ts';
 import { Superseded } from '#src/superseded.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
@@ -13,7 +14,7 @@ import { HandlingRefused } from './handling-refused.ts';
 import { PassedPositions } from './passed-positions.ts';
 import { concernsOneOf, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
-import { type PauseUntil, Reactions } from './reactions.ts';
+import { type PauseUntil, Reactions, retryLimits } from './reactions.ts';
 
 export interface ProcessRunnerOptions {
   readonly process: Process;
@@ -26,9 +27,6 @@ export interface ProcessRunnerOptions {
   readonly log: { error(details: object, message: string): void };
 }
 
-const firstPauseMilliseconds = 50;
-const longestPauseMilliseconds = 10_000;
-
 /**
  * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
  * `atOnce` is run on so many events at once, and its checkpoint stays behind the oldest that has not ended.
@@ -37,6 +35,7 @@ export class ProcessRunner implements ProcessProgress {
   readonly #options: ProcessRunnerOptions;
   readonly #stopped = new AbortController();
   readonly #positions = new PassedPositions();
+  readonly #backOff = new BackOff(retryLimits);
   /** The identity of the log that it looks at. */
   #log = '';
   #lastAppended = 0;
@@ -70,17 +69,15 @@ export class ProcessRunner implements ProcessProgress {
    * @throws Superseded when another node runs it now
    */
   async run(signal: AbortSignal): Promise<void> {
-    let delay = firstPauseMilliseconds;
     while (!signal.aborted) {
       try {
         await this.#follow(signal);
-        delay = firstPauseMilliseconds;
       } catch (error) {
         if (error instanceof Superseded) throw error;
         if (signal.aborted) return;
-        this.#options.log.error({ err: error, process: this.#options.process.name }, 'a process will try again');
-        await pause(delay, signal);
-        delay = Math.min(delay * 2, longestPauseMilliseconds);
+        const retryMilliseconds = this.#backOff.failed();
+        this.#tellFailure(error, retryMilliseconds);
+        await pause(retryMilliseconds, signal);
       }
     }
   }
@@ -122,7 +119,7 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #followAtOnce(after: number, atOnce: number, stopped: AbortSignal): Promise<void> {
-    const { process, store, log } = this.#options;
+    const { process, store } = this.#options;
     const failed = new AbortController();
     const signal = AbortSignal.any([stopped, failed.signal]);
     // Every reaction that pauses listens to it.
@@ -137,7 +134,7 @@ export class ProcessRunner implements ProcessProgress {
       atOnce,
       react: (event, pauseUntil) => process.react(event, this.#toolsFor(event, signal, pauseUntil)),
       onEnd: moved,
-      onFailure: (error) => log.error({ err: error, process: process.name }, 'a process will try again'),
+      onFailure: (error, retryMilliseconds) => this.#tellFailure(error, retryMilliseconds),
       signal,
     });
     try {
@@ -160,9 +157,16 @@ export class ProcessRunner implements ProcessProgress {
     this.#pass(position);
   }
 
-  #write(checkpoint: Checkpoint): Promise<void> {
+  async #write(checkpoint: Checkpoint): Promise<void> {
     const { checkpoints, process } = this.#options;
-    return checkpoints.write(process.name, this.#log, checkpoint);
+    await checkpoints.write(process.name, this.#log, checkpoint);
+    // It goes on from here: what fails now has not failed before.
+    this.#backOff.succeeded();
+  }
+
+  #tellFailure(error: unknown, retryMilliseconds: number): void {
+    const { log, process } = this.#options;
+    log.error({ err: error, process: process.name, retryMilliseconds }, 'a process will try again');
   }
 
   #pass(position: number): void {

@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { BackOff } from '#src/back-off.ts';
+import { pause } from '#src/pause.ts';
 
 /** Waits until a time (RFC 3339), and lets others work meanwhile. Rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
@@ -12,14 +13,15 @@ export interface ReactionsOptions {
   readonly react: (event: RecordedEvent, pauseUntil: PauseUntil) => Promise<void>;
   /** Is told when one has ended. */
   readonly onEnd: () => void;
-  /** Is told of one that failed and will be tried again. */
-  readonly onFailure: (error: unknown) => void;
+  /** Is told of one that failed and will be tried again, and when. */
+  readonly onFailure: (error: unknown, retryMilliseconds: number) => void;
   readonly signal: AbortSignal;
 }
 
 const defaultMaxOpen = 10_000;
-const firstPauseMilliseconds = 50;
-const longestPauseMilliseconds = 10_000;
+
+/** What a process waits before it tries an event again. */
+export const retryLimits = { firstMs: 50, longestMs: 10_000 };
 
 /**
  * Reactions to events, several at once and in no order, each tried until it succeeds. One that fails or pauses holds up
@@ -76,7 +78,7 @@ export class Reactions {
 
   async #run(event: RecordedEvent): Promise<void> {
     const { react, onEnd, onFailure, signal } = this.#options;
-    let pause = firstPauseMilliseconds;
+    const backOff = new BackOff(retryLimits);
     while (!signal.aborted) {
       try {
         await react(event, this.#pauseUntil);
@@ -84,22 +86,23 @@ export class Reactions {
         return onEnd();
       } catch (error) {
         if (signal.aborted) return;
-        onFailure(error);
-        await this.#paused(pause).catch(() => undefined);
-        pause = Math.min(2 * pause, longestPauseMilliseconds);
+        const retryMilliseconds = backOff.failed();
+        onFailure(error, retryMilliseconds);
+        await this.#paused(retryMilliseconds);
       }
     }
   }
 
-  #pauseUntil = (time: string) => this.#paused(Date.parse(time) - Date.now());
+  readonly #pauseUntil: PauseUntil = async (time) => {
+    await this.#paused(Date.parse(time) - Date.now());
+    this.#options.signal.throwIfAborted();
+  };
 
+  /** Waits without its place, for less when the signal aborts. */
   async #paused(milliseconds: number): Promise<void> {
     this.#places.give();
-    try {
-      await sleep(Math.max(0, milliseconds), undefined, { signal: this.#options.signal });
-    } finally {
-      await this.#places.take();
-    }
+    await pause(milliseconds, this.#options.signal);
+    await this.#places.take();
   }
 }
 

@@ -4,9 +4,10 @@ import type { GenerationFeed } from '#read-store/generation-feed.ts';
 import type { Log } from '#read-store/log.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
 import { retrying } from '#read-store/retrying.ts';
+import { BackOff } from '#src/back-off.ts';
 import { pause } from '#src/pause.ts';
 
-const longestResubscribeMilliseconds = 5000;
+const resubscribeLimits = { firstMs: 200, longestMs: 5000 };
 
 /** JSON text of events after which what they made is stored: until then most of it is kept in memory. */
 const maxCharactersTogether = 8 * 1024 * 1024;
@@ -35,7 +36,7 @@ export class Lane {
   readonly #members = new Set<GenerationFeed>();
   #position: number;
   #renewal = new AbortController();
-  #failures = 0;
+  readonly #backOff = new BackOff(resubscribeLimits);
   #batchesFolded = 0;
   #charactersFolded = 0;
 
@@ -80,7 +81,7 @@ export class Lane {
         continue;
       }
       await this.#follow(subscribed, AbortSignal.any([signal, this.#renewal.signal]));
-      if (!signal.aborted && !this.#renewal.signal.aborted) await this.#pauseAfterFailure(signal);
+      if (!signal.aborted && !this.#renewal.signal.aborted) await pause(this.#backOff.failed(), signal);
     }
   }
 
@@ -96,7 +97,7 @@ export class Lane {
         });
         if (next.done === true || signal.aborted) return;
         const batch = next.value;
-        this.#failures = 0;
+        this.#backOff.succeeded();
         this.#position = batch.position;
         await this.#options.inTurn(() => this.#handle(batch));
         await nextTurn();
@@ -105,11 +106,6 @@ export class Lane {
     } finally {
       await batches.return?.();
     }
-  }
-
-  #pauseAfterFailure(signal: AbortSignal): Promise<void> {
-    this.#failures += 1;
-    return pause(Math.min(100 * 2 ** this.#failures, longestResubscribeMilliseconds), signal);
   }
 
   async #handle(batch: EventBatch): Promise<void> {

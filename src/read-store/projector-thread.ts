@@ -7,11 +7,11 @@ import type {
   ProjectorThreadData,
   ToProjector,
 } from '#read-store/projector-messages.ts';
+import { BackOff } from '#src/back-off.ts';
 
 const openLimitMilliseconds = 30_000;
 const closeLimitMilliseconds = 5000;
-const firstRestartMilliseconds = 100;
-const longestRestartMilliseconds = 10_000;
+const restartLimits = { firstMs: 100, longestMs: 10_000 };
 /** Far above what the thread needs: what hostile documents may make of it is bounded well below. */
 const maxOldGenerationSizeMb = 1536;
 /** Half of V8's own choice: a rebuild fills it with garbage however large it is, and it counts as memory used. */
@@ -44,7 +44,7 @@ export class ProjectorThread {
   #worker: Worker | null = null;
   #failure: string | null = null;
   #startedAt = 0;
-  #restartMilliseconds = firstRestartMilliseconds;
+  readonly #backOff = new BackOff(restartLimits);
   #restart: NodeJS.Timeout | null = null;
   #closed = false;
 
@@ -126,18 +126,16 @@ export class ProjectorThread {
 
   #exited(code: number): void {
     this.#worker = null;
+    if (performance.now() - this.#startedAt > healthyMilliseconds) this.#backOff.succeeded();
     if (!this.#closed) this.#failure ??= `The thread has ended with code ${code}.`;
     this.#listener.onExit?.();
     if (!this.#closed) this.#restartLater(String(this.#failure));
   }
 
   #restartLater(error: string): void {
-    const lived = performance.now() - this.#startedAt;
-    if (lived > healthyMilliseconds) this.#restartMilliseconds = firstRestartMilliseconds;
-    const fields = { error, restartMilliseconds: this.#restartMilliseconds };
-    this.#options.log.error(fields, 'The projector thread has died and is started again');
-    this.#restart = setTimeout(() => this.#startAgain(), this.#restartMilliseconds);
-    this.#restartMilliseconds = Math.min(this.#restartMilliseconds * 2, longestRestartMilliseconds);
+    const restartMilliseconds = this.#backOff.failed();
+    this.#options.log.error({ error, restartMilliseconds }, 'The projector thread has died and is started again');
+    this.#restart = setTimeout(() => this.#startAgain(), restartMilliseconds);
     this.#listener.onState?.();
   }
 

@@ -1,9 +1,9 @@
 import type { Log } from '#read-store/log.ts';
+import { BackOff } from '#src/back-off.ts';
 import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
-const firstDelayMilliseconds = 20;
-const longestDelayMilliseconds = 5000;
+const retryLimits = { firstMs: 20, longestMs: 5000 };
 
 /** What a call of a store needs to be tried until it succeeds. */
 export interface Retrying {
@@ -18,13 +18,15 @@ export interface Retrying {
  * @throws what `call` throws other than Unavailable; Unavailable once the signal has aborted
  */
 export async function retrying<Result>(what: string, call: () => Promise<Result>, by: Retrying): Promise<Result> {
-  for (let delay = firstDelayMilliseconds; ; delay = Math.min(delay * 2, longestDelayMilliseconds)) {
+  const backOff = new BackOff(retryLimits);
+  for (;;) {
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof Unavailable) || by.signal.aborted) throw error;
-      by.log.warn({ error: error.message, retryMilliseconds: delay }, `${what} failed and is tried again`);
-      await pause(delay, by.signal);
+      const retryMilliseconds = backOff.failed();
+      by.log.warn({ error: error.message, retryMilliseconds }, `${what} failed and is tried again`);
+      await pause(retryMilliseconds, by.signal);
     }
   }
 }

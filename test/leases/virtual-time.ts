@@ -77,8 +77,8 @@ export class VirtualNode implements Clock {
     });
   }
 
-  pauseUpTo(milliseconds: number, signal: AbortSignal): Promise<void> {
-    return this.pause(milliseconds * (0.5 + this.#options.random() / 2), signal);
+  random(): number {
+    return this.#options.random();
   }
 
   freeze(): void {

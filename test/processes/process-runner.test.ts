@@ -18,6 +18,8 @@ describe('process runner', () => {
   let handler: CommandHandler;
   let checkpoints: InMemoryCheckpointStore;
   let logged: string[];
+  /** What was waited after each failure. */
+  let waits: number[];
   const runners: ProcessRunner[] = [];
 
   beforeEach(() => {
@@ -25,6 +27,7 @@ describe('process runner', () => {
     handler = new CommandHandler({ store });
     checkpoints = new InMemoryCheckpointStore();
     logged = [];
+    waits = [];
   });
 
   afterEach(async () => {
@@ -45,7 +48,12 @@ describe('process runner', () => {
       documents: new ReadModel(store.log),
       reached: async () => upToDate,
       checkpoints,
-      log: { error: (_, message) => logged.push(message) },
+      log: {
+        error: (fields, message) => {
+          logged.push(message);
+          if ('retryMilliseconds' in fields) waits.push(Number(fields.retryMilliseconds));
+        },
+      },
     });
     runners.push(runner);
     runner.start();
@@ -138,6 +146,27 @@ describe('process runner', () => {
     assert.equal(tries, 3);
     assert.equal(logged.length, 2);
   });
+
+  for (const atOnce of [undefined, 2]) {
+    const how = atOnce === undefined ? 'in order' : 'several at once';
+
+    it(`waits longer after each failure of one event, and for the next begins with the shortest wait, ${how}`, async () => {
+      const tries = new Map<unknown, number>();
+      const react: Process['react'] = async ({ data }) => {
+        const count = (tries.get(data.id) ?? 0) + 1;
+        tries.set(data.id, count);
+        if (count < 4) throw new Error('not yet');
+      };
+      const runner = start(react, true, atOnce);
+      for (const id of ['one', 'two']) assert.notEqual(await runner.passed(await created(id), limitMilliseconds), null);
+      const longest = [50, 100, 200, 50, 100, 200];
+      assert.equal(waits.length, longest.length);
+      for (const [index, most] of longest.entries()) {
+        const wait = waits[index] ?? 0;
+        assert.ok(wait >= most / 2 && wait <= most, `${waits} ms, at most ${longest}`);
+      }
+    });
+  }
 
   it('does not react on read models that are behind', async () => {
     const runner = start(async (_, { documentsUpToDate }) => {

@@ -6,7 +6,7 @@ import { eventOf, positionOf } from '#event-store/eventstoredb/event-message.ts'
 import type { Reads } from '#event-store/eventstoredb/reads.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/requests.ts';
 import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
-import { BackOff } from '#event-store/eventstoredb/within.ts';
+import { BackOff } from '#src/back-off.ts';
 import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -144,7 +144,7 @@ export class Appends {
     const requests = appendRequests(append.stream, append.expectedRevision, append.events);
     const end = Date.now() + this.#limits.settleWithinMs;
     const highestBefore = this.#highestPosition;
-    const backOff = new BackOff(20, 1_000);
+    const backOff = new BackOff({ firstMs: 20, longestMs: 1_000 });
     for (let tries = 1; ; tries += 1) {
       const attempt = await this.#connection
         .append(requests, this.#limits.attemptMs)
@@ -153,7 +153,7 @@ export class Appends {
       const result = await this.#resultOf(append, attempt, tries > 1, highestBefore).catch(lostWhileRead);
       if (result.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return result;
       this.#log.debug({ detail: result.detail, stream: append.stream, tries }, 'the answer to an append was lost');
-      await pause(backOff.next(), this.#giveUp.signal);
+      await pause(backOff.failed(), this.#giveUp.signal);
     }
   }
 

@@ -2,7 +2,8 @@ import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_
 import { callFailure, isDeleted, isRefusal, reasonOf } from '#event-store/eventstoredb/call-failure.ts';
 import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
 import { bytesOf, eventOf } from '#event-store/eventstoredb/event-message.ts';
-import { BackOff, within } from '#event-store/eventstoredb/within.ts';
+import { within } from '#event-store/eventstoredb/within.ts';
+import { BackOff } from '#src/back-off.ts';
 import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -25,13 +26,13 @@ export class Reads {
    */
   async answers(request: ReadReq, maxBytes = Number.POSITIVE_INFINITY): Promise<ReadonlyArray<ReadResp>> {
     const end = Date.now() + this.#deadlineMs;
-    const backOff = new BackOff(20, 500);
+    const backOff = new BackOff({ firstMs: 20, longestMs: 500 });
     for (;;) {
       if (this.#closed.signal.aborted) throw new Unavailable('The event store is closed.');
       const left = end - Date.now();
       const result = await this.#once(request, maxBytes, left).catch(callFailure);
       if (!('detail' in result)) return result;
-      const wait = backOff.next();
+      const wait = backOff.failed();
       if (isDeleted(result)) throw new Unavailable('The stream was deleted in EventStoreDB.');
       if (isRefusal(result)) throw new Unavailable(`The event store refuses to be read: ${reasonOf(result)}.`);
       if (Date.now() + wait >= end) throw new Unavailable(`The event store cannot be read: ${reasonOf(result)}.`);

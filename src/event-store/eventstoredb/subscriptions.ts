@@ -4,8 +4,8 @@ import type { Connection } from '#event-store/eventstoredb/connection.ts';
 import { bytesOf, positionOf, recordedEvent, typeOf } from '#event-store/eventstoredb/event-message.ts';
 import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { SubscriptionFeed, type Taken } from '#event-store/eventstoredb/subscription-feed.ts';
-import { BackOff } from '#event-store/eventstoredb/within.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
+import { BackOff } from '#src/back-off.ts';
 import { pause } from '#src/pause.ts';
 
 /** Events in a batch when the subscriber does not say. */
@@ -37,7 +37,7 @@ export class Subscriptions {
   async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
     const wanted = options.types === undefined ? null : new Set(options.types);
-    const backOff = new BackOff(20, 2_000);
+    const backOff = new BackOff({ firstMs: 20, longestMs: 2_000 });
     let position = options.after;
     let caughtUp = false;
     let failures = 0;
@@ -49,14 +49,14 @@ export class Subscriptions {
           break;
         }
         failures = 0;
-        backOff.reset();
+        backOff.succeeded();
         const batch = this.#batch(taken, position, wanted);
         if (batch === null) continue;
         yield batch;
         position = batch.position;
         caughtUp = batch.caughtUp;
       }
-      await pause(backOff.next(), signal);
+      await pause(backOff.failed(), signal);
     }
   }
 

@@ -15,26 +15,3 @@ export function within<Value>(milliseconds: number, promise: Promise<Value>): Pr
     promise.then(resolve, reject).finally(() => clearTimeout(limit));
   });
 }
-
-/** The waits between tries, in milliseconds: twice as long each time, up to a limit, spread so that many do not come at once. */
-export class BackOff {
-  readonly #firstMs: number;
-  readonly #longestMs: number;
-  #nextMs: number;
-
-  constructor(firstMs: number, longestMs: number) {
-    this.#firstMs = firstMs;
-    this.#longestMs = longestMs;
-    this.#nextMs = firstMs;
-  }
-
-  next(): number {
-    const wait = this.#nextMs;
-    this.#nextMs = Math.min(2 * wait, this.#longestMs);
-    return wait * (0.5 + Math.random() / 2);
-  }
-
-  reset(): void {
-    this.#nextMs = this.#firstMs;
-  }
-}
