@@ -27,10 +27,11 @@ import type { BlobStore } from '#src/blob-store/blob-store.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { openMetering } from '#src/usage/metering.ts';
 import { caughtUp } from './caught-up.ts';
-import type { Config } from './config.ts';
+import type { Config, Limits } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { effectsShown, showLimitMilliseconds } from './effects-shown.ts';
 import { makeFirstStart } from './first-start.ts';
+import type { GatewayLimits } from './gateway/gateway-call.ts';
 import { gatewayOperations } from './gateway/operations.ts';
 import { inTime } from './in-time.ts';
 import type { LeaseStore } from './leases/lease-store.ts';
@@ -97,8 +98,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     metrics.watchProjections(() => projectionLags(events, projections));
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
     const operations = bindOperations({ ...stores, documents }, handler, processes, keys, config.limits.maxAppendBytes);
-    const { maxJsonBytes: jsonBytes, maxAudioBytes: audioBytes } = config.limits;
-    const relayed = gatewayOperations(gateway?.gateway ?? null, { jsonBytes, audioBytes });
+    const relayed = gatewayOperations(gateway?.gateway ?? null, gatewayLimits(config.limits));
     return {
       operations: [...operations, ...relayed],
       reloadGateway: async () => gateway?.reload(),
@@ -129,6 +129,12 @@ async function openMeteredGateway(
   const gateway = await openGateway(config, log, metering.usage);
   opened.defer(() => gateway.close());
   return gateway;
+}
+
+function gatewayLimits(limits: Limits): GatewayLimits {
+  const { maxJsonBytes, maxAudioBytes, idleMilliseconds, uploadMilliseconds } = limits;
+  const arrival = { idleMilliseconds, totalMilliseconds: uploadMilliseconds };
+  return { jsonBytes: maxJsonBytes, audioBytes: maxAudioBytes, arrival };
 }
 
 interface Stores {

@@ -66,6 +66,8 @@ export interface Limits {
   readonly maxConnections: number;
   readonly headersMilliseconds: number;
   readonly requestMilliseconds: number;
+  /** The body of a call to the gateway, from its beginning to its end. */
+  readonly uploadMilliseconds: number;
   readonly keepAliveMilliseconds: number;
   readonly idleMilliseconds: number;
   readonly stopMilliseconds: number;
@@ -109,6 +111,7 @@ export function readConfig(environment: Environment): Config {
       maxConnections: wholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
       headersMilliseconds: wholeNumber(environment, 'HEADERS_TIMEOUT_MS', 10_000, 100, 600_000),
       requestMilliseconds: wholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000),
+      uploadMilliseconds: wholeNumber(environment, 'UPLOAD_TIMEOUT_MS', 3_600_000, 100, 86_400_000),
       keepAliveMilliseconds: wholeNumber(environment, 'KEEP_ALIVE_TIMEOUT_MS', 65_000, 1, 600_000),
       idleMilliseconds: wholeNumber(environment, 'IDLE_TIMEOUT_MS', 120_000, 100, 3_600_000),
       stopMilliseconds: wholeNumber(environment, 'STOP_TIMEOUT_MS', 10_000, 0, 600_000),

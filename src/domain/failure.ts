@@ -24,6 +24,7 @@ export const failures = {
   'projection-not-found': { status: 404, title: 'No such projection' },
   'model-not-found': { status: 404, title: 'No such model' },
   'method-not-allowed': { status: 405, title: 'The path does not take this method' },
+  'body-too-slow': { status: 408, title: 'The body came too slowly' },
   'flow-version-active': { status: 409, title: 'The flow version is the active one' },
   'flow-in-use': { status: 409, title: 'A phone number points at the flow' },
   'phone-number-taken': { status: 409, title: 'The phone number is taken' },

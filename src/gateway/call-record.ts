@@ -3,7 +3,7 @@ import type { Tokens } from './chat-event.ts';
 /** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */
 export type CallOutcome = 'served' | 'refused' | 'failed' | 'broken-off' | 'client-gone';
 
-/** What is kept of one call: no prompt, no answer. Times are in ms from the request. */
+/** What is kept of one call: no prompt, no answer. Times are in ms from when the whole request had come. */
 export interface CallRecord {
   readonly operation: 'chat' | 'speech' | 'transcription';
   readonly keyId: string;

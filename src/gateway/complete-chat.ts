@@ -5,15 +5,15 @@ import type { Route, Target } from './catalogue.ts';
 import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import { EventStreamAnswer } from './event-stream-answer.ts';
-import { catalogueFailure, type GatewayCall, readJsonBytes } from './gateway-call.ts';
+import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
 import type { Outgoing } from './relay.ts';
 import { relay } from './relay.ts';
 import { ChatMeaning } from './stream-meaning.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** Answers `POST /v1/chat/completions`. @returns why the call was not relayed; null when it was */
-export async function completeChat(call: GatewayCall, maxBytes: number): Promise<Failure | null> {
-  const bytes = await readJsonBytes(call.ctx, maxBytes);
+export async function completeChat(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+  const bytes = await readJsonBytes(call.ctx, limits.jsonBytes, limits.arrival);
   if (E.isLeft(bytes)) return bytes.left;
   const request = readChatRequest(bytes.right);
   if (E.isLeft(request)) return request.left;
@@ -25,7 +25,7 @@ export async function completeChat(call: GatewayCall, maxBytes: number): Promise
       operation: 'chat',
       keyId: call.keyId,
       streamed: stream,
-      startedAt: call.startedAt,
+      startedAt: performance.now(),
       route: route.right,
       client: call.client,
       answering: answeringOf(call, request.right, route.right),

@@ -26,7 +26,7 @@ export interface Timeouts {
   readonly firstContentMs: number;
   /** Between two arrivals of bytes after the first content. */
   readonly idleMs: number;
-  /** From the caller's request to the end of the answer, all attempts and waits included. */
+  /** From the caller's whole request to the end of the answer, all attempts and waits included. */
   readonly totalMs: number;
 }
 

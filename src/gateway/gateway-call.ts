@@ -1,12 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context } from 'koa';
 import { type Failure, failure } from '#domain/failure.ts';
-import { ClientGone, hasBody, mediaTypeRefusal } from '#http/request-body.ts';
+import { type ArrivalLimits, receiveBody } from '#http/receive-body.ts';
+import { hasBody, mediaTypeRefusal } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { ownWords } from './attempt-failure.ts';
 import type { CatalogueRefusal } from './catalogue.ts';
 import { Client } from './client.ts';
 import type { Gateway, Served } from './gateway.ts';
+
+/** What a call's body may be. */
+export interface GatewayLimits {
+  /** Bytes of a JSON body at most. */
+  readonly jsonBytes: number;
+  /** Bytes of an upload of audio at most. */
+  readonly audioBytes: number;
+  readonly arrival: ArrivalLimits;
+}
 
 /** A request to the gateway whose key is good. */
 export interface GatewayRequest {
@@ -14,8 +24,6 @@ export interface GatewayRequest {
   readonly keyId: string;
   /** Headers of every answer, names and values in turn: the key's limits. */
   readonly fields: ReadonlyArray<string>;
-  /** When it came, by the monotonic clock in ms. */
-  readonly startedAt: number;
 }
 
 /** A call that was let in. */
@@ -47,14 +55,26 @@ export async function answerCall(
 }
 
 /** Reads a JSON body whole. @throws ClientGone */
-export async function readJsonBytes(ctx: Context, maxBytes: number): Promise<E.Either<Failure, Buffer>> {
+export async function readJsonBytes(
+  ctx: Context,
+  maxBytes: number,
+  limits: ArrivalLimits,
+): Promise<E.Either<Failure, Buffer>> {
   if (!hasBody(ctx)) return E.right(Buffer.alloc(0));
   const refused = mediaTypeRefusal(ctx);
   if (refused !== null) return E.left(refused);
   if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge(maxBytes));
   if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
-  const bytes = await readBytes(ctx, maxBytes);
-  return bytes === null ? E.left(tooLarge(maxBytes)) : E.right(bytes);
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const arrival = await receiveBody(ctx.req, limits, (piece) => {
+    bytes += piece.length;
+    pieces.push(piece);
+    return bytes <= maxBytes;
+  });
+  if (arrival === 'too-slow') return E.left(tooSlow);
+  if (arrival === 'enough') return E.left(tooLarge(maxBytes));
+  return E.right(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes));
 }
 
 /** What is too large. */
@@ -62,33 +82,11 @@ export function tooLarge(maxBytes: number): Failure {
   return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
 }
 
-/** Null when there are too many. */
-function readBytes({ req }: Context, maxBytes: number): Promise<Buffer | null> {
-  return new Promise((resolve, reject) => {
-    const onGone = () => reject(new ClientGone('The body ended early.'));
-    // A client that has left already is told of by no event any more.
-    if (req.destroyed) return onGone();
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const stop = () => req.off('data', onData).off('end', onEnd).off('close', onGone);
-    const onData = (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= maxBytes) return;
-      stop();
-      resolve(null);
-    };
-    const onEnd = () => {
-      stop();
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
-    };
-    req.on('data', onData).on('end', onEnd).on('close', onGone);
-    // What broke is told by the close that follows.
-    req.on('error', ignored);
-  });
-}
-
-function ignored(): void {}
+/** What does not come on. */
+export const tooSlow = failure(
+  'body-too-slow',
+  'The body stood still, or took longer than an upload may. Send it again.',
+);
 
 /** What the catalogue has nothing for, as the client is told it. */
 export function catalogueFailure(refused: CatalogueRefusal): Failure {

@@ -5,16 +5,10 @@ import { get, post, type RelayOperation, type RelayRequest } from '#operations/o
 import { completeChat } from './complete-chat.ts';
 import { reasoningHints } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
-import { answerCall, type GatewayCall } from './gateway-call.ts';
+import { answerCall, type GatewayCall, type GatewayLimits } from './gateway-call.ts';
 import { modelList } from './list-models.ts';
 import { speak } from './speak.ts';
 import { transcribe } from './transcribe.ts';
-
-/** Sizes of bodies at most, in bytes. */
-export interface GatewaySizes {
-  readonly jsonBytes: number;
-  readonly audioBytes: number;
-}
 
 const Message = t.intersection([
   t.type({ role: t.string }),
@@ -28,6 +22,7 @@ const binary = describedAs(new t.Type<unknown>('binary', (_): _ is unknown => tr
 });
 
 const relayFailures: ReadonlyArray<FailureCode> = [
+  'body-too-slow',
   'model-not-found',
   'rate-limited',
   'too-many-calls',
@@ -57,7 +52,7 @@ const common = {
  * What the gateway relays, as operations.
  * @param gateway null on a node whose role it is not: there they are documented alone
  */
-export function gatewayOperations(gateway: Gateway | null, sizes: GatewaySizes): ReadonlyArray<RelayOperation> {
+export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<RelayOperation> {
   const answering =
     (answer: (call: GatewayCall) => Promise<Failure | null>) =>
     async (request: RelayRequest): Promise<void> => {
@@ -91,7 +86,7 @@ export function gatewayOperations(gateway: Gateway | null, sizes: GatewaySizes):
           usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
         },
       },
-      relay: answering((call) => completeChat(call, sizes.jsonBytes)),
+      relay: answering((call) => completeChat(call, limits)),
     },
     {
       ...common,
@@ -114,7 +109,7 @@ export function gatewayOperations(gateway: Gateway | null, sizes: GatewaySizes):
       produces: ['audio/*', 'text/event-stream'],
       failures: relayFailures,
       example: { input: { input: 'Hello', voice: 'narrator' } },
-      relay: answering((call) => speak(call, sizes.jsonBytes)),
+      relay: answering((call) => speak(call, limits)),
     },
     {
       ...common,
@@ -133,7 +128,7 @@ export function gatewayOperations(gateway: Gateway | null, sizes: GatewaySizes):
       produces: ['text/plain', 'text/vtt', 'text/event-stream'],
       failures: relayFailures,
       example: { output: { text: 'Hello' } },
-      relay: answering((call) => transcribe(call, sizes.audioBytes)),
+      relay: answering((call) => transcribe(call, limits)),
     },
     {
       ...common,

@@ -23,7 +23,7 @@ export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly keyId: string;
   readonly streamed: boolean;
-  /** When the request came, by the monotonic clock in ms. */
+  /** When the whole request had come, by the monotonic clock in ms. */
   readonly startedAt: number;
   readonly route: Route;
   readonly client: Client;

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '#src/json.ts';
 import { AudioAnswer } from './audio-answer.ts';
 import type { Target } from './catalogue.ts';
 import { type JsonRequest, readJsonRequest, textFaults } from './chat-request.ts';
-import { catalogueFailure, type GatewayCall, readJsonBytes } from './gateway-call.ts';
+import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
 import { isObject } from './json-value.ts';
 import { prepareRequests } from './prepared-requests.ts';
 import type { SpeechFields } from './provider.ts';
@@ -21,8 +21,8 @@ interface SpeechRequest extends JsonRequest {
 }
 
 /** Answers `POST /v1/audio/speech`. @returns why the call was not relayed; null when it was */
-export async function speak(call: GatewayCall, maxBytes: number): Promise<Failure | null> {
-  const bytes = await readJsonBytes(call.ctx, maxBytes);
+export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+  const bytes = await readJsonBytes(call.ctx, limits.jsonBytes, limits.arrival);
   if (E.isLeft(bytes)) return bytes.left;
   const request = readSpeechRequest(bytes.right);
   if (E.isLeft(request)) return request.left;
@@ -42,7 +42,7 @@ export async function speak(call: GatewayCall, maxBytes: number): Promise<Failur
       operation: 'speech',
       keyId: call.keyId,
       streamed: true,
-      startedAt: call.startedAt,
+      startedAt: performance.now(),
       route: route.right,
       client: call.client,
       answering: new AudioAnswer(call.client, 'bytes'),

@@ -1,9 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
-import { ClientGone, hasBody } from '#http/request-body.ts';
+import { receiveBody } from '#http/receive-body.ts';
+import { hasBody } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { AudioAnswer } from './audio-answer.ts';
-import { catalogueFailure, type GatewayCall, tooLarge } from './gateway-call.ts';
+import { catalogueFailure, type GatewayCall, type GatewayLimits, tooLarge, tooSlow } from './gateway-call.ts';
 import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from './multipart-scanner.ts';
 import { prepareRequests } from './prepared-requests.ts';
 import type { ProviderTranscription } from './provider.ts';
@@ -18,17 +19,21 @@ interface Upload {
 }
 
 /** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
-export async function transcribe(call: GatewayCall, maxBytes: number): Promise<Failure | null> {
+export async function transcribe(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
   const spool = new Spool(call.gateway.temporaryFolder);
   try {
-    const upload = await receive(call, spool, maxBytes);
+    const upload = await receive(call, spool, limits);
     return E.isLeft(upload) ? upload.left : await relayUpload(call, upload.right);
   } finally {
     await spool.close();
   }
 }
 
-async function receive({ ctx }: GatewayCall, spool: Spool, maxBytes: number): Promise<E.Either<Failure, Upload>> {
+async function receive(
+  { ctx }: GatewayCall,
+  spool: Spool,
+  { audioBytes: maxBytes, arrival: limits }: GatewayLimits,
+): Promise<E.Either<Failure, Upload>> {
   const { req } = ctx;
   const contentType = req.headers['content-type'] ?? '';
   const boundary = boundaryOf(contentType);
@@ -38,19 +43,15 @@ async function receive({ ctx }: GatewayCall, spool: Spool, maxBytes: number): Pr
   if (!hasBody(ctx)) return E.left(faultOf('ended-early'));
   if (req.headers.expect !== undefined) ctx.res.writeContinue();
   const scanner = new MultipartScanner(boundary);
-  try {
-    // Left early, the connection must stay: the refusal goes out on it.
-    for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      scanner.push(chunk);
-      if (scanner.fault !== null) return E.left(faultOf(scanner.fault));
-      if (spool.bytes + chunk.length > maxBytes) return E.left(tooLarge(maxBytes));
-      await spool.write(chunk);
-    }
-  } catch (error) {
-    // A body that came whole is gone with its connection all the same while parts of it were not taken yet.
-    if (req.destroyed) throw new ClientGone('The body ended early.');
-    throw error;
-  }
+  const arrival = await receiveBody(req, limits, async (piece) => {
+    scanner.push(piece);
+    if (scanner.fault !== null || spool.bytes + piece.length > maxBytes) return false;
+    await spool.write(piece);
+    return true;
+  });
+  if (arrival === 'too-slow') return E.left(tooSlow);
+  if (scanner.fault !== null) return E.left(faultOf(scanner.fault));
+  if (arrival === 'enough') return E.left(tooLarge(maxBytes));
   scanner.finish();
   if (scanner.fault !== null) return E.left(faultOf(scanner.fault));
   await spool.finish();
@@ -77,7 +78,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
       operation: 'transcription',
       keyId: call.keyId,
       streamed: streams,
-      startedAt: call.startedAt,
+      startedAt: performance.now(),
       route: route.right,
       client: call.client,
       answering: new AudioAnswer(call.client, 'whole'),

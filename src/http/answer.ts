@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { hasOwnArrivalLimits } from '#http/receive-body.ts';
 import { hasBody } from '#http/request-body.ts';
 
 /** What every answer carries, besides the request's id: it is data, not a page, and tells nobody where it was read. */
@@ -46,6 +47,8 @@ function requestIdOf(ctx: Context): string {
 }
 
 function mustClose(ctx: Context): boolean {
+  // The server may not look at its arrival any more.
+  if (hasOwnArrivalLimits(ctx.req)) return true;
   const length = Number(ctx.req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   return length > discardedBytes || ctx.req.headers.expect !== undefined;
 }

@@ -156,8 +156,8 @@ class HttpFace {
     if ('code' in caller) return this.#refuse(exchange, caller);
     const refusal = scopeRefusal(caller, scope);
     if (refusal !== null) return this.#refuse(exchange, refusal);
-    const { ctx, limitFields, started } = exchange;
-    await relay({ ctx, keyId: caller.keyId, fields: limitFields, startedAt: started });
+    const { ctx, limitFields } = exchange;
+    await relay({ ctx, keyId: caller.keyId, fields: limitFields });
   }
 
   async #answerOperation(

@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
+import { hasOwnArrivalLimits } from '#http/receive-body.ts';
 import { StartFailure } from '#src/start-failure.ts';
 
 /** The limits of connections; every one has a default. */
 export interface ServerLimits {
   /** From the first byte to the end of the headers. Default 10 s. */
   readonly headersMilliseconds?: number;
-  /** From the first byte to the end of the body. Default 60 s. */
+  /** From the first byte to the end of a body without limits of its own. Default 60 s. */
   readonly requestMilliseconds?: number;
   /** How long an idle connection is kept. Default 65 s: longer than common balancers keep theirs. */
   readonly keepAliveMilliseconds?: number;
@@ -54,9 +55,10 @@ export async function listen(
   const server = createServer(serverOptions(limits), onRequest);
   // Said to go on only when the body is wanted: refusals cost no upload.
   server.on('checkContinue', onRequest);
-  server.on('clientError', (error, socket) =>
-    answerClientError(error, socket as Socket, running.get(socket as Socket)),
-  );
+  server.on('clientError', (error, socket) => {
+    const last = running.get(socket as Socket);
+    if (!mayTakeLonger(error, last)) answerClientError(error, socket as Socket, last);
+  });
   server.maxConnections = limits.maxConnections ?? 10_000;
   server.setTimeout(limits.idleMilliseconds ?? 120_000);
 
@@ -125,6 +127,12 @@ function once(run: () => Promise<void>): () => Promise<void> {
     result ??= run();
     return result;
   };
+}
+
+/** The limit on a whole request does not hold for a body that is received within limits of its own. */
+function mayTakeLonger(error: NodeJS.ErrnoException, last: ServerResponse | undefined): boolean {
+  if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || last === undefined) return false;
+  return !last.req.complete && hasOwnArrivalLimits(last.req);
 }
 
 /** What Node could not read as HTTP: answered plainly, then closed. */

@@ -62,8 +62,6 @@ export interface RelayRequest {
   readonly keyId: string;
   /** Headers for every answer, names and values in turn: the key's limits. */
   readonly fields: ReadonlyArray<string>;
-  /** When it came, by the monotonic clock in ms. */
-  readonly startedAt: number;
 }
 
 /** An operation that writes its answer itself, as it comes from elsewhere; no face but HTTP has it. */

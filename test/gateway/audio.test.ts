@@ -306,7 +306,7 @@ describe('audio', () => {
 
     it('refuses more than it takes, with or without a length', async () => {
       await service.stop();
-      service = await startGateway({ models: {} }, { sizes: { audioBytes: 1_000_000 } });
+      service = await startGateway({ models: {} }, { limits: { audioBytes: 1_000_000 } });
       assert.equal((await send(form({ model: 'whisper' }))).status, 413);
       const chunked = await fetch(service.url + path, {
         method: 'POST',

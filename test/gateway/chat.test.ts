@@ -121,7 +121,7 @@ describe('chat, not streamed', () => {
     it('tell another media type, and a body that is too large', async () => {
       assert.equal((await post(service, path, '{}', { 'content-type': 'text/plain' })).status, 415);
       await service.stop();
-      service = await startGateway(configuration(), { sizes: { jsonBytes: 1_000 } });
+      service = await startGateway(configuration(), { limits: { jsonBytes: 1_000 } });
       const answer = await post(service, path, { ...chat, x: 'y'.repeat(2_000) });
       assert.equal(answer.status, 413);
       assert.equal(errorOf(answer).code, 'body_too_large');

@@ -8,11 +8,12 @@ import type { Caller } from '#domain/tenancy.ts';
 import { createApp } from '#http/app.ts';
 import { loggerOn } from '#http/log.ts';
 import { createMetrics } from '#http/metrics.ts';
-import { type HttpServer, listen } from '#http/server.ts';
+import { type HttpServer, listen, type ServerLimits } from '#http/server.ts';
 import { goodKey, caller as someCaller } from '#test/http/fake-service.ts';
 import type { CallRecord } from '../../src/gateway/call-record.ts';
 import { decodeConfiguration, type GatewayConfiguration } from '../../src/gateway/configuration.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
+import type { GatewayLimits } from '../../src/gateway/gateway-call.ts';
 import { gatewayOperations } from '../../src/gateway/operations.ts';
 
 /** A gateway behind the real app on a real socket. */
@@ -28,11 +29,19 @@ export interface GatewayService extends HttpServer {
 export interface GatewayServiceOptions {
   readonly caller?: Partial<Caller>;
   readonly random?: () => number;
-  readonly sizes?: { readonly jsonBytes?: number; readonly audioBytes?: number };
+  readonly limits?: Partial<GatewayLimits>;
+  /** Of connections. */
+  readonly serverLimits?: ServerLimits;
   readonly temporaryFolder?: string;
   /** What a key's look-up waits for. */
   readonly beforeKey?: () => Promise<unknown>;
 }
+
+const usualLimits: GatewayLimits = {
+  jsonBytes: 32 * 1024 * 1024,
+  audioBytes: 100 * 1024 * 1024,
+  arrival: { idleMilliseconds: 120_000, totalMilliseconds: 3_600_000 },
+};
 
 /** @throws AssertionError for a configuration that is not valid */
 export function configurationOf(value: unknown): GatewayConfiguration {
@@ -45,7 +54,8 @@ export async function startGateway(
   {
     caller = {},
     random = () => 0,
-    sizes = {},
+    limits = {},
+    serverLimits = {},
     temporaryFolder = tmpdir(),
     beforeKey = async () => null,
   }: GatewayServiceOptions = {},
@@ -67,7 +77,7 @@ export async function startGateway(
   });
   const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
   const app = createApp({
-    operations: gatewayOperations(gateway, { jsonBytes: 32 * 1024 * 1024, audioBytes: 100 * 1024 * 1024, ...sizes }),
+    operations: gatewayOperations(gateway, { ...usualLimits, ...limits }),
     authenticate: async (key) => {
       await beforeKey();
       return key === goodKey ? holder : null;
@@ -78,7 +88,7 @@ export async function startGateway(
     log: loggerOn('info', sink),
     limits: { maxBodyBytes: 768 * 1024 },
   });
-  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 }, serverLimits);
   return {
     ...server,
     url: `http://127.0.0.1:${server.port}`,

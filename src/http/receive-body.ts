@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import { ClientGone } from '#http/request-body.ts';
+
+/** How long a body may take that is held to limits of its own, and not to the server's for a whole request. */
+export interface ArrivalLimits {
+  /** Between two of its pieces. */
+  readonly idleMilliseconds: number;
+  /** From when it is looked for to its end. */
+  readonly totalMilliseconds: number;
+}
+
+/** How a body came: whole, as much of it as was wanted, or too slowly. */
+export type Arrival = 'whole' | 'enough' | 'too-slow';
+
+/**
+ * Takes a piece of a body. Gives back whether more is wanted; a promise holds the next piece back, and the time until it
+ * resolves is not the client's.
+ */
+export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
+
+const heldToOwnLimits = new WeakSet<IncomingMessage>();
+
+/** Whether a request's body is received within limits of its own. */
+export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
+  return heldToOwnLimits.has(req);
+}
+
+/**
+ * Receives a body piece by piece. It may take long as long as it comes on. Where it is not whole at the end, what still
+ * comes of it is nobody's: the connection must be closed after the answer.
+ * @throws ClientGone, and whatever `take` rejects with; never before a promise of `take` has settled
+ */
+export function receiveBody(req: IncomingMessage, limits: ArrivalLimits, take: TakePiece): Promise<Arrival> {
+  // A client that has left already is told of by no event any more.
+  if (req.destroyed) return Promise.reject(gone());
+  const receiver = new BodyReceiver(req, take);
+  if (!req.complete) receiver.limit(limits);
+  return receiver.arrival;
+}
+
+class BodyReceiver {
+  readonly arrival: Promise<Arrival>;
+  readonly #resolve: (arrival: Arrival) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #req: IncomingMessage;
+  readonly #take: TakePiece;
+  #idle: NodeJS.Timeout | null = null;
+  #total: NodeJS.Timeout | null = null;
+  /** What `take` works on. */
+  #taking: Promise<unknown> | null = null;
+  #pieces = 0;
+  #over = false;
+
+  constructor(req: IncomingMessage, take: TakePiece) {
+    const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
+    this.arrival = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#req = req;
+    this.#take = take;
+    req.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
+    // What broke is told by the close that follows.
+    req.on('error', ignored);
+  }
+
+  /** A body that is there already needs no limits. */
+  limit({ idleMilliseconds, totalMilliseconds }: ArrivalLimits): void {
+    heldToOwnLimits.add(this.#req);
+    this.#idle = setTimeout(() => this.#standsStill(), idleMilliseconds);
+    this.#total = setTimeout(() => this.#end({ arrival: 'too-slow' }), totalMilliseconds);
+  }
+
+  readonly #onData = (piece: Buffer): void => {
+    this.#pieces += 1;
+    this.#idle?.refresh();
+    const more = this.#take(piece);
+    if (typeof more !== 'boolean') void this.#hold(more);
+    else if (!more) this.#end({ arrival: 'enough' });
+  };
+
+  readonly #onEnd = (): void => this.#end({ arrival: 'whole' });
+
+  readonly #onClose = (): void => this.#end({ error: gone() });
+
+  async #hold(more: Promise<boolean>): Promise<void> {
+    this.#req.pause();
+    this.#taking = more;
+    try {
+      const isMoreWanted = await more;
+      this.#taking = null;
+      this.#idle?.refresh();
+      if (!isMoreWanted) this.#end({ arrival: 'enough' });
+      else if (!this.#over) this.#req.resume();
+    } catch (error) {
+      this.#end({ error });
+    }
+  }
+
+  /** After a long turn timers come before what has arrived meanwhile: that is looked at first. */
+  #standsStill(): void {
+    const pieces = this.#pieces;
+    setImmediate(() => {
+      if (this.#taking === null && this.#pieces === pieces) this.#end({ arrival: 'too-slow' });
+    });
+  }
+
+  #end(how: { readonly arrival: Arrival } | { readonly error: unknown }): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    if (this.#total !== null) clearTimeout(this.#total);
+    this.#req.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
+    const settle = () => ('arrival' in how ? this.#resolve(how.arrival) : this.#reject(how.error));
+    if (this.#taking === null) settle();
+    else void this.#taking.then(settle, settle);
+  }
+}
+
+function gone(): ClientGone {
+  return new ClientGone('The body ended early.');
+}
+
+function ignored(): void {}
