@@ -7,7 +7,7 @@ import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from 
 export interface AttemptControl {
   /** Content has come: from here on only silence and the total limit count. */
   readonly content: () => void;
-  /** All that makes an answer has come: what the provider may still add has a few seconds. */
+  /** All that makes an answer has come: what the provider may still add has a few seconds, from the latest call on. */
   readonly ending: () => void;
   /** The answer is complete. What the provider still sends, its end at best, has a moment to come. */
   readonly served: () => void;
@@ -71,6 +71,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   /** What has come so far, of any kind. */
   #arrivals = 0;
   #paused = false;
+  #ending = false;
   #ended = false;
 
   constructor(limits: Timeouts, receive: Receive) {
@@ -128,7 +129,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     // undici hands over empty chunks at times.
     if (this.#settled || chunk.length === 0) return;
     this.#arrivals += 1;
-    if (this.#contentAt !== null) this.#timer?.refresh();
+    if (this.#contentAt !== null && !this.#ending) this.#timer?.refresh();
     if (this.#refusal !== null) this.#takeRefusal(this.#refusal, chunk);
     else this.#reception?.onData(chunk);
   }
@@ -154,7 +155,9 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   ending(): void {
-    if (!this.#settled && !this.#paused) this.#arm('idle', Math.min(endingMs, this.#limits.idleMs));
+    if (this.#settled) return;
+    this.#ending = true;
+    if (!this.#paused) this.#arm('idle', this.#quietMs());
   }
 
   served(): void {
@@ -185,7 +188,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   resume(): void {
     if (this.#settled || !this.#paused) return;
     this.#paused = false;
-    this.#arm('idle', this.#limits.idleMs);
+    this.#arm('idle', this.#quietMs());
     this.#call?.resume();
   }
 
@@ -208,6 +211,10 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#settle(outcome);
   }
 
+  #quietMs(): number {
+    return this.#ending ? Math.min(endingMs, this.#limits.idleMs) : this.#limits.idleMs;
+  }
+
   #arm(limit: Limit, milliseconds: number): void {
     this.#disarm();
     this.#timer = setTimeout(() => this.#ranOut(limit), milliseconds);
@@ -218,7 +225,8 @@ export class Attempt implements UpstreamListener, AttemptControl {
     const timer = this.#timer;
     const arrivals = this.#arrivals;
     setImmediate(() => {
-      const isOver = this.#timer === timer && (limit !== 'idle' || this.#arrivals === arrivals);
+      const isQuiet = limit !== 'idle' || this.#ending || this.#arrivals === arrivals;
+      const isOver = this.#timer === timer && isQuiet;
       if (!isOver || this.#settled || this.#paused) return;
       if (this.#refusal !== null) this.#refuse(this.#refusal);
       else this.failed({ kind: 'limit', limit });

@@ -100,7 +100,8 @@ function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
     const index = typeof choice.index === 'number' ? choice.index : 0;
     indexes.push(index);
     const delta = isObject(choice.delta) ? choice.delta : {};
-    const ends = choice.finish_reason !== undefined && choice.finish_reason !== null;
+    // Some send an empty one with every chunk.
+    const ends = saysSomething(choice.finish_reason);
     if (ends) finished.push(index);
     const others = Object.entries(delta).filter(([name, said]) => name !== 'role' && saysSomething(said));
     hasContent ||= ends || others.length > 0;

@@ -1,8 +1,9 @@
 import { type AnswerHead, type Answering, answerFields, isPlain } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
 import { type AttemptFailure, errorInStream, refusedInside } from './attempt-failure.ts';
-import type { Tokens } from './chat-event.ts';
+import { providerErrorIn, type Tokens } from './chat-event.ts';
 import type { Client } from './client.ts';
+import { isObject, parsedJson } from './json-value.ts';
 import { type SseBatch, SseSplitter } from './sse-splitter.ts';
 import type { Meaning, StreamMeaning } from './stream-meaning.ts';
 
@@ -20,6 +21,7 @@ export interface EventStreamOptions {
 const heldBytesAtMost = 1024 * 1024;
 const wholeBytesAtMost = 16 * 1024 * 1024;
 
+const noBytes = Buffer.alloc(0);
 const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
@@ -46,6 +48,7 @@ export class EventStreamAnswer implements Answering {
   }
 
   receive(head: AnswerHead, attempt: AttemptControl): Reception {
+    if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? '')) return new NoStream(attempt);
     const meaning = this.options.meaning();
     this.#meaning = meaning;
     return new StreamReception(this, head, attempt, meaning);
@@ -69,6 +72,29 @@ export class EventStreamAnswer implements Answering {
     const { client } = this.options;
     client.write(`data: ${JSON.stringify(errorInStream(failure))}\n\n`);
     client.end();
+  }
+}
+
+/** JSON where a stream was asked for: at best it tells why there is none. */
+class NoStream implements Reception {
+  readonly #attempt: AttemptControl;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(attempt: AttemptControl) {
+    this.#attempt = attempt;
+  }
+
+  onData(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > heldBytesAtMost) this.#attempt.failed(malformed);
+  }
+
+  onEnd(): void {
+    const value = parsedJson(Buffer.concat(this.#chunks));
+    const error = isObject(value) ? providerErrorIn(value) : null;
+    this.#attempt.failed(error === null ? malformed : refusedInside(error));
   }
 }
 
@@ -107,7 +133,7 @@ class StreamReception implements Reception {
   }
 
   onEnd(): void {
-    this.#flush();
+    this.#take();
     if (this.#over) return;
     this.#pass(this.#splitter.finish());
     if (this.#over) return;
@@ -116,13 +142,19 @@ class StreamReception implements Reception {
   }
 
   onBreak(): void {
-    this.#flush();
+    this.#take();
     // All that makes an answer has come: how the connection ended does not matter any more.
     if (!this.#over && this.#meaning.finished) this.#complete(this.#meaning.endMark);
     this.#over = true;
   }
 
   readonly #flush = (): void => {
+    this.#take();
+    // The first content waits for the end of its turn: a failure that came with it can still be served elsewhere.
+    if (this.#sending && this.#held.length > 0 && !this.#over && !this.#answer.options.whole) this.#write(noBytes);
+  };
+
+  #take(): void {
     const arrived = this.#arrived;
     const [first] = arrived;
     if (first === undefined) return;
@@ -130,12 +162,14 @@ class StreamReception implements Reception {
     if (this.#over) return;
     this.#pass(this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived)));
     if (!this.#over && this.#splitter.overflown) this.#fail(tooLarge);
-  };
+  }
 
   #pass({ bytes, events }: SseBatch): void {
     /** From where on bytes of this batch are still to go out. */
     let from = 0;
+    let saysMore = false;
     for (const { start, end, data } of events) {
+      saysMore ||= data !== null;
       const meaning = this.#meaning.read(data);
       if (meaning.kind === 'content' && !this.#sending) {
         this.#sending = true;
@@ -152,7 +186,7 @@ class StreamReception implements Reception {
       }
     }
     this.#send(from === 0 ? bytes : bytes.subarray(from));
-    if (this.#meaning.finished && !this.#over) this.#attempt.ending();
+    if (saysMore && this.#meaning.finished && !this.#over) this.#attempt.ending();
   }
 
   /** An event after which nothing else counts. */
@@ -168,14 +202,16 @@ class StreamReception implements Reception {
 
   #send(bytes: Buffer): void {
     if (bytes.length === 0 || this.#over) return;
-    if (this.#sending && !this.#answer.options.whole) {
+    if (this.#sending && this.#answer.begun) {
       this.#write(bytes);
       return;
     }
     if (this.#continues) return;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes > (this.#answer.options.whole ? wholeBytesAtMost : heldBytesAtMost)) this.#fail(tooLarge);
+    const { whole } = this.#answer.options;
+    const isWaiting = whole || !this.#sending;
+    if (isWaiting && this.#heldBytes > (whole ? wholeBytesAtMost : heldBytesAtMost)) this.#fail(tooLarge);
   }
 
   #write(bytes: Buffer): void {
@@ -189,7 +225,8 @@ class StreamReception implements Reception {
 
   #withHeld(bytes: Buffer): Buffer {
     if (this.#held.length === 0) return bytes;
-    const all = Buffer.concat([...this.#held, bytes]);
+    const [first = noBytes] = this.#held;
+    const all = this.#held.length === 1 && bytes.length === 0 ? first : Buffer.concat([...this.#held, bytes]);
     this.#held = [];
     return all;
   }
@@ -205,7 +242,7 @@ class StreamReception implements Reception {
     if (this.#over) return;
     this.#over = true;
     if (!this.#answer.begun) this.#begin();
-    const rest = this.#withHeld(endMark === null ? Buffer.alloc(0) : Buffer.from(endMark));
+    const rest = this.#withHeld(endMark === null ? noBytes : Buffer.from(endMark));
     if (rest.length > 0) this.#client.write(rest);
     this.#client.end();
     this.#attempt.served();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import {
   type Behaviour,
   bytes,
@@ -24,6 +25,13 @@ const chat = { model: 'large', messages, stream: true };
 /** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
 const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 const runsOut = /silence|never content|stall|without an end/;
+
+const inside = (code: string): string =>
+  `data: {"error":{"message":"busy","type":"server_error","code":"${code}"}}\n\n`;
+const overlong = `data: ${'x'.repeat(1_100_000)}`;
+/** Events that come in one piece, with the end of the stream. */
+const together = (...events: ReadonlyArray<string>): Behaviour =>
+  bytes(events.join(''), { 'content-type': 'text/event-stream' });
 
 interface Streamed {
   readonly text: string;
@@ -88,6 +96,25 @@ describe('chat, streamed', () => {
 
   const tries = () => [primary.seen.length, backup.seen.length];
 
+  /** What a client makes of the primary's stream that goes on only when the client has its first pieces. */
+  const readInTwo = async (
+    first: ReadonlyArray<string>,
+    then: (res: ServerResponse) => void,
+    members: object = {},
+  ): Promise<Streamed> => {
+    const arrived = Promise.withResolvers<void>();
+    primary.answers(async (res, seen) => {
+      await stream(first, { after: 'stall' })(res, seen);
+      await arrived.promise;
+      then(res);
+    });
+    const client = openChat(service, { ...chat, ...members });
+    await eventually(() => client.received().endsWith(first.at(-1) ?? ''), 'the first pieces');
+    arrived.resolve();
+    await client.ended;
+    return readStream(client.received());
+  };
+
   it('passes every byte on as it came', async () => {
     const pieces = [
       ': ping\n\n',
@@ -145,6 +172,11 @@ describe('chat, streamed', () => {
       ],
       ['a malformed chunk', [stream([role, 'data: {"choices":[{"del\n\n'])], 'backup', [3, 1]],
       ['JSON instead of a stream', [json({ choices: [] })], 'backup', [3, 1]],
+      ['an error in JSON of status 200', [json({ error: { message: 'No key', code: '401' } })], 'backup', [1, 1]],
+      ['content and an error in one piece', [together(role, ...words('lost'), inside('boom'))], 'backup', [3, 1]],
+      ['content and nonsense in one piece', [together(...words('lost'), 'data: {"cho\n\n')], 'backup', [3, 1]],
+      ['content and the end in one piece', [together(role, ...words('lost'))], 'backup', [3, 1]],
+      ['content and [DONE] in one piece', [together(...words('lost'), done)], 'backup', [3, 1]],
       [
         'a stream that is compressed',
         [stream(saying('x'), { headers: { 'content-encoding': 'gzip' } })],
@@ -178,27 +210,19 @@ describe('chat, streamed', () => {
   });
 
   describe('in the middle a failure is an error in the stream, never a silent end', () => {
-    const begun = [role, ...words('Once', ' upon')];
-    const cases: ReadonlyArray<[string, Behaviour, string]> = [
-      ['cut', stream(begun, { after: 'cut' }), 'provider_reset'],
-      ['ended without its finish', stream(begun), 'provider_unfinished'],
-      ['[DONE] without its finish', stream([...begun, done]), 'provider_unfinished'],
-      ['stalled', stream(begun, { after: 'stall' }), 'provider_timeout'],
-      ['malformed', stream([...begun, 'data: {"choices":[{"delta":\n\n', stop, done]), 'provider_malformed'],
-      [
-        'an event without an end',
-        stream([...begun, `data: ${'x'.repeat(1_100_000)}`], { after: 'stall' }),
-        'provider_too_large',
-      ],
-      ['an error', stream([...begun, 'data: {"error":{"message":"boom","type":"server_error","code":"b"}}\n\n']), 'b'],
+    const cases: ReadonlyArray<[string, (res: ServerResponse) => void, string]> = [
+      ['cut', (res) => res.destroy(), 'provider_reset'],
+      ['ended without its finish', (res) => res.end(), 'provider_unfinished'],
+      ['[DONE] without its finish', (res) => res.end(done), 'provider_unfinished'],
+      ['stalled', () => undefined, 'provider_timeout'],
+      ['malformed', (res) => res.end(`data: {"choices":[{"delta":\n\n${stop}${done}`), 'provider_malformed'],
+      ['an event without an end', (res) => void res.write(overlong), 'provider_too_large'],
+      ['an error', (res) => res.end(inside('b')), 'b'],
     ];
-    for (const [what, behaviour, code] of cases)
+    for (const [what, then, code] of cases)
       it(what, async () => {
         if (runsOut.test(what)) service.configure(configuration({}, short));
-        primary.answers(behaviour);
-        const answer = await post(service, path, chat);
-        assert.equal(answer.status, 200);
-        const { text, error: told, isDone } = readStream(answer.text);
+        const { text, error: told, isDone } = await readInTwo([role, ...words('Once', ' upon')], then);
         assert.equal(text, 'Once upon');
         assert.equal(told?.code, code);
         assert.ok((told?.message ?? '').length > 0);
@@ -214,15 +238,32 @@ describe('chat, streamed', () => {
       assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'), after);
     }
     const second = `data: {"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":null}]}\n\n`;
-    primary.answers(stream([role, second, stop, done]));
-    assert.equal(readStream((await post(service, path, { ...chat, n: 2 })).text).error?.code, 'provider_unfinished');
+    const { error: told } = await readInTwo([role, second], (res) => res.end(stop + done), { n: 2 });
+    assert.equal(told?.code, 'provider_unfinished');
+  });
+
+  it('does not take an empty finish_reason for the end', async () => {
+    const said = chunk({ content: 'a' }, '');
+    assert.equal((await readInTwo([said], (res) => res.destroy())).error?.code, 'provider_reset');
+    primary.answers(stream([said, stop, done]));
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('a'));
+  });
+
+  it('does not wait for more than comments once it is whole', async () => {
+    service.configure(configuration({}, { idleMs: 400, totalMs: 4_000 }));
+    primary.answers(async (res, seen) => {
+      await stream([role, ...words('all'), stop], { after: 'stall' })(res, seen);
+      await ping(res);
+    });
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'));
+    assert.ok((service.records[0]?.totalMs ?? 1e9) < 3_900, 'it is not its time in all that ended it');
   });
 
   it('counts as whole when the provider says so, with fewer choices than it was asked for', async () => {
     primary.answers(stream(saying('one')));
     assert.deepEqual(readStream((await post(service, path, { ...chat, n: 2 })).text), whole('one'));
-    primary.answers(stream([role, ...words('one'), stop]));
-    assert.equal(readStream((await post(service, path, { ...chat, n: 2 })).text).error?.code, 'provider_unfinished');
+    const { error: told } = await readInTwo([role, ...words('one'), stop], (res) => res.end(), { n: 2 });
+    assert.equal(told?.code, 'provider_unfinished');
   });
 
   it('hands no header on that cannot be sent', async () => {
@@ -457,8 +498,12 @@ describe('chat, streamed', () => {
 });
 
 /** Comments for ever. */
-async function pinging(res: Parameters<Behaviour>[0]): Promise<void> {
+async function pinging(res: ServerResponse): Promise<void> {
   res.writeHead(200, { 'content-type': 'text/event-stream' });
+  await ping(res);
+}
+
+async function ping(res: ServerResponse): Promise<void> {
   while (!res.destroyed) {
     res.write(': ping\n\n');
     await new Promise((resolve) => setTimeout(resolve, 20));
