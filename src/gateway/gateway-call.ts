@@ -42,15 +42,15 @@ export async function answerCall(
   request: GatewayRequest,
   answer: (call: GatewayCall) => Promise<Failure | null>,
 ): Promise<void> {
-  const { served } = gateway;
-  const { fields, refusal: refused } = await served.limits.enter(request.keyId);
+  const { served, limits } = gateway;
+  const { fields, refusal: refused } = await limits.enter(request.keyId);
   const client = new Client(request.ctx, [...request.fields, ...fields]);
   if (refused !== null) return client.refuse(ownWords(refused));
   try {
     const failed = await answer({ ...request, gateway, served, client });
     if (failed !== null) client.refuse(ownWords(failed));
   } finally {
-    served.limits.leave(request.keyId);
+    limits.leave(request.keyId);
   }
 }
 

@@ -11,7 +11,6 @@ import type { RelayMeans } from './relay.ts';
 export interface Served {
   readonly catalogue: Catalogue;
   readonly providers: ReadonlyMap<string, Provider>;
-  readonly limits: KeyLimits;
 }
 
 export interface GatewayOptions {
@@ -34,6 +33,8 @@ interface Opened {
 export class Gateway {
   readonly means: RelayMeans;
   readonly temporaryFolder: string;
+  /** One through all configurations. */
+  readonly limits: KeyLimits;
   readonly #breaker = new CircuitBreaker();
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, Opened> = new Map();
@@ -43,6 +44,7 @@ export class Gateway {
     this.means = { breaker: this.#breaker, usage, random };
     this.temporaryFolder = temporaryFolder;
     this.#environment = environment;
+    this.limits = new KeyLimits(configuration.limits);
     this.#served = this.#open(configuration);
   }
 
@@ -55,6 +57,7 @@ export class Gateway {
   configure(configuration: GatewayConfiguration): void {
     const before = this.#opened;
     this.#served = this.#open(configuration);
+    this.limits.configure(configuration.limits);
     for (const [name, { provider }] of before) {
       if (this.#opened.get(name)?.provider !== provider) void provider.transport.close();
     }
@@ -75,7 +78,6 @@ export class Gateway {
     return {
       catalogue: new Catalogue(configuration),
       providers: new Map(opened.map(([name, { provider }]) => [name, provider])),
-      limits: new KeyLimits(configuration.limits),
     };
   }
 

@@ -10,20 +10,33 @@ export interface Admission {
 
 const unlimited: Admission = { fields: [], refusal: null };
 
-/** Limits of each key on this node: requests a minute, calls at once. */
-export class KeyLimits {
-  readonly #rate: RateLimit | null;
-  readonly #callsAtOnce: number | null;
-  readonly #running = new Map<string, number>();
+/** The limits of a key; undefined for none. */
+export interface LimitsOfKey {
+  readonly requestsPerMinute?: number | undefined;
+  readonly callsAtOnce?: number | undefined;
+}
 
-  constructor(limits: { readonly requestsPerMinute?: number | undefined; readonly callsAtOnce?: number | undefined }) {
-    this.#rate = limits.requestsPerMinute === undefined ? null : new RateLimit(limits.requestsPerMinute);
-    this.#callsAtOnce = limits.callsAtOnce ?? null;
+/** Limits of each key on this node: requests a minute, calls at once. They may change while calls run. */
+export class KeyLimits {
+  readonly #running = new Map<string, number>();
+  #rate: RateLimit | null = null;
+  #callsAtOnce: number | null = null;
+
+  constructor(limits: LimitsOfKey) {
+    this.configure(limits);
+  }
+
+  /** Other limits from now on, under which what is counted goes on: a key's minute and its running calls. */
+  configure({ requestsPerMinute, callsAtOnce }: LimitsOfKey): void {
+    this.#callsAtOnce = callsAtOnce ?? null;
+    if (requestsPerMinute === undefined) this.#rate = null;
+    else if (this.#rate === null) this.#rate = new RateLimit(requestsPerMinute);
+    else this.#rate.requestsPerMinute = requestsPerMinute;
   }
 
   /** Takes a call in. Whoever is let in tells `leave` when it ends; who is refused does not. */
   async enter(keyId: string): Promise<Admission> {
-    if (this.#rate === null && this.#callsAtOnce === null) return unlimited;
+    // Counted without a limit, too: one may come while the call runs.
     const running = this.#running.get(keyId) ?? 0;
     if (this.#callsAtOnce !== null && running >= this.#callsAtOnce)
       return { fields: [], refusal: tooManyCalls(this.#callsAtOnce) };

@@ -12,15 +12,21 @@ export interface RateLimited {
   readonly retryAfterSeconds: number;
 }
 
-/** Counts the requests of each key on this node, in windows of a minute. */
+/** Counts the requests of each key on this node, in windows of a minute; those that are refused count for nothing. */
 export class RateLimit {
   readonly #limiter: RateLimiterMemory;
-  readonly #policy: string;
+  #policy: string;
 
   /** @param requestsPerMinute for each key */
   constructor(requestsPerMinute: number) {
     this.#limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: windowSeconds });
-    this.#policy = `"key";q=${requestsPerMinute};w=${windowSeconds}`;
+    this.#policy = policyOf(requestsPerMinute);
+  }
+
+  /** Another limit from now on; what each key has had in its minute stays counted. */
+  set requestsPerMinute(requestsPerMinute: number) {
+    this.#limiter.points = requestsPerMinute;
+    this.#policy = policyOf(requestsPerMinute);
   }
 
   /**
@@ -32,12 +38,19 @@ export class RateLimit {
     if (!(counted instanceof RateLimiterRes)) throw counted;
     const retryAfterSeconds = Math.max(1, Math.ceil(counted.msBeforeNext / 1_000));
     const state = `"key";r=${counted.remainingPoints};t=${retryAfterSeconds}`;
+    const allowed = counted.consumedPoints <= this.#limiter.points;
+    // Else a limit that is raised would still be used up by what was refused under the lower one.
+    if (!allowed) await this.#limiter.reward(keyId);
     return {
-      allowed: counted.consumedPoints <= this.#limiter.points,
+      allowed,
       fields: ['RateLimit-Policy', this.#policy, 'RateLimit', state],
       retryAfterSeconds,
     };
   }
+}
+
+function policyOf(requestsPerMinute: number): string {
+  return `"key";q=${requestsPerMinute};w=${windowSeconds}`;
 }
 
 /** The refusal of a request beyond the limit. */

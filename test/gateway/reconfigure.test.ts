@@ -67,6 +67,36 @@ describe('gateway with another configuration', () => {
       assert.match(second.headers.get('ratelimit') ?? '', /^"key";r=0;t=\d+$/);
     });
 
+    it('go on through a change, and what was refused counts for nothing', async () => {
+      const statusOfNext = async () => (await post(service, '/v1/chat/completions', chat)).status;
+      service.configure(configuration(one, { requestsPerMinute: 2 }));
+      assert.deepEqual([await statusOfNext(), await statusOfNext(), await statusOfNext()], [200, 200, 429]);
+      service.configure(configuration(two, { requestsPerMinute: 2 }));
+      assert.equal(await statusOfNext(), 429);
+      service.configure(configuration(two, { requestsPerMinute: 3 }));
+      const answer = await post(service, '/v1/chat/completions', chat);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get('ratelimit-policy'), '"key";q=3;w=60');
+      assert.match(answer.headers.get('ratelimit') ?? '', /^"key";r=0;t=\d+$/);
+      assert.equal(await statusOfNext(), 429);
+      service.configure(configuration(two, { requestsPerMinute: 1 }));
+      assert.equal(await statusOfNext(), 429);
+    });
+
+    it('count calls that began before there was a limit, or under another', async () => {
+      one.answers(() => undefined);
+      const running = [openChat(service, chat), openChat(service, chat)];
+      await eventually(() => one.seen.length === 2, 'the calls');
+      service.configure(configuration(two, { callsAtOnce: 2 }));
+      assert.equal((await post(service, '/v1/chat/completions', chat)).status, 429);
+      service.configure(configuration(two, { callsAtOnce: 3 }));
+      assert.equal((await post(service, '/v1/chat/completions', chat)).status, 200);
+      for (const call of running) call.leave();
+      await eventually(() => service.records.length === 3, 'the end of the calls');
+      service.configure(configuration(two, { callsAtOnce: 1 }));
+      assert.equal((await post(service, '/v1/chat/completions', chat)).status, 200);
+    });
+
     it('hold for calls at once, until one has ended or its client has left', async () => {
       service.configure(configuration(one, { callsAtOnce: 1 }));
       one.answers(() => undefined);
