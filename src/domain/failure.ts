@@ -43,7 +43,7 @@ export const failures = {
   'precondition-failed': { status: 412, title: 'The resource has changed' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'append-too-large': { status: 413, title: 'The change is too large to be stored' },
-  'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  'unsupported-media-type': { status: 415, title: 'The media type of the body is not taken' },
   'invalid-input': { status: 422, title: 'The input is not valid' },
   'nesting-too-deep': { status: 422, title: 'The JSON is nested too deeply' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another body' },

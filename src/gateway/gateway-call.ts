@@ -21,6 +21,8 @@ export interface GatewayLimits {
 /** A request to the gateway whose key is good. */
 export interface GatewayRequest {
   readonly ctx: Context;
+  /** Path parameters by name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
   readonly keyId: string;
   /** Headers of every answer, names and values in turn: the key's limits. */
   readonly fields: ReadonlyArray<string>;

@@ -1,19 +1,39 @@
 import * as t from 'io-ts';
-import { describedAs, integer, json, nullable, oneOf } from '#domain/codecs.ts';
+import { describedAs, integer, json, jsonObject, nullable, oneOf } from '#domain/codecs.ts';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import { get, post, type RelayOperation, type RelayRequest } from '#operations/operation.ts';
 import { completeChat } from './complete-chat.ts';
 import { reasoningHints } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
-import { answerCall, type GatewayCall, type GatewayLimits } from './gateway-call.ts';
-import { modelList } from './list-models.ts';
+import { answerCall, catalogueFailure, type GatewayCall, type GatewayLimits } from './gateway-call.ts';
+import { modelList, modelNamed } from './model-list.ts';
 import { speak } from './speak.ts';
 import { transcribe } from './transcribe.ts';
 
 const Message = t.intersection([
   t.type({ role: t.string }),
-  t.partial({ content: nullable(t.union([t.string, t.array(json)])) }),
+  t.partial({ content: t.union([t.string, t.array(json), t.null]) }),
 ]);
+
+/** As far as the gateway holds a provider to it: the rest is as the provider says it. */
+const ChatCompletion = t.intersection(
+  [
+    t.type({ choices: t.array(jsonObject) }),
+    t.partial({ id: t.string, object: t.string, created: t.number, model: t.string, usage: nullable(jsonObject) }),
+  ],
+  'ChatCompletion',
+);
+
+const Model = t.type(
+  {
+    id: t.string,
+    object: t.literal('model'),
+    created: integer(0, Number.MAX_SAFE_INTEGER),
+    owned_by: t.string,
+  },
+  'Model',
+);
+const exampleModel = { id: 'gpt-large', object: 'model', created: 1_767_225_600, owned_by: 'openai' };
 
 /** A file in a multipart body. */
 const binary = describedAs(new t.Type<unknown>('binary', (_): _ is unknown => true, t.success, t.identity), {
@@ -72,7 +92,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
         t.type({ model: t.string, messages: t.array(Message) }),
         t.partial({ stream: nullable(t.boolean), reasoning: nullable(oneOf(...reasoningHints)) }),
       ]),
-      output: t.UnknownRecord,
+      output: ChatCompletion,
       produces: ['text/event-stream'],
       failures: relayFailures,
       example: {
@@ -124,10 +144,10 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
         t.type({ file: binary, model: t.string }),
         t.partial({ language: t.string, response_format: t.string }),
       ]),
-      output: t.type({ text: t.string }),
+      output: t.type({ text: t.string }, 'Transcription'),
       produces: ['text/plain', 'text/vtt', 'text/event-stream'],
       failures: relayFailures,
-      example: { output: { text: 'Hello' } },
+      example: { input: { file: 'speech.mp3', model: 'auto' }, output: { text: 'Hello' } },
       relay: answering((call) => transcribe(call, limits)),
     },
     {
@@ -138,29 +158,29 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       scope: 'gateway:read',
       http: get('/v1/models'),
       input: t.type({}),
-      output: t.type({
-        object: t.literal('list'),
-        data: t.array(
-          t.type(
-            {
-              id: t.string,
-              object: t.literal('model'),
-              created: integer(0, Number.MAX_SAFE_INTEGER),
-              owned_by: t.string,
-            },
-            'Model',
-          ),
-        ),
-      }),
+      output: t.type({ object: t.literal('list'), data: t.array(Model) }),
       failures: [],
-      example: {
-        output: {
-          object: 'list',
-          data: [{ id: 'gpt-large', object: 'model', created: 1_767_225_600, owned_by: 'openai' }],
-        },
-      },
+      example: { output: { object: 'list', data: [exampleModel] } },
       relay: answering(async ({ client, served }) => {
         client.whole(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(served)));
+        return null;
+      }),
+    },
+    {
+      ...common,
+      name: 'get_model',
+      summary: 'Get a model',
+      description: 'One of the list, by its tag. A slash in a tag is written `%2F`.',
+      scope: 'gateway:read',
+      http: get('/v1/models/:model'),
+      input: t.type({ model: t.string }),
+      output: Model,
+      failures: ['model-not-found'],
+      example: { output: exampleModel },
+      relay: answering(async ({ client, served, parameters: { model = '' } }) => {
+        const found = modelNamed(served, model);
+        if (found === null) return catalogueFailure({ kind: 'unknown-model', model });
+        client.whole(200, ['Content-Type', 'application/json'], JSON.stringify(found));
         return null;
       }),
     },

@@ -142,22 +142,23 @@ class HttpFace {
       const exchange = ctx.state as Exchange;
       exchange.name = operation.name;
       exchange.plane = operation.plane;
+      exchange.onBothPlanes = operation.onBothPlanes === true;
       exchange.hasBody = route.hasBody;
       return operation.kind === 'relay'
-        ? this.#answerRelay(exchange, operation)
+        ? this.#answerRelay(exchange, operation, parameters)
         : this.#answerOperation(exchange, route, operation, parameters);
     };
     return { method, path: operation.http.path, handler };
   }
 
   /** The operation writes the answer itself, once the key is good. */
-  async #answerRelay(exchange: Exchange, { scope, relay }: RelayOperation): Promise<void> {
+  async #answerRelay(exchange: Exchange, { scope, relay }: RelayOperation, parameters: Parameters): Promise<void> {
     const caller = await this.#callerOf(exchange);
     if ('code' in caller) return this.#refuse(exchange, caller);
     const refusal = scopeRefusal(caller, scope);
     if (refusal !== null) return this.#refuse(exchange, refusal);
     const { ctx, limitFields } = exchange;
-    await relay({ ctx, keyId: caller.keyId, fields: limitFields });
+    await relay({ ctx, parameters, keyId: caller.keyId, fields: limitFields });
   }
 
   async #answerOperation(
@@ -249,6 +250,7 @@ class HttpFace {
     const { path, ctx } = exchange;
     const allowed = this.#dispatch.allowed(path);
     if (this.#gatewayPaths.allowed(path).length > 0) exchange.plane = 'gateway';
+    exchange.onBothPlanes = allowed.length === 0;
     const caller = await this.#callerOf(exchange);
     if ('code' in caller) return this.#refuse(exchange, caller);
     if (allowed.length === 0)

@@ -10,6 +10,8 @@ export interface Exchange {
   readonly query: string;
   readonly started: number;
   plane: Plane;
+  /** Clients of either plane ask this: an error is told in the shapes of both. */
+  onBothPlanes: boolean;
   hasBody: boolean;
   /** The operation's name, for logs and metrics: never the path. */
   name: string;
@@ -29,6 +31,7 @@ export function exchangeOf(ctx: Context): Exchange {
     query: mark === -1 ? '' : url.slice(mark + 1),
     started: performance.now(),
     plane: 'control',
+    onBothPlanes: false,
     hasBody: true,
     name: 'unknown',
     keyId: null,

@@ -7,22 +7,31 @@ import type { Json, JsonObject } from '#src/json.ts';
  * @param place where the input came from
  */
 export function gatewayError(failure: Failure, place: 'body' | 'query'): JsonObject {
-  const status = gatewayStatus(failure.code);
-  const faults = (failure.errors ?? []).map((error) => ({ ...error, keys: keysOf(error.pointer) }));
-  const param = faults[0] === undefined ? '' : parameterOf(faults[0].keys);
-  const error = {
-    message: failure.detail,
-    type: errorType(status),
-    param: param === '' ? null : param,
-    code: errorCode(failure.code),
-  };
-  if (status !== 422) return { error };
+  const error = { ...errorObject(failure) };
+  if (gatewayStatus(failure.code) !== 422) return { error };
+  const faults = failure.errors ?? [];
   const whole = { loc: [place], msg: failure.detail, type: error.code };
   return { detail: faults.length > 0 ? faults.map((fault) => detailOf(fault, place)) : [whole], error };
 }
 
-function detailOf({ keys, message }: InputError & { readonly keys: Keys }, place: string): Json {
-  return { loc: [place, ...keys], msg: message, type: message === 'is required' ? 'missing' : 'value_error' };
+/** What clients of OpenAI read of a failure. */
+export function errorObject(failure: Failure): ErrorObject {
+  const [first] = failure.errors ?? [];
+  const param = first === undefined ? '' : parameterOf(keysOf(first.pointer));
+  return {
+    message: failure.detail,
+    type: errorType(gatewayStatus(failure.code)),
+    param: param === '' ? null : param,
+    code: errorCode(failure.code),
+  };
+}
+
+function detailOf({ pointer, message }: InputError, place: string): Json {
+  return {
+    loc: [place, ...keysOf(pointer)],
+    msg: message,
+    type: message === 'is required' ? 'missing' : 'value_error',
+  };
 }
 
 /** What clients read of an error; all four members must be there. */

@@ -1,7 +1,7 @@
 import { type Failure, failures, gatewayStatus } from '#domain/failure.ts';
 import type { Plane } from '#operations/operation.ts';
 import type { JsonObject } from '#src/json.ts';
-import { gatewayError } from './gateway-error.ts';
+import { errorObject, gatewayError } from './gateway-error.ts';
 
 /** Where the page about a failure stands: `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';
@@ -17,6 +17,8 @@ export interface ErrorAnswer {
 /** What an error says of the request that it answers. */
 export interface Refused {
   readonly plane: Plane;
+  /** Clients of the gateway ask this too: problem details carry their `error` as well. */
+  readonly onBothPlanes: boolean;
   readonly requestId: string;
   /** The path as requested, without its query. */
   readonly path: string;
@@ -37,7 +39,7 @@ export function errorAnswer(failure: Failure, refused: Refused): ErrorAnswer {
   };
 }
 
-function problem(failure: Failure, { path, requestId }: Refused): JsonObject {
+function problem(failure: Failure, { path, requestId, onBothPlanes }: Refused): JsonObject {
   const { status, title } = failures[failure.code];
   return {
     type: `${problemsPath}#${failure.code}`,
@@ -50,5 +52,6 @@ function problem(failure: Failure, { path, requestId }: Refused): JsonObject {
     ...(failure.errors === undefined
       ? {}
       : { errors: failure.errors.map(({ pointer, message }) => ({ pointer, message })) }),
+    ...(onBothPlanes ? { error: { ...errorObject(failure) } } : {}),
   };
 }

@@ -12,7 +12,7 @@ const maxErrorsRead = 2_000;
 export function invalidInput(errors: ReadonlyArray<InputError>): Failure {
   const [first] = errors;
   const summary = first === undefined ? 'The input is not valid' : `${first.pointer || 'The input'} ${first.message}`;
-  const others = errors.length > 1 ? `, and ${errors.length - 1} more (see errors)` : '';
+  const others = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
   return failure('invalid-input', `${summary}${others}.`, { errors });
 }
 

@@ -9,13 +9,8 @@ export const interfaceVersion = '0.2.0';
 
 /** The failures that any operation may answer, besides its own. */
 const commonFailures: ReadonlyArray<FailureCode> = ['key-required', 'key-invalid', 'internal-error', 'unavailable'];
-const bodyFailures: ReadonlyArray<FailureCode> = [
-  'malformed-json',
-  'invalid-encoding',
-  'body-too-large',
-  'unsupported-media-type',
-  'nesting-too-deep',
-];
+const bodyFailures: ReadonlyArray<FailureCode> = ['body-too-large', 'unsupported-media-type'];
+const jsonFailures: ReadonlyArray<FailureCode> = ['malformed-json', 'invalid-encoding', 'nesting-too-deep'];
 const commandFailures: ReadonlyArray<FailureCode> = [
   'append-too-large',
   'idempotency-key-in-progress',
@@ -70,7 +65,11 @@ function describe(operation: AnyOperation, hoist: Hoist): JsonObject {
     tags: [operation.group],
     parameters: parameters(operation),
     ...(body === null ? {} : { requestBody: body }),
-    responses: { [operation.http.status]: success(operation, hoist), ...refusals(operation) },
+    responses: {
+      [operation.http.status]: success(operation, hoist),
+      ...refusals(operation),
+      ...(asksProvider(operation) ? { '4XX': providerRefusal } : {}),
+    },
   };
 }
 
@@ -80,6 +79,17 @@ function scopeNote({ scope }: AnyOperation): string {
 
 function takesBody({ http }: AnyOperation): boolean {
   return http.method === 'post' || http.method === 'put' || http.method === 'patch';
+}
+
+/** The media type of the body; null where there is none. */
+function bodyType(operation: AnyOperation): string | null {
+  if (!takesBody(operation)) return null;
+  return operation.kind === 'relay' ? operation.consumes : 'application/json';
+}
+
+/** Whether a provider answers: its part of an interface is its own. */
+function asksProvider(operation: AnyOperation): boolean {
+  return operation.kind === 'relay' && takesBody(operation);
 }
 
 function parameters(operation: AnyOperation): ReadonlyArray<JsonObject> {
@@ -112,15 +122,17 @@ export function bodySchema(operation: AnyOperation): JsonObject | null {
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 ? { required } : {}),
+    // What is passed on as it is shall be sendable by whoever makes a client of this.
+    ...(asksProvider(operation) ? { additionalProperties: true } : {}),
   };
 }
 
 function requestBody(operation: AnyOperation): JsonObject | null {
   const schema = bodySchema(operation);
-  if (schema === null) return null;
+  const type = bodyType(operation);
+  if (schema === null || type === null) return null;
   const { input } = operation.example;
   const content = { schema, ...(input === undefined ? {} : { example: input }) };
-  const type = operation.kind === 'relay' ? operation.consumes : 'application/json';
   return { required: requiredMembers(schema).length > 0, content: { [type]: content } };
 }
 
@@ -132,18 +144,26 @@ function success(operation: AnyOperation, hoist: Hoist): JsonObject {
     ...(kind === 'command' ? ['Switchyard-Position'] : []),
     ...(paged ? ['Link'] : []),
     ...(http.status === 201 ? ['Location'] : []),
+    ...(asksProvider(operation) ? servedBy : []),
   ];
   const answer = {
     description: operation.summary,
     headers: Object.fromEntries(named.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
   };
-  const others = (operation.kind === 'relay' ? operation.produces : []).map((type) => [type, {}] as const);
+  const others = (operation.kind === 'relay' ? operation.produces : []).map(
+    (type) => [type, { schema: plainSchema(type) }] as const,
+  );
   if (output === null && others.length === 0) return answer;
   const content = output !== null && {
     schema: jsonSchema(output, hoist),
     ...(example.output === undefined ? {} : { example: example.output }),
   };
   return { ...answer, content: { ...(content && { 'application/json': content }), ...Object.fromEntries(others) } };
+}
+
+/** What is no JSON: text, a stream of events too, or bytes. */
+function plainSchema(type: string): JsonObject {
+  return type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
 }
 
 /** Every failure that an operation may answer, by status. */
@@ -163,6 +183,7 @@ export function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> 
       ...(scope === null ? [] : (['scope-required', 'key-type-not-allowed'] as const)),
       ...own,
       ...(takesBody(operation) ? bodyFailures : []),
+      ...(bodyType(operation) === 'application/json' ? jsonFailures : []),
       'invalid-input' as const,
       ...(kind === 'relay' ? [] : (['invalid-header'] as const)),
       ...(kind === 'command' ? commandFailures : []),
@@ -187,6 +208,17 @@ function refusal({ plane }: AnyOperation, status: number, codes: ReadonlyArray<F
     content: { [type]: { schema } },
   };
 }
+
+/** Tell who served a call. */
+const servedBy = ['X-Switchyard-Target', 'X-Switchyard-Attempts', 'X-Switchyard-Provider-Request-Id'];
+
+const providerRefusal: JsonObject = {
+  description: 'What the provider refuses, with its status and its body',
+  headers: Object.fromEntries(
+    ['X-Request-Id', ...servedBy].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  ),
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/GatewayError' } } },
+};
 
 const healthOperation: JsonObject = {
   operationId: 'get_health',
@@ -227,6 +259,13 @@ const headers: JsonObject = {
   'Switchyard-Position': text('Where the change stands: send it back as Switchyard-Min-Position', '42'),
   Link: text('The next page', '</v1/projects?limit=10&cursor=abc>; rel="next"'),
   Location: text('Where to read what was created', '/v1/flows/cm3v8k2p90000qzrm4d1x7w5b'),
+  'X-Switchyard-Target': text('The provider and its model that answered', 'openai/gpt-4.1'),
+  'X-Switchyard-Attempts': {
+    description: 'Tries, that one included',
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+  'X-Switchyard-Provider-Request-Id': text('The provider’s own id of the request, where it gives one', 'req_7f3a9c'),
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 }, example: 1 },
   'WWW-Authenticate': text('How to present a key', 'Bearer realm="switchyard"'),
 };
@@ -256,6 +295,17 @@ const minPositionHeader: JsonObject = {
   schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
 };
 
+const errorObjectSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    message: { type: 'string' },
+    type: { type: 'string' },
+    param: { type: ['string', 'null'] },
+    code: { type: ['string', 'null'] },
+  },
+  required: ['message', 'type', 'param', 'code'],
+};
+
 const problemSchema: JsonObject = {
   type: 'object',
   description: 'Problem details (RFC 9457)',
@@ -278,6 +328,7 @@ const problemSchema: JsonObject = {
         required: ['pointer', 'message'],
       },
     },
+    error: { ...errorObjectSchema, description: 'The same for clients of the gateway, where they may ask this too' },
   },
   required: ['type', 'title', 'status', 'detail', 'code'],
   example: {
@@ -294,16 +345,7 @@ const problemSchema: JsonObject = {
 const gatewayErrorSchema: JsonObject = {
   type: 'object',
   properties: {
-    error: {
-      type: 'object',
-      properties: {
-        message: { type: 'string' },
-        type: { type: 'string' },
-        param: { type: ['string', 'null'] },
-        code: { type: ['string', 'null'] },
-      },
-      required: ['message', 'type', 'param', 'code'],
-    },
+    error: errorObjectSchema,
     detail: {
       type: 'array',
       description: 'For invalid input (422)',

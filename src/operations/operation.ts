@@ -59,6 +59,8 @@ export interface Operation {
 /** A request whose key is good, to be answered on its connection. */
 export interface RelayRequest {
   readonly ctx: Context;
+  /** Path parameters by name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
   readonly keyId: string;
   /** Headers for every answer, names and values in turn: the key's limits. */
   readonly fields: ReadonlyArray<string>;

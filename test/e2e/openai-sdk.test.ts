@@ -225,6 +225,19 @@ describe('the official openai client', function () {
     assert.deepEqual(ids, ['auto', 'large', 'alone', 'sandbox']);
   });
 
+  it('gets a model', async () => {
+    assert.deepEqual(await client.models.retrieve('large'), {
+      id: 'large',
+      object: 'model',
+      created: 1_767_225_600,
+      owned_by: 'primary, backup',
+    });
+    const refusal = await refusalOf(client.models.retrieve('a/b'));
+    assert.ok(refusal instanceof NotFoundError);
+    assert.deepEqual([refusal.code, refusal.param], ['model_not_found', 'model']);
+    assert.match(refusal.message, /"a\/b"/);
+  });
+
   describe('is told in its own classes', () => {
     it('of a key that is unknown', async () => {
       const stranger = new OpenAI({ apiKey: `sy_live_${'z'.repeat(40)}`, baseURL: story.baseURL });
@@ -240,6 +253,12 @@ describe('the official openai client', function () {
       assert.deepEqual([refusal.code, refusal.param], ['model_not_found', 'model']);
       assert.match(refusal.message, /gpt-9/);
       assert.match(refusal.requestID ?? '', /^[\w-]{8,}$/);
+    });
+
+    it('of a path that there is not', async () => {
+      const refusal = await refusalOf(client.embeddings.create({ model: 'large', input: 'Hello' }));
+      assert.ok(refusal instanceof NotFoundError);
+      assert.deepEqual([refusal.code, refusal.message], ['path_not_found', '404 There is nothing at this path.']);
     });
 
     it('of input that is not valid, by its place', async () => {

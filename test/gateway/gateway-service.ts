@@ -37,7 +37,7 @@ export interface GatewayServiceOptions {
   readonly beforeKey?: () => Promise<unknown>;
 }
 
-const usualLimits: GatewayLimits = {
+export const usualLimits: GatewayLimits = {
   jsonBytes: 32 * 1024 * 1024,
   audioBytes: 100 * 1024 * 1024,
   arrival: { idleMilliseconds: 120_000, totalMilliseconds: 3_600_000 },

@@ -95,6 +95,21 @@ describe('HTTP refusals', () => {
         await refused('GET', path, { status: 404, code: 'path-not-found' });
     });
 
+    it('tells clients of either plane of a path that nobody has', async () => {
+      for (const [headers, code] of [
+        [withKey, 'path_not_found'],
+        [{}, 'key_required'],
+      ] as const) {
+        const answer = await send('POST', '/v1/embeddings', headers);
+        const { detail, error } = (await answer.json()) as { detail: string; error: Record<string, unknown> };
+        assert.equal(error.code, code);
+        assert.equal(error.message, detail);
+        assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
+      }
+      const known = await send('PUT', `/v1/widgets/${widgetId}`, withKey);
+      assert.equal(((await known.json()) as { error?: unknown }).error, undefined);
+    });
+
     it('names the methods of a known path', async () => {
       await refused('PUT', `/v1/widgets/${widgetId}`, { status: 405, code: 'method-not-allowed' });
       const answer = await send('OPTIONS', `/v1/widgets/${widgetId}`, withKey);

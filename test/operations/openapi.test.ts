@@ -6,11 +6,13 @@ import { type CommandRuntime, commandOperation } from '#operations/execute-comma
 import { type QueryRuntime, queryOperation } from '#operations/execute-query.ts';
 import { inputErrors } from '#operations/input-errors.ts';
 import { bodySchema, openApiDocument } from '#operations/openapi.ts';
-import type { Operation } from '#operations/operation.ts';
+import type { AnyOperation } from '#operations/operation.ts';
 import { routesOf } from '#operations/routes.ts';
 import { queries } from '#queries/table.ts';
 import type { JsonObject } from '#src/json.ts';
+import { usualLimits } from '#test/gateway/gateway-service.ts';
 import { fakeOperations, widgetId } from '#test/http/fake-service.ts';
+import { gatewayOperations } from '../../src/gateway/operations.ts';
 
 /** What stands at a path of keys. */
 function at(root: unknown, ...keys: ReadonlyArray<string | number>): unknown {
@@ -18,10 +20,11 @@ function at(root: unknown, ...keys: ReadonlyArray<string | number>): unknown {
 }
 
 /** Every operation there is, described but not to be executed: nothing stands behind them. */
-function allOperations(): ReadonlyArray<Operation> {
+function allOperations(): ReadonlyArray<AnyOperation> {
   return [
     ...commands.map((command) => commandOperation(command, {} as CommandRuntime)),
     ...queries.map((query) => queryOperation(query, {} as QueryRuntime)),
+    ...gatewayOperations(null, usualLimits),
   ];
 }
 
@@ -56,6 +59,51 @@ describe('OpenAPI document of the service', () => {
         assert.deepEqual(answer._tag === 'Left' ? inputErrors(answer.left) : [], []);
       }
     });
+});
+
+describe('OpenAPI document of the gateway', () => {
+  const document = openApiDocument(gatewayOperations(null, usualLimits));
+  const chat = at(document, 'paths', '/v1/chat/completions', 'post');
+  const transcription = at(document, 'paths', '/v1/audio/transcriptions', 'post');
+
+  it('lets whoever makes a client of it send what is passed on', () => {
+    const schemas = [
+      at(chat, 'requestBody', 'content', 'application/json', 'schema'),
+      at(transcription, 'requestBody', 'content', 'multipart/form-data', 'schema'),
+    ];
+    for (const schema of schemas) assert.equal(at(schema, 'additionalProperties'), true);
+  });
+
+  it('tells what streams are, and bytes', () => {
+    const answered = (path: string) =>
+      Object.entries(at(document, 'paths', path, 'post', 'responses', '200', 'content') as JsonObject).map(
+        ([type, content]) => `${type} ${at(content, 'schema', 'type') ?? at(content, 'schema', '$ref')}`,
+      );
+    assert.deepEqual(answered('/v1/chat/completions'), [
+      'application/json #/components/schemas/ChatCompletion',
+      'text/event-stream string',
+    ]);
+    assert.deepEqual(answered('/v1/audio/speech'), ['audio/* string', 'text/event-stream string']);
+    assert.deepEqual(Object.keys(at(document, 'components', 'schemas') as object).toSorted(), [
+      'ChatCompletion',
+      'GatewayError',
+      'Model',
+      'Problem',
+      'Transcription',
+    ]);
+  });
+
+  it('tells a multipart body’s failures and not those of JSON', () => {
+    assert.doesNotMatch(String(at(transcription, 'responses', '422', 'description')), /JSON/);
+    assert.match(String(at(chat, 'responses', '422', 'description')), /malformed-json/);
+    assert.doesNotMatch(String(at(transcription, 'responses', '415', 'description')), /json/);
+  });
+
+  it('tells that a provider may refuse, and who served', () => {
+    assert.ok(at(chat, 'responses', '4XX', 'content', 'application/json'));
+    assert.ok(at(chat, 'responses', '200', 'headers', 'X-Switchyard-Target'));
+    assert.equal(at(document, 'paths', '/v1/models', 'get', 'responses', '4XX'), undefined);
+  });
 });
 
 describe('OpenAPI document', () => {

@@ -3,10 +3,18 @@ import type { Route } from './catalogue.ts';
 import type { Served } from './gateway.ts';
 
 /** The catalogue as OpenAI's clients read a list of models: tags, and `auto` where it picks one. */
-export function modelList({ catalogue }: Served): JsonObject {
+export function modelList(served: Served): JsonObject {
+  return { object: 'list', data: models(served) };
+}
+
+/** One of them; null for a model that is not in the list. */
+export function modelNamed(served: Served, name: string): JsonObject | null {
+  return models(served).find(({ id }) => id === name) ?? null;
+}
+
+function models({ catalogue }: Served): ReadonlyArray<JsonObject> {
   const tags = catalogue.models().map((route) => model(route.name, ownersOf(route)));
-  const hasAuto = catalogue.hasAuto;
-  return { object: 'list', data: hasAuto ? [model('auto', 'switchyard'), ...tags] : tags };
+  return catalogue.hasAuto ? [model('auto', 'switchyard'), ...tags] : tags;
 }
 
 /** There is no time of creation to tell: the same for all, so that nothing changes with a restart. */
