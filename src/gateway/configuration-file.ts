@@ -77,7 +77,8 @@ export class ConfigurationFile {
     let text: string;
     let value: unknown;
     try {
-      text = await readFile(this.#path, 'utf8');
+      // Some editors put a byte order mark before a text, which JSON has no place for.
+      text = (await readFile(this.#path, 'utf8')).replace(/^\uFEFF/, '');
     } catch (error) {
       return E.left(`the file cannot be read (${codeOf(error)})`);
     }

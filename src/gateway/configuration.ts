@@ -152,11 +152,9 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
     if (model !== undefined && !Object.hasOwn(models, model)) mistake(path, `names no model: ${oneOfThe(models)}`);
   };
 
-  for (const [name, { apiKeyEnv }] of Object.entries(providers)) {
-    if (apiKeyEnv !== undefined && !environment[apiKeyEnv])
-      mistake(['providers', name, 'apiKeyEnv'], `names ${apiKeyEnv}, which is not set in the environment`);
-    else if (apiKeyEnv !== undefined && headerValueFault(environment[apiKeyEnv] ?? '') !== null)
-      mistake(['providers', name, 'apiKeyEnv'], `names ${apiKeyEnv}, whose value cannot stand in a header`);
+  for (const [name, provider] of Object.entries(providers)) {
+    for (const [path, message] of providerMistakes(provider, environment))
+      mistake(['providers', name, ...path], message);
   }
   for (const [name, { targets, fallbacks }] of Object.entries(models)) {
     if (name === 'auto') mistake(['models', name], 'is taken: auto picks by the hint, see the section auto');
@@ -169,7 +167,34 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
   }
   for (const hint of reasoningHints) mustHaveModel(['auto', 'chat', hint], auto.chat[hint]);
   mustHaveModel(['auto', 'transcription'], auto.transcription);
-  for (const [name, { provider }] of Object.entries(voices)) mustHaveProvider(['voices', name], provider);
+  const named = new Map<string, string>();
+  for (const [name, { provider, id }] of Object.entries(voices)) {
+    mustHaveProvider(['voices', name], provider);
+    const other = id === undefined ? undefined : named.get(id);
+    if (other !== undefined) mistake(['voices', name, 'id'], `is the id of ${other}, too`);
+    if (id !== undefined) named.set(id, name);
+  }
+  return found;
+}
+
+type Mistake = readonly [path: ReadonlyArray<string>, message: string];
+
+function providerMistakes(provider: ProviderConfiguration, environment: Environment): ReadonlyArray<Mistake> {
+  const { kind, apiKeyEnv, headers } = provider;
+  const found: Mistake[] = [];
+  if (apiKeyEnv !== undefined && !environment[apiKeyEnv])
+    found.push([['apiKeyEnv'], `names ${apiKeyEnv}, which is not set in the environment`]);
+  else if (apiKeyEnv !== undefined && headerValueFault(environment[apiKeyEnv] ?? '') !== null)
+    found.push([['apiKeyEnv'], `names ${apiKeyEnv}, whose value cannot stand in a header`]);
+  for (const header of Object.keys(headers)) {
+    const isKeys = header.toLowerCase() === 'authorization';
+    const fault = isKeys ? 'is no place for secrets: use apiKeyEnv' : headerFault(header);
+    if (fault !== null) found.push([['headers', header], fault]);
+  }
+  if (kind === 'sandbox') {
+    for (const name of ['baseUrl', 'apiKeyEnv', 'apiKeyHeader'] as const)
+      if (provider[name] !== undefined) found.push([[name], 'means nothing to the sandbox, which calls nobody']);
+  }
   return found;
 }
 
@@ -205,10 +230,12 @@ function list<A>(codec: t.Type<A, unknown, unknown>, least: number): t.Type<Read
   return new t.Type<ReadonlyArray<A>, unknown, unknown>(
     items.name,
     items.is,
-    (value, context) =>
-      Array.isArray(value) && value.length < least
+    (value, context) => {
+      if (!Array.isArray(value)) return t.failure(value, context, 'must be an array');
+      return value.length < least
         ? t.failure(value, context, `must have at least ${least} item${least === 1 ? '' : 's'}`)
-        : items.validate(value, context),
+        : items.validate(value, context);
+    },
     t.identity,
   );
 }
@@ -245,8 +272,17 @@ function baseUrlFault(value: string): string | null {
   return url.hash === '' ? null : 'must have no fragment';
 }
 
+/** What every call writes by itself, and what is HTTP's own. */
+const ownHeaders = new Set(
+  (
+    'host connection keep-alive proxy-connection transfer-encoding te trailer upgrade expect content-length ' +
+    'content-type content-encoding accept accept-encoding user-agent'
+  ).split(' '),
+);
+
 function headerFault(value: string): string | null {
-  return /^[!#$%&'*+.^`|~\w-]{1,100}$/.test(value) ? null : 'must be the name of a header';
+  if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(value)) return 'must be the name of a header';
+  return ownHeaders.has(value.toLowerCase()) ? 'is written by the gateway itself' : null;
 }
 
 function headerValueFault(value: string): string | null {

@@ -53,6 +53,11 @@ describe('gateway configuration file', () => {
     return assert.fail('it is taken');
   };
 
+  it('may begin with a byte order mark', async () => {
+    await writeFile(path, `\uFEFF${withModel('m')}`);
+    assert.deepEqual(Object.keys((await file.load()).models), ['m']);
+  });
+
   it('stops a start with one line that names file and mistakes', async () => {
     assert.equal(await refused(null), `GATEWAY_CONFIG=${path}: the file cannot be read (ENOENT)`);
     assert.match(await refused('{"models":'), /: the file is not JSON: /);

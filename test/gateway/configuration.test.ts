@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Json } from '#src/json.ts';
 import { builtInConfiguration } from '../../src/gateway/built-in-configuration.ts';
@@ -55,6 +56,13 @@ describe('gateway configuration', () => {
     assert.deepEqual(mistakes(builtInConfiguration, {}), []);
   });
 
+  it('takes what docs/providers.md shows', () => {
+    const page = readFileSync('docs/providers.md', 'utf8');
+    const [, shown = ''] = /```json\n(.*?)```/s.exec(page) ?? [];
+    const keys = { OPENAI_API_KEY: 'a', AZURE_API_KEY: 'b', ELEVENLABS_API_KEY: 'c' };
+    assert.deepEqual(mistakes(JSON.parse(shown), keys), []);
+  });
+
   it('has a default for every key', () => {
     const decoded = decodeConfiguration({}, {});
     assert.ok(E.isRight(decoded));
@@ -104,8 +112,26 @@ describe('gateway configuration', () => {
     ['/providers/openai/timeouts/idle', 1, /^\/providers\/openai\/timeouts\/idle is no setting/],
     ['/providers/openai/timeouts/idle', null, /^\/providers\/openai\/timeouts\/idle is no setting/],
     ['/providers/openai/headers', { 'X-A': 'a\nb' }, /^\/providers\/openai\/headers\/X-A must be visible ASCII$/],
+    ['/providers/openai/headers', { 'a(b': 'x' }, /^\/providers\/openai\/headers\/a\(b must be the name of a header$/],
+    [
+      '/providers/openai/headers',
+      { 'Content-Length': '3' },
+      /\/headers\/Content-Length is written by the gateway itself$/,
+    ],
+    [
+      '/providers/openai/headers',
+      { Authorization: 'x' },
+      /\/headers\/Authorization is no place for secrets: use apiKeyEnv$/,
+    ],
+    ['/providers/openai/apiKeyHeader', 'Host', /^\/providers\/openai\/apiKeyHeader is written by the gateway itself$/],
+    ['/providers/s', { kind: 'sandbox', baseUrl: 'http://x' }, /^\/providers\/s\/baseUrl means nothing to the sandbox/],
     ['/providers/sp ace', { kind: 'sandbox' }, /^\/providers\/sp ace must have a name of visible ASCII/],
     ['/models/gpt-large/targets', [], /^\/models\/gpt-large\/targets must have at least 1 item$/],
+    [
+      '/models/gpt-large/targets',
+      { provider: 'openai', model: 'x' },
+      /^\/models\/gpt-large\/targets must be an array$/,
+    ],
     ['/models/gpt-large/targets', undefined, /^\/models\/gpt-large\/targets is required$/],
     [
       '/models/gpt-large/targets/0/provider',
@@ -123,6 +149,11 @@ describe('gateway configuration', () => {
     ['/auto/chat/smart', 'gpt', /^\/auto\/chat\/smart names no model: there are gpt-large$/],
     ['/auto/transcription', 'gpt', /^\/auto\/transcription names no model/],
     ['/voices/narrator/provider', 'x', /^\/voices\/narrator\/provider names no provider/],
+    [
+      '/voices/other',
+      { id: 'v1', provider: 'openai', voice: 'echo', model: 'x' },
+      /^\/voices\/other\/id is the id of narrator, too$/,
+    ],
     ['/limits/callsAtOnce', 0, /^\/limits\/callsAtOnce must be a whole number/],
   ];
   for (const [path, value, expected] of cases)
