@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
@@ -13,70 +14,99 @@ const keepAliveMilliseconds = 30_000;
 /** What a call that was given up leaves behind in undici's queue. */
 const givenUp = new Error('The call was given up');
 
+/** How soon it shows that the provider had closed a kept connection when a request went out on it. */
+const closedMeanwhileMilliseconds = 1_000;
+/** How that shows: the connection ended or broke; nothing came that could not be read. */
+const closings = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
 /** Calls over HTTP/1.1, with connections kept. Time limits are the caller's: undici's own are off. */
 export class HttpTransport implements Transport {
-  readonly #streams: Pool;
-  readonly #others: Pool;
+  readonly #streams: Connections;
+  readonly #others: Connections;
 
   /**
    * @param origin scheme, host and port
    * @param connectMs how long an attempt to connect may go on, also when the call that began it has been given up
    */
   constructor(origin: string, connectMs: number) {
-    const options: Pool.Options = {
+    this.#streams = new Connections(origin, connectMs);
+    this.#others = new Connections(origin, connectMs);
+  }
+
+  call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
+    const call = new HttpCall(request.streams ? this.#streams : this.#others, request, listener);
+    call.start();
+    return call;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#streams.pool.close(), this.#others.pool.close()]);
+  }
+}
+
+/** Connections to a provider, and whether one of them has just been made. */
+class Connections {
+  readonly pool: Pool;
+  /** True while a new connection is given its first request, which undici does in the same turn. */
+  isNew = false;
+
+  constructor(origin: string, connectMs: number) {
+    this.pool = new Pool(origin, {
       connections: connectionsAtMost,
       pipelining: 1,
       keepAliveTimeout: keepAliveMilliseconds,
       headersTimeout: 0,
       bodyTimeout: 0,
       connectTimeout: connectMs,
-    };
-    this.#streams = new Pool(origin, options);
-    this.#others = new Pool(origin, options);
+    });
+    this.pool.on('connect', () => {
+      this.isNew = true;
+      queueMicrotask(this.#getsOld);
+    });
   }
 
-  call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
-    const call = new HttpCall(listener);
-    const { path, headers, body } = request;
-    const pool = request.streams ? this.#streams : this.#others;
+  readonly #getsOld = (): void => {
+    this.isNew = false;
+  };
+}
+
+class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
+  readonly #connections: Connections;
+  readonly #request: UpstreamRequest;
+  readonly #listener: UpstreamListener;
+  #controller: Dispatcher.DispatchController | null = null;
+  #stored: Readable | null = null;
+  #over = false;
+  #sending = false;
+  /** When it went out on a connection that had been kept; null when it did not, or an answer has begun. */
+  #sentOnKeptAt: number | null = null;
+  #isSecond = false;
+
+  constructor(connections: Connections, request: UpstreamRequest, listener: UpstreamListener) {
+    this.#connections = connections;
+    this.#request = request;
+    this.#listener = listener;
+  }
+
+  readonly start = (): void => {
+    if (this.#over) return;
+    const { path, headers, body } = this.#request;
     if (Buffer.isBuffer(body)) {
-      pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, call);
-      return call;
+      this.#connections.pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, this);
+      return;
     }
     const stored = body.open();
-    stored.on('data', call.sent);
+    this.#stored = stored;
+    stored.on('data', this.#sent);
     // Told to the listener by undici while the call runs; nobody's concern when it is over.
     stored.on('error', () => undefined);
     stored.pause();
     const all = [...headers, 'content-length', String(body.bytes)];
-    pool.dispatch({ method: 'POST', path, headers: all, body: stored }, call);
-    call.uses(stored);
-    return call;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#streams.close(), this.#others.close()]);
-  }
-}
-
-class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
-  readonly #listener: UpstreamListener;
-  #controller: Dispatcher.DispatchController | null = null;
-  #stored: { readonly destroy: () => unknown } | null = null;
-  #over = false;
-  #sending = false;
-
-  constructor(listener: UpstreamListener) {
-    this.#listener = listener;
-  }
-
-  /** The body to be closed with the call. */
-  uses(stored: { readonly destroy: () => unknown }): void {
-    this.#stored = stored;
+    this.#connections.pool.dispatch({ method: 'POST', path, headers: all, body: stored }, this);
     if (this.#over) stored.destroy();
-  }
+  };
 
-  readonly sent = (): void => {
+  readonly #sent = (): void => {
     if (!this.#over && this.#sending) this.#listener.onSent();
   };
 
@@ -100,10 +130,12 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#over) throw givenUp;
     this.#controller = controller;
     this.#sending = true;
+    this.#sentOnKeptAt = this.#connections.isNew ? null : performance.now();
     this.#listener.onSent();
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#sentOnKeptAt = null;
     // Informational answers come before the one that counts.
     if (status < 200 || this.#over) return;
     this.#sending = false;
@@ -122,8 +154,20 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#over) return;
-    this.#over = true;
     this.#stored?.destroy();
+    if (this.#wasClosedMeanwhile(error)) {
+      this.#isSecond = true;
+      // The connection is still being taken down.
+      queueMicrotask(this.start);
+      return;
+    }
+    this.#over = true;
     this.#listener.onError(error);
+  }
+
+  /** A provider may close a kept connection just when it is used again: that says nothing of the request. */
+  #wasClosedMeanwhile(error: Error & { readonly code?: unknown }): boolean {
+    if (this.#isSecond || this.#sentOnKeptAt === null || !closings.has(String(error.code))) return false;
+    return performance.now() - this.#sentOnKeptAt < closedMeanwhileMilliseconds;
   }
 }

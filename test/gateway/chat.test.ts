@@ -368,6 +368,38 @@ describe('chat, not streamed', () => {
     });
   });
 
+  describe('a kept connection that the provider closes just when it is used again', () => {
+    const good = json(completion('from the primary'));
+    beforeEach(() => service.configure(configuration({ retries: 0, fallbacks: [] })));
+
+    for (const [how, closing] of [
+      ['by a reset', reset],
+      ['by its end', (res) => void res.socket?.end()],
+    ] as const satisfies ReadonlyArray<readonly [string, Behaviour]>)
+      it(`${how} is no failure: the call goes out on another one`, async () => {
+        primary.answers(good, closing, good);
+        for (let call = 0; call < 2; call += 1) {
+          const answer = await post(service, path, chat);
+          assert.equal(answer.status, 200);
+          assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
+        }
+        assert.equal(primary.seen.length, 3);
+      });
+
+    it('is one once: what closes the next one too has failed', async () => {
+      primary.answers(good, reset);
+      await post(service, path, chat);
+      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
+      assert.equal(primary.seen.length, 3);
+    });
+
+    it('is told from a new one', async () => {
+      primary.answers(reset);
+      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
+      assert.equal(primary.seen.length, 1);
+    });
+  });
+
   describe('a client that leaves', () => {
     it('while the provider is silent ends the provider’s call at once', async () => {
       primary.answers(silence);
