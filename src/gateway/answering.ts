@@ -3,6 +3,7 @@ import type { AttemptControl, Reception } from './attempt.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { Tokens } from './chat-event.ts';
 import type { Reading } from './provider.ts';
+import { providerRequestIdField, providerRequestIdIn } from './provider-request-id.ts';
 
 /** A successful answer as it begins. */
 export interface AnswerHead {
@@ -32,15 +33,15 @@ const handedOn = ['content-language', 'openai-processing-ms', 'openai-version'];
 /** The headers of an answer in the names in which they go out, names and values in turn. */
 export function answerFields(head: AnswerHead, contentType: string): string[] {
   const fields = ['Content-Type', isSendable(contentType) ? contentType : 'application/octet-stream', ...head.servedBy];
-  for (const name of handedOn) pushHeader(fields, head, name, name);
-  pushHeader(fields, head, 'x-request-id', 'X-Switchyard-Provider-Request-Id');
+  for (const name of handedOn) pushHeader(fields, head, name);
+  fields.push(...providerRequestIdField(providerRequestIdIn(head.headers)));
   return fields;
 }
 
-/** Hands one of the provider's headers on, where it is there. @param as the name in which it goes out */
-export function pushHeader(fields: string[], { headers }: AnswerHead, name: string, as: string): void {
+/** Hands one of the provider's headers on, where it is there. */
+export function pushHeader(fields: string[], { headers }: AnswerHead, name: string): void {
   const value = headers[name];
-  if (typeof value === 'string' && isSendable(value)) fields.push(as, value);
+  if (typeof value === 'string' && isSendable(value)) fields.push(name, value);
 }
 
 /** Node refuses to send what a provider may well have sent. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '#src/json.ts';
 import { type ProviderError, providerErrorIn } from './chat-event.ts';
 import type { Timeouts } from './configuration.ts';
 import { isObject, parsedJson } from './json-value.ts';
+import { providerRequestIdIn } from './provider-request-id.ts';
 
 /** A limit that ran out: `firstContent`, … */
 export type Limit = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
@@ -28,6 +29,8 @@ export interface Refused {
   readonly body: Buffer | null;
   readonly retryAfterMs: number | null;
   readonly shouldRetry: string | null;
+  /** The provider's own id of the request; null where it gave none. */
+  readonly requestId: string | null;
 }
 
 /** Reads a refusal. @param body what came of it, 1 MiB at most */
@@ -42,12 +45,14 @@ export function refusedBy(status: number, headers: IncomingHttpHeaders, body: Bu
     body,
     retryAfterMs: retryAfterOf(headers, Date.now()),
     shouldRetry: typeof shouldRetry === 'string' ? shouldRetry : null,
+    requestId: providerRequestIdIn(headers),
   };
 }
 
 /** The refusal that an error inside an answer of status 200 is. */
 export function refusedInside(error: ProviderError): Refused {
-  return { kind: 'refused', status: statusOf(error), error, body: null, retryAfterMs: null, shouldRetry: null };
+  const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
+  return { kind: 'refused', status: statusOf(error), error, ...none };
 }
 
 /** Which limit a refusal falls under: what may be tried again, and where. */

@@ -50,7 +50,7 @@ export class ByteStreamAnswer implements Answering {
     const fields = answerFields(head, contentType);
     // With something put before it, it is longer than the provider says.
     const lengths = audio === undefined || audio.prefix.length === 0 ? ['content-length'] : [];
-    for (const name of [...lengths, 'content-encoding', 'content-disposition']) pushHeader(fields, head, name, name);
+    for (const name of [...lengths, 'content-encoding', 'content-disposition']) pushHeader(fields, head, name);
     this.#client.begin(head.status, fields);
     if (audio !== undefined && audio.prefix.length > 0) this.#client.write(audio.prefix);
   }

@@ -167,12 +167,12 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
   }
   for (const hint of reasoningHints) mustHaveModel(['auto', 'chat', hint], auto.chat[hint]);
   mustHaveModel(['auto', 'transcription'], auto.transcription);
-  const named = new Map<string, string>();
+  const holders = new Map<string, string>();
   for (const [name, { provider, id }] of Object.entries(voices)) {
     mustHaveProvider(['voices', name], provider);
-    const other = id === undefined ? undefined : named.get(id);
+    const other = id === undefined ? undefined : holders.get(id);
     if (other !== undefined) mistake(['voices', name, 'id'], `is the id of ${other}, too`);
-    if (id !== undefined) named.set(id, name);
+    if (id !== undefined) holders.set(id, name);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '#src/json.ts';
 import type { StoredBody, Transport, UpstreamRequest } from './transport.ts';
 
 /** What an answer of another language is turned into. */
@@ -32,6 +33,8 @@ export interface SpeechFields {
   readonly speed: number | null;
   /** `sse` for events instead of bytes. */
   readonly streamFormat: string | null;
+  /** What OpenAI has no such member of: a provider's own settings. */
+  readonly others: JsonObject;
 }
 
 /** A transcription request: its multipart body, with the provider's model in it, and its fields. */

@@ -8,6 +8,7 @@ import { inOrder, type Price, type Route, type Target } from './catalogue.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Client } from './client.ts';
 import type { ProviderRequest } from './provider.ts';
+import { providerRequestIdField } from './provider-request-id.ts';
 import type { Transport } from './transport.ts';
 
 /** What every call is relayed with. */
@@ -233,7 +234,9 @@ class Relay {
     if (client.gone) return 'client-gone';
     const word: LastWord = failure === null ? ownWords(nobodyCan) : lastWordOn(failure);
     this.#errorCode = word.code;
-    client.refuse(word, this.#target === null ? [] : this.#servedBy(this.#target));
+    const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
+    const requestId = failure?.kind === 'refused' ? failure.requestId : null;
+    client.refuse(word, [...servedBy, ...providerRequestIdField(requestId)]);
     return word.status < 500 ? 'refused' : 'failed';
   }
 

@@ -73,9 +73,22 @@ function readSpeechRequest(bytes: Buffer): E.Either<Failure, SpeechRequest> {
       responseFormat: typeof value.response_format === 'string' ? value.response_format : null,
       speed: typeof value.speed === 'number' ? value.speed : null,
       streamFormat: typeof value.stream_format === 'string' ? value.stream_format : null,
+      others: Object.fromEntries(Object.entries(value).filter(([name]) => !speechMembers.has(name))),
     },
   });
 }
+
+/** OpenAI's own members of a speech request. */
+const speechMembers: ReadonlySet<string> = new Set([
+  'input',
+  'instructions',
+  'model',
+  'response_format',
+  'speed',
+  'stream',
+  'stream_format',
+  'voice',
+]);
 
 function modelFaults({ model }: JsonObject): ReadonlyArray<InputError> {
   return model === undefined || model === null ? [] : textFaults('/model', model);

@@ -13,6 +13,7 @@ const refused = (status: number, more: Partial<Refused> = {}): AttemptFailure =>
   body: Buffer.alloc(0),
   retryAfterMs: null,
   shouldRetry: null,
+  requestId: null,
   ...more,
 });
 const saying = (status: number, code: string | null, message = '') =>

@@ -163,6 +163,18 @@ describe('audio', () => {
       });
     });
 
+    it('takes ElevenLabs’ own settings along', async () => {
+      const own = { language_code: 'de', seed: 7, voice_settings: { stability: 0.4 } };
+      const openAis = { instructions: 'softly', stream: true, stream_format: 'audio', response_format: 'mp3' };
+      await spoken({ input: 'hi', voice: 'rachel', speed: 1.1, text: 'x', ...own, ...openAis });
+      assert.deepEqual(JSON.parse(eleven.seen[0]?.body.toString() ?? ''), {
+        ...own,
+        voice_settings: { stability: 0.4, speed: 1.1 },
+        text: 'hi',
+        model_id: 'eleven_v2',
+      });
+    });
+
     it('gets a header where ElevenLabs gives samples for WAV', async () => {
       const answer = await spoken({ input: 'hi', voice: 'rachel', response_format: 'wav' });
       assert.equal(eleven.seen[0]?.path, '/v1/text-to-speech/21m%2F00/stream?output_format=pcm_24000');

@@ -100,6 +100,17 @@ describe('chat, not streamed', () => {
     });
   });
 
+  it('tells the provider’s own id of the request, also of one that it refuses', async () => {
+    primary.answers(error(400, 'x', { 'x-request-id': 'req_2' }));
+    assert.equal((await post(service, path, chat)).headers.get('x-switchyard-provider-request-id'), 'req_2');
+    primary.answers(error(503, 'x', { 'request-id': 'req_3' }));
+    const failed = await post(service, path, { ...chat, model: 'alone' });
+    assert.equal(failed.status, 503);
+    assert.equal(failed.headers.get('x-switchyard-provider-request-id'), 'req_3');
+    primary.answers(error(400, 'x', { 'x-request-id': 'not\xe4n id' }));
+    assert.equal((await post(service, path, chat)).headers.get('x-switchyard-provider-request-id'), null);
+  });
+
   describe('refusals before a provider is asked', () => {
     const cases: ReadonlyArray<[string, unknown, number, string]> = [
       ['an unknown model', { ...chat, model: 'gpt-9' }, 404, 'model_not_found'],

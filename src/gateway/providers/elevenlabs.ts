@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Json } from '#src/json.ts';
+import type { Json, JsonObject } from '#src/json.ts';
 import type { ProviderConfiguration } from '../configuration.ts';
 import { isObject, parsedJson } from '../json-value.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type ProviderTranscription,
   passedHeaders,
   type Reading,
+  type SpeechFields,
   type Translated,
 } from '../provider.ts';
 import type { Transport } from '../transport.ts';
@@ -56,7 +57,6 @@ export class ElevenLabs implements Provider {
       return { member: 'response_format', message: `must be one of ${listed(audioFormats.keys())} with this voice` };
     }
     if (fields.streamFormat === 'sse') return { member: 'stream_format', message: 'must be "audio" with this voice' };
-    const settings = fields.speed === null ? {} : { voice_settings: { speed: fields.speed } };
     const path = `/text-to-speech/${encodeURIComponent(voice)}/stream`;
     return {
       request: {
@@ -69,7 +69,7 @@ export class ElevenLabs implements Provider {
           '*/*',
           ...passedHeaders(clientHeaders),
         ],
-        body: Buffer.from(JSON.stringify({ text: fields.input, model_id: model, ...settings })),
+        body: Buffer.from(JSON.stringify({ ...settingsIn(fields), text: fields.input, model_id: model })),
         streams: true,
       },
       reading: format.audio === undefined ? null : { audio: format.audio },
@@ -105,6 +105,13 @@ export class ElevenLabs implements Provider {
     const search = [this.#base.search.slice(1), query].filter((part) => part !== '').join('&');
     return this.#base.pathname.replace(/\/$/, '') + under + (search === '' ? '' : `?${search}`);
   }
+}
+
+/** ElevenLabs' own settings pass through, as unknown members do everywhere; the speed is one of the voice's. */
+function settingsIn({ others, speed }: SpeechFields): JsonObject {
+  if (speed === null) return others;
+  const { voice_settings: settings } = others;
+  return { ...others, voice_settings: { ...(isObject(settings) ? settings : {}), speed } };
 }
 
 /** What ElevenLabs has another name for; what it has no name for, and what is OpenAI's alone, is left out. */
