@@ -7,6 +7,8 @@ interface Standing {
   failures: number;
   /** When it may be tried again; null while it is well. In ms of the monotonic clock. */
   restedUntil: number | null;
+  /** When the latest attempt began of those that it answered. What began before tells nothing of it any more. */
+  wellSince: number;
 }
 
 /**
@@ -42,31 +44,50 @@ export class CircuitBreaker {
     return this.restedUntil(target) > this.#now();
   }
 
-  /** An answer has begun: a rested target is asked again; one more failure, and it rests again. */
-  answered(target: string): void {
+  /**
+   * An answer has begun: a rested target is asked again; one more failure, and it rests again.
+   * @param begunAt when the attempt began, by the monotonic clock in ms; so below
+   */
+  answered(target: string, begunAt: number): void {
     const standing = this.#standings.get(target);
     if (standing === undefined || standing.restedUntil === null) return;
     standing.restedUntil = null;
     standing.failures = Math.min(standing.failures, failuresToRest - 1);
+    standing.wellSince = Math.max(standing.wellSince, begunAt);
   }
 
   /** An answer is complete: what was before is forgotten. */
-  succeeded(target: string): void {
-    if (this.#standings.size > 0) this.#standings.delete(target);
+  succeeded(target: string, begunAt: number): void {
+    const standing = this.#standings.get(target);
+    if (standing === undefined) return;
+    standing.restedUntil = null;
+    standing.failures = 0;
+    standing.wellSince = Math.max(standing.wellSince, begunAt);
   }
 
-  failed(target: string): void {
-    const standing = this.#standings.get(target) ?? { failures: 0, restedUntil: null };
+  /**
+   * An attempt failed. Many that hung together fail one after the other, also long after the target's recovery: none of
+   * them puts off its next turn.
+   */
+  failed(target: string, begunAt: number): void {
+    const standing = this.#standingOf(target);
+    if (begunAt < standing.wellSince) return;
     standing.failures += 1;
-    if (standing.failures >= failuresToRest) standing.restedUntil = this.#now() + restMs;
-    this.#standings.set(target, standing);
+    if (standing.failures >= failuresToRest) standing.restedUntil ??= this.#now() + restMs;
   }
 
   /** Rests a target that asks to be left alone, for so long. */
   rest(target: string, milliseconds: number): void {
-    const standing = this.#standings.get(target) ?? { failures: 0, restedUntil: null };
+    const standing = this.#standingOf(target);
     standing.restedUntil = Math.max(standing.restedUntil ?? 0, this.#now() + milliseconds);
+  }
+
+  #standingOf(target: string): Standing {
+    const known = this.#standings.get(target);
+    if (known !== undefined) return known;
+    const standing: Standing = { failures: 0, restedUntil: null, wellSince: Number.NEGATIVE_INFINITY };
     this.#standings.set(target, standing);
+    return standing;
   }
 
   /** Forgets targets that there are no more. */

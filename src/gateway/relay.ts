@@ -59,6 +59,8 @@ class Relay {
   #wake: (() => void) | null = null;
   #attempts = 0;
   #triesHere = 0;
+  /** When the latest attempt began, by the monotonic clock in ms. */
+  #triedAt = 0;
   #outOfTime = false;
   #target: Target | null = null;
   #failure: AttemptFailure | null = null;
@@ -128,6 +130,7 @@ class Relay {
     this.#target = target;
     this.#attempts += 1;
     this.#triesHere += 1;
+    this.#triedAt = performance.now();
     const servedBy = this.#servedBy(target);
     const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) =>
       answering.receive({ status, headers, servedBy, reading }, this.#watched(target, control)),
@@ -151,7 +154,7 @@ class Relay {
     if (breaker.restedUntil(target.id) === 0) return control;
     return {
       content: () => {
-        breaker.answered(target.id);
+        breaker.answered(target.id, this.#triedAt);
         control.content();
       },
       ending: () => control.ending(),
@@ -163,15 +166,15 @@ class Relay {
   }
 
   #served(target: Target): CallOutcome {
-    this.#means.breaker.succeeded(target.id);
+    this.#means.breaker.succeeded(target.id, this.#triedAt);
     return 'served';
   }
 
   #failed(target: Target, failure: AttemptFailure): void {
     const { breaker } = this.#means;
-    if (countsAgainst(failure)) breaker.failed(target.id);
+    if (countsAgainst(failure)) breaker.failed(target.id, this.#triedAt);
     if (failure.kind === 'refused' && (classOf(failure) === 'request' || classOf(failure) === 'context-length'))
-      breaker.succeeded(target.id);
+      breaker.succeeded(target.id, this.#triedAt);
     if (!isTooLong(this.#failure) || isFor(failure, 'request')) this.#failure = failure;
   }
 

@@ -5,7 +5,7 @@ describe('circuit breaker', () => {
   let now = 0;
   let breaker: CircuitBreaker;
   const fail = (times: number) => {
-    for (let time = 0; time < times; time += 1) breaker.failed('a/x');
+    for (let time = 0; time < times; time += 1) breaker.failed('a/x', now);
   };
 
   beforeEach(() => {
@@ -23,7 +23,7 @@ describe('circuit breaker', () => {
 
   it('begins to count anew with a success', () => {
     fail(4);
-    breaker.succeeded('a/x');
+    breaker.succeeded('a/x', now);
     fail(4);
     assert.equal(breaker.enter('a/x'), true);
   });
@@ -41,10 +41,31 @@ describe('circuit breaker', () => {
     fail(5);
     now += 1_500;
     assert.equal(breaker.enter('a/x'), true);
-    breaker.answered('a/x');
+    breaker.answered('a/x', now);
     assert.equal(breaker.enter('a/x'), true);
     fail(1);
     assert.equal(breaker.enter('a/x'), false);
+  });
+
+  it('is not put off by the failures of calls that hung together', () => {
+    fail(5);
+    now += 1_000;
+    fail(5);
+    now += 500;
+    assert.equal(breaker.enter('a/x'), true);
+  });
+
+  it('takes no notice of a failure of what began before a call that was answered', () => {
+    const before = now;
+    fail(5);
+    now += 1_500;
+    breaker.enter('a/x');
+    breaker.answered('a/x', now);
+    breaker.failed('a/x', before);
+    assert.equal(breaker.enter('a/x'), true);
+    breaker.succeeded('a/x', now);
+    for (let time = 0; time < 5; time += 1) breaker.failed('a/x', before);
+    assert.equal(breaker.enter('a/x'), true);
   });
 
   it('rests a target that asks to be left alone, for as long', () => {
