@@ -44,14 +44,16 @@ export async function answerCall(
   request: GatewayRequest,
   answer: (call: GatewayCall) => Promise<Failure | null>,
 ): Promise<void> {
-  const { served, limits } = gateway;
+  const { limits } = gateway;
   const { fields, refusal: refused } = await limits.enter(request.keyId);
   const client = new Client(request.ctx, [...request.fields, ...fields]);
   if (refused !== null) return client.refuse(ownWords(refused));
+  const served = gateway.enter();
   try {
     const failed = await answer({ ...request, gateway, served, client });
     if (failed !== null) client.refuse(ownWords(failed));
   } finally {
+    gateway.leave(served);
     limits.leave(request.keyId);
   }
 }

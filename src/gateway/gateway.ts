@@ -11,6 +11,8 @@ import type { RelayMeans } from './relay.ts';
 export interface Served {
   readonly catalogue: Catalogue;
   readonly providers: ReadonlyMap<string, Provider>;
+  /** How many it serves: what they may still ask stays open. */
+  calls: number;
 }
 
 export interface GatewayOptions {
@@ -39,6 +41,8 @@ export class Gateway {
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, Opened> = new Map();
   #served: Served;
+  /** Of earlier configurations, those that calls still run with. */
+  readonly #retired = new Set<Served>();
 
   constructor({ configuration, environment, usage, random = Math.random, temporaryFolder }: GatewayOptions) {
     this.means = { breaker: this.#breaker, usage, random };
@@ -48,26 +52,42 @@ export class Gateway {
     this.#served = this.#open(configuration);
   }
 
-  /** What serves calls now. */
-  get served(): Served {
+  /** Begins to serve a call: it is tried, and tried again, with what is configured now. To be told of its end. */
+  enter(): Served {
+    this.#served.calls += 1;
     return this.#served;
+  }
+
+  /** A call has ended. */
+  leave(served: Served): void {
+    served.calls -= 1;
+    if (served.calls === 0 && this.#retired.delete(served)) this.#closeUnused(served);
   }
 
   /** Goes over to another configuration. Running calls end with the one that they began with. */
   configure(configuration: GatewayConfiguration): void {
-    const before = this.#opened;
+    const before = this.#served;
     this.#served = this.#open(configuration);
     this.limits.configure(configuration.limits);
-    for (const [name, { provider }] of before) {
-      if (this.#opened.get(name)?.provider !== provider) void provider.transport.close();
-    }
+    if (before.calls > 0) this.#retired.add(before);
+    else this.#closeUnused(before);
     const targets = this.#served.catalogue.models().flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks]);
     this.#breaker.keepOnly(new Set(targets.map(({ id }) => id)));
   }
 
   /** Lets running calls end and closes the connections. */
   async close(): Promise<void> {
-    await Promise.all([...this.#opened.values()].map(({ provider }) => provider.transport.close()));
+    const all = [this.#served, ...this.#retired].flatMap(({ providers }) => [...providers.values()]);
+    this.#retired.clear();
+    await Promise.all([...new Set(all)].map(({ transport }) => transport.close()));
+  }
+
+  /** Closes the connections of what no running call and no new one will ask. */
+  #closeUnused({ providers }: Served): void {
+    const used = [this.#served, ...this.#retired];
+    for (const [name, provider] of providers) {
+      if (!used.some((served) => served.providers.get(name) === provider)) void provider.transport.close();
+    }
   }
 
   #open(configuration: GatewayConfiguration): Served {
@@ -78,6 +98,7 @@ export class Gateway {
     return {
       catalogue: new Catalogue(configuration),
       providers: new Map(opened.map(([name, { provider }]) => [name, provider])),
+      calls: 0,
     };
   }
 

@@ -22,13 +22,19 @@ export class FakeProvider {
   begun = 0;
   /** Connections that were opened. */
   connections = 0;
+  /** Connections that are open. */
+  open = 0;
   #behaviours: Behaviour[] = [];
   readonly #server = createServer((req, res) => void this.#answer(req, res));
 
   static async start(port = 0): Promise<FakeProvider> {
     const provider = new FakeProvider();
-    provider.#server.on('connection', () => {
+    provider.#server.on('connection', (socket) => {
       provider.connections += 1;
+      provider.open += 1;
+      socket.once('close', () => {
+        provider.open -= 1;
+      });
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     provider.#server.once('error', reject);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { completion, done, FakeProvider, json, role, stop, stream, words } from './fake-provider.ts';
+import { completion, done, error, FakeProvider, json, role, stop, stream, words } from './fake-provider.ts';
 import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
 
 describe('gateway with another configuration', () => {
@@ -42,6 +42,30 @@ describe('gateway with another configuration', () => {
     await running.ended;
     assert.ok(running.received().endsWith(stop + done));
     assert.equal(service.records.at(-1)?.outcome, 'served');
+  });
+
+  it('lets a running call try again with the one that it began with, whose connections then close', async () => {
+    let retried: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      retried = resolve;
+    });
+    one.answers(
+      async (res, seen) => {
+        await gate;
+        await error(503, 'busy')(res, seen);
+      },
+      json(completion('one')),
+    );
+    const running = post(service, '/v1/chat/completions', chat);
+    await eventually(() => one.seen.length === 1, 'the first try');
+    service.configure(configuration(two));
+    service.configure(configuration(two, { callsAtOnce: 5 }));
+    retried();
+    const answer = await running;
+    assert.match(answer.text, /"one"/);
+    assert.equal(answer.headers.get('x-switchyard-attempts'), '2');
+    await eventually(() => one.open === 0, 'the end of its connections');
+    assert.match((await post(service, '/v1/chat/completions', chat)).text, /"two"/);
   });
 
   it('keeps the connections of a provider that stays as it was', async () => {
