@@ -103,6 +103,19 @@ describe('the official openai client', function () {
       assert.equal(answer.choices[0]?.finish_reason, 'stop');
     });
 
+    it('comes in as many choices from the sandbox as are asked for', async () => {
+      const streaming = client.chat.completions.stream({ model: 'sandbox', messages, n: 3 });
+      const streamed = await streaming.finalChatCompletion();
+      const whole = await client.chat.completions.create({ model: 'sandbox', messages, n: 3 });
+      for (const { choices } of [streamed, whole]) {
+        assert.deepEqual(
+          choices.map(({ index, finish_reason: reason }) => `${index} ${reason}`),
+          ['0 stop', '1 stop', '2 stop'],
+        );
+        assert.equal(new Set(choices.map(({ message }) => message.content)).size, 1);
+      }
+    });
+
     it('calls tools, and is told what they gave', async () => {
       story.primary.answers(json(toolCallAnswer));
       const first = await client.chat.completions.create({ model: 'large', messages, tools });

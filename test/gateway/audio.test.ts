@@ -203,6 +203,25 @@ describe('audio', () => {
       assert.equal(one.body.readUInt32LE(40), one.body.length - 44);
       assert.equal(one.body.length, 44 + 3 * 12_000);
     });
+
+    it('comes from the sandbox as events, as samples, and in no format that there is not', async () => {
+      const body = { model: 'sandbox', input: 'three short words', voice: 'any' };
+      const wav = (await spoken(body)).body;
+      const streamed = await post(service, path, { ...body, stream_format: 'sse' });
+      assert.match(streamed.headers.get('content-type') ?? '', /^text\/event-stream/);
+      const events = streamed.text
+        .split('\n\n')
+        .slice(0, -1)
+        .map((event) => JSON.parse(event.slice('data: '.length)) as { type: string; audio?: string });
+      assert.equal(events.at(-1)?.type, 'speech.audio.done');
+      assert.ok(Buffer.concat(events.map(({ audio = '' }) => Buffer.from(audio, 'base64'))).equals(wav));
+      const samples = await spoken({ ...body, response_format: 'pcm' });
+      assert.equal(samples.headers.get('content-type'), 'audio/pcm');
+      assert.ok(samples.body.equals(wav.subarray(44)));
+      const refused = await post(service, path, { ...body, response_format: 'mp4' });
+      assert.equal(refused.status, 422);
+      assert.equal(errorOf(refused).param, 'response_format');
+    });
   });
 
   describe('transcription', () => {
@@ -399,6 +418,9 @@ describe('audio', () => {
     it('is made up by the sandbox in every format', async () => {
       assert.match((await send(form({ model: 'sandbox', response_format: 'text' }))).text, /sandbox .* 3000000 bytes/);
       assert.match((await send(form({ model: 'sandbox' }))).text, /"text":"This is the Switchyard sandbox/);
+      const verbose = (await send(form({ model: 'sandbox', response_format: 'verbose_json' }))).json();
+      assert.equal((verbose as { segments: unknown[] }).segments.length, 1);
+      assert.equal((await send(form({ model: 'sandbox', response_format: 'odd' }))).status, 422);
       assert.match((await send(form({ model: 'sandbox', stream: 'true' }))).text, /transcript\.text\.done/);
     });
   });

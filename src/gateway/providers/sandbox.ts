@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#src/json.ts';
 import { isObject } from '../json-value.ts';
 import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
-import type { Provider, ProviderChat, ProviderRequest, ProviderSpeech, ProviderTranscription } from '../provider.ts';
+import type {
+  CannotTake,
+  Provider,
+  ProviderChat,
+  ProviderRequest,
+  ProviderSpeech,
+  ProviderTranscription,
+} from '../provider.ts';
 import type { Transport, UpstreamRequest } from '../transport.ts';
 import { toneWav } from './tone-wav.ts';
 import { wavHeaderBytes } from './wav-header.ts';
@@ -12,6 +19,14 @@ export const sandboxModel = 'switchyard-sandbox';
 
 /** A fixed time: the same request gives the same answer. */
 const created = 1_767_225_600;
+
+/** OpenAI's. What is not `pcm` is answered as WAV: its content type says so. */
+const speechFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
+const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
+
+function unknownFormat(known: ReadonlyArray<string>): CannotTake {
+  return { member: 'response_format', message: `must be one of ${known.map((name) => `"${name}"`).join(', ')}` };
+}
 
 /** Answers by itself, the same to the same request: for a first run, for tests, and for tours without an account. */
 export class Sandbox implements Provider {
@@ -26,12 +41,15 @@ export class Sandbox implements Provider {
     return { request: { path: 'chat', headers: [], body, streams }, reading: null };
   }
 
-  speech({ body }: ProviderSpeech): ProviderRequest {
+  speech({ body, fields }: ProviderSpeech): ProviderRequest | CannotTake {
+    const { responseFormat: format } = fields;
+    if (format !== null && !speechFormats.includes(format)) return unknownFormat(speechFormats);
     return { request: { path: 'speech', headers: [], body, streams: true }, reading: null };
   }
 
-  transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest {
+  transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest | CannotTake {
     const format = fields.findLast(([name]) => name === 'response_format')?.[1] ?? 'json';
+    if (!transcriptFormats.includes(format)) return unknownFormat(transcriptFormats);
     // What it would have heard it cannot tell: it tells how much it was given, which is the same every time.
     const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${fileBytes}`;
     return { request: { path, headers: [], body, streams }, reading: null };
@@ -49,36 +67,61 @@ function chat(request: JsonObject): LocalAnswer {
   const asked = lastText(request.messages);
   const words = `This is the Switchyard sandbox and no model. You said: ${asked}`.split(/(?<= )/);
   const id = `chatcmpl-sandbox-${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24)}`;
-  const usage = { prompt_tokens: wordsIn(asked), completion_tokens: words.length };
+  const choices = choicesOf(request);
+  const usage = { prompt_tokens: wordsIn(asked), completion_tokens: words.length * choices.length };
   const counted = { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
   const common = { id, created, model: sandboxModel, system_fingerprint: 'sandbox' };
-  if (request.stream === true) return events(chunks(common, words, wantsUsage(request) ? counted : null));
+  if (request.stream === true) return events(chunks(common, words, choices, wantsUsage(request) ? counted : null));
   const message = { role: 'assistant', content: words.join(''), refusal: null };
-  const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }];
-  return json({ ...common, object: 'chat.completion', choices, usage: counted });
+  const said = choices.map((index) => ({ index, message, logprobs: null, finish_reason: 'stop' }));
+  return json({ ...common, object: 'chat.completion', choices: said, usage: counted });
 }
 
-function* chunks(common: JsonObject, words: ReadonlyArray<string>, usage: JsonObject | null): Iterable<JsonObject> {
+const choicesAtMost = 128;
+
+/** The indexes of the choices that are asked for: all say the same. */
+function choicesOf({ n }: JsonObject): ReadonlyArray<number> {
+  const asked = typeof n === 'number' && n >= 1 ? Math.floor(n) : 1;
+  return Array.from({ length: Math.min(asked, choicesAtMost) }, (_, index) => index);
+}
+
+function* chunks(
+  common: JsonObject,
+  words: ReadonlyArray<string>,
+  choices: ReadonlyArray<number>,
+  usage: JsonObject | null,
+): Iterable<JsonObject> {
   const chunk = (choices: ReadonlyArray<Json>, more: JsonObject = {}): JsonObject => ({
     ...common,
     object: 'chat.completion.chunk',
     choices,
     ...more,
   });
-  const choice = (delta: JsonObject, reason: string | null) => [
-    { index: 0, delta, logprobs: null, finish_reason: reason },
-  ];
-  yield chunk(choice({ role: 'assistant', content: '', refusal: null }, null));
-  for (const content of words) yield chunk(choice({ content }, null));
-  yield chunk(choice({}, 'stop'));
+  const choice = (index: number, delta: JsonObject, reason: string | null) =>
+    chunk([{ index, delta, logprobs: null, finish_reason: reason }]);
+  for (const index of choices) {
+    yield choice(index, { role: 'assistant', content: '', refusal: null }, null);
+    for (const content of words) yield choice(index, { content }, null);
+    yield choice(index, {}, 'stop');
+  }
   if (usage !== null) yield chunk([], { usage });
 }
 
-function speech({ input, response_format: format }: JsonObject): LocalAnswer {
+/** Of audio, sent at a time. A multiple of three: pieces in base64 then need no filling. */
+const pieceBytes = 15 * 1024;
+
+function speech({ input, response_format: format, stream_format: streamFormat }: JsonObject): LocalAnswer {
   const isPcm = format === 'pcm';
   const wav = toneWav(wordsIn(typeof input === 'string' ? input : ''));
   const audio = isPcm ? wav.subarray(wavHeaderBytes) : wav;
-  return { status: 200, contentType: isPcm ? 'audio/pcm' : 'audio/wav', pieces: piecesOf(audio, 16 * 1024) };
+  if (streamFormat === 'sse') return events(speechEvents(audio), '');
+  return { status: 200, contentType: isPcm ? 'audio/pcm' : 'audio/wav', pieces: piecesOf(audio, pieceBytes) };
+}
+
+function* speechEvents(audio: Buffer): Iterable<JsonObject> {
+  for (const piece of piecesOf(audio, pieceBytes))
+    yield { type: 'speech.audio.delta', audio: piece.toString('base64') };
+  yield { type: 'speech.audio.done' };
 }
 
 function transcription(format: string, streams: boolean, bytes: number): LocalAnswer {
@@ -99,7 +142,13 @@ function transcription(format: string, streams: boolean, bytes: number): LocalAn
     case 'vtt':
       return plain(`WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n${text}\n\n`, 'text/vtt; charset=utf-8');
     case 'verbose_json':
-      return json({ task: 'transcribe', language: 'english', duration: 1, text, segments: [] });
+      return json({
+        task: 'transcribe',
+        language: 'english',
+        duration: 1,
+        text,
+        segments: [{ id: 0, start: 0, end: 1, text }],
+      });
     default:
       return json({ text });
   }
