@@ -16,3 +16,19 @@ export async function inTime<Value, Late>(
     clearTimeout(timer);
   }
 }
+
+const expired = Symbol('expired');
+
+/**
+ * As `inTime`, for work whose lateness is a failure.
+ * @throws what it throws in time, else what `late` gives
+ */
+export async function inTimeOrThrow<Value>(
+  milliseconds: number,
+  work: Promise<Value>,
+  late: () => Error,
+): Promise<Value> {
+  const value = await inTime(milliseconds, work, expired);
+  if (value === expired) throw late();
+  return value;
+}

@@ -13,6 +13,7 @@ import {
   MongoSystemError,
   MongoTopologyClosedError,
 } from 'mongodb';
+import { inTimeOrThrow } from '#src/in-time.ts';
 import { duplicateKey } from '#src/mongodb/duplicate-key.ts';
 import { StartFailure } from '#src/start-failure.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -170,15 +171,9 @@ function clientFor(url: string, timeoutMilliseconds: number): MongoClient {
   }
 }
 
-/** Waits for work no longer than a limit; what it does later is not waited for. */
-async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Unavailable('MongoDB does not answer in time.')), milliseconds);
-  try {
-    return await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** @throws Unavailable, too, when it is late; what it does later is not waited for */
+function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+  return inTimeOrThrow(milliseconds, work, () => new Unavailable('MongoDB does not answer in time.'));
 }
 
 function databaseOf(url: string): string {

@@ -100,11 +100,14 @@ export type DocumentWrite =
   /** Deletes every document that fits a declared index, without reading them. */
   | { readonly kind: 'delete-where'; readonly where: Where; readonly position: number };
 
+/** The fields of each index that a read model declares. */
+export type Indexes = ReadonlyArray<ReadonlyArray<string>>;
+
 /** What a collection must offer: its documents are made by this version, and listed by these indexes. */
 export interface CollectionDefinition {
   readonly name: string;
   readonly version: number;
-  readonly indexes: ReadonlyArray<ReadonlyArray<string>>;
+  readonly indexes: Indexes;
 }
 
 /** One filling of a collection from the log. Queries read one generation of a collection, the current one. */

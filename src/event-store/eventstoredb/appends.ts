@@ -7,6 +7,7 @@ import type { Reads } from '#event-store/eventstoredb/reads.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/requests.ts';
 import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { BackOff } from '#src/back-off.ts';
+import { inTime } from '#src/in-time.ts';
 import { pause } from '#src/pause.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -89,7 +90,7 @@ export class Appends {
       return unavailable('Too many writes are waiting for the event store.');
     const settled = this.#settle(append, bytes);
     this.#keep(settled, bytes);
-    return atMost(answerWithinMs, settled);
+    return inTime(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
   }
 
   /**
@@ -203,14 +204,6 @@ type Result = Exclude<Attempt, { readonly kind: 'stored' }> | ({ readonly kind: 
 function lostWhileRead(error: unknown): Result {
   if (error instanceof Unavailable) return { kind: 'lost', detail: error.message };
   throw error;
-}
-
-/** The outcome, or `unavailable` when it is not there in time. */
-function atMost(milliseconds: number, settled: Promise<Outcome>): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => resolve(unavailable('The event store does not answer in time.')), milliseconds);
-    settled.then(resolve, reject).finally(() => clearTimeout(limit));
-  });
 }
 
 function unavailable(detail: string): Outcome {

@@ -1,3 +1,5 @@
+import { inTimeOrThrow } from '#src/in-time.ts';
+
 /** What was waited for did not come in time. */
 export class TimedOut extends Error {
   override readonly name = 'TimedOut';
@@ -10,8 +12,5 @@ export class TimedOut extends Error {
  * @throws TimedOut
  */
 export function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => reject(new TimedOut(`No answer within ${milliseconds} ms`)), milliseconds);
-    promise.then(resolve, reject).finally(() => clearTimeout(limit));
-  });
+  return inTimeOrThrow(milliseconds, promise, () => new TimedOut(`No answer within ${milliseconds} ms`));
 }

@@ -1,12 +1,7 @@
+import { indexedFields } from '#read-store/indexes.ts';
 import { type Applying, insert, merge } from '#read-store/mongodb/document-calls.ts';
 import { removeWhere } from '#read-store/mongodb/removals.ts';
-import {
-  type DocumentRecord,
-  documentsName,
-  indexedFields,
-  stateOf,
-  whereConditions,
-} from '#read-store/mongodb/stored-document.ts';
+import { type DocumentRecord, documentsName, stateOf, whereConditions } from '#read-store/mongodb/stored-document.ts';
 import type { DocumentWrite, Generation } from '#read-store/read-store.ts';
 import { allSettled } from '#src/all-settled.ts';
 import type { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';

@@ -1,8 +1,14 @@
 import { type IndexDescription, Long } from 'mongodb';
-import type { DocumentValue, DocumentWrite, FoldedDocument, StoredDocument, Where } from '#read-store/read-store.ts';
+import { declaredIndex } from '#read-store/indexes.ts';
+import type {
+  DocumentValue,
+  DocumentWrite,
+  FoldedDocument,
+  Indexes,
+  StoredDocument,
+  Where,
+} from '#read-store/read-store.ts';
 import { indexedField } from '#read-store/where-index.ts';
-
-type Indexes = ReadonlyArray<ReadonlyArray<string>>;
 
 /** What an index can hold; an object or a list is kept as an empty object, which equals nothing that is asked for. */
 type IndexedValue = string | number | boolean | null | Readonly<Record<string, never>>;
@@ -76,11 +82,6 @@ export function removedAt(position: number): RemovedState {
   return { position: Long.fromNumber(position), order: null, removedAt: new Date() };
 }
 
-/** The fields that the indexes hold. */
-export function indexedFields(indexes: Indexes): ReadonlyArray<string> {
-  return [...new Set(indexes.flat())].sort();
-}
-
 /** The conditions that hold a living document to a `Where`. @throws Error if no such index was declared */
 export function whereConditions(indexes: Indexes, where: Where): Readonly<Record<string, unknown>> {
   const fields = declaredIndex(indexes, where);
@@ -100,16 +101,6 @@ export function storedDocument<Value extends DocumentValue>({
   state,
 }: DocumentRecord<number>): StoredDocument<Value> | null {
   return state.order === null ? null : { id: _id, order: state.order, value: JSON.parse(state.body) };
-}
-
-function declaredIndex(indexes: Indexes, where: Where): ReadonlyArray<string> {
-  const asked = Object.keys(where);
-  if (asked.length === 0) return [];
-  const found = indexes.find(
-    (fields) => fields.length === asked.length && asked.every((field) => fields.includes(field)),
-  );
-  if (found === undefined) throw new Error(`No index is declared on ${asked.join(', ')}.`);
-  return found;
 }
 
 function indexedValue(value: unknown): IndexedValue {

@@ -1,7 +1,6 @@
-import type { DocumentValue, Where } from '#read-store/read-store.ts';
+import { declaredIndex, indexedFields } from '#read-store/indexes.ts';
+import type { DocumentValue, Indexes, Where } from '#read-store/read-store.ts';
 import { indexedField } from '#read-store/where-index.ts';
-
-type Indexes = ReadonlyArray<ReadonlyArray<string>>;
 
 /** A value as a column keeps it: a boolean is a blob of one byte, so that it equals no number and no text. */
 export type ColumnValue = string | number | Uint8Array | null;
@@ -15,14 +14,9 @@ export function tableName(generation: number): string {
   return `documents${generation}`;
 }
 
-/** The fields kept in columns of their own, in the columns' order. */
-export function indexedFields(indexes: Indexes): ReadonlyArray<string> {
-  return [...new Set(indexes.flat())].sort();
-}
-
 /** SQL that makes a generation's table. */
 export function createTable(generation: number, indexes: Indexes): string {
-  // Columns without a type keep each value as it came. Rows lie in the order they were made, whatever their ids are.
+  // A column for each indexed field, in their order; without a type it keeps each value as it came. Rows lie in the order they were made, whatever their ids are.
   const columns = indexedFields(indexes).map((_, index) => `, ${column(index)}`);
   return `CREATE TABLE ${tableName(generation)} (
     id TEXT NOT NULL UNIQUE, ord INTEGER NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL${columns.join('')})`;
@@ -56,17 +50,6 @@ export function whereConditions(indexes: Indexes, where: Where): ReadonlyArray<s
 /** The values for `whereConditions`. */
 export function whereValues(indexes: Indexes, where: Where): ReadonlyArray<ColumnValue> {
   return declaredIndex(indexes, where).map((field) => columnValue(where[field]));
-}
-
-/** The fields of the index that fits a `Where`. @throws Error if no such index was declared */
-export function declaredIndex(indexes: Indexes, where: Where): ReadonlyArray<string> {
-  const asked = Object.keys(where);
-  if (asked.length === 0) return [];
-  const found = indexes.find(
-    (fields) => fields.length === asked.length && asked.every((field) => fields.includes(field)),
-  );
-  if (found === undefined) throw new Error(`No index is declared on ${asked.join(', ')}.`);
-  return found;
 }
 
 /** A document's values for the columns of its indexed fields. */

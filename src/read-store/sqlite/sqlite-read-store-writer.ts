@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { declaredIndex, indexedFields } from '#read-store/indexes.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -221,7 +222,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   #deleteWhere(generation: Generation, { where, position }: DocumentWrite & { kind: 'delete-where' }): void {
     const { number, indexes } = generation;
     // During a filling the index may not stand yet: the first removal that needs it makes it.
-    this.#database.exec(table.createIndex(number, indexes, table.declaredIndex(indexes, where)));
+    this.#database.exec(table.createIndex(number, indexes, declaredIndex(indexes, where)));
     const conditions = [...table.whereConditions(indexes, where), 'position <= ?'].join(' AND ');
     const name = table.tableName(number);
     const remove = this.#database.prepare(
@@ -236,7 +237,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     if (known !== undefined) return known;
     const name = table.tableName(generation.number);
     const statements = {
-      fields: table.indexedFields(generation.indexes),
+      fields: indexedFields(generation.indexes),
       get: this.#database.prepare(`SELECT ord, position, body FROM ${name} WHERE id = ?`),
       put: this.#database.prepare(table.putDocument(generation.number, generation.indexes)),
       delete: this.#database.prepare(`DELETE FROM ${name} WHERE id = ? AND position <= ?`),

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type {
   DocumentValue,
+  Indexes,
   Page,
   PageRequest,
   ProjectionStatus,
@@ -43,7 +44,7 @@ export interface SqliteReadStoreOptions {
 interface CurrentGeneration {
   readonly collection: number;
   readonly generation: number;
-  readonly indexes: ReadonlyArray<ReadonlyArray<string>>;
+  readonly indexes: Indexes;
   readonly get: StatementSync;
   readonly lists: Map<string, StatementSync>;
 }
