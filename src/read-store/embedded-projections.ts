@@ -1,7 +1,8 @@
-import { PositionWaits, type WaitOutcome } from '#read-store/position-waits.ts';
+import type { WaitOutcome } from '#read-store/position-waits.ts';
 import type { ServedPosition } from '#read-store/projection-standing.ts';
+import { ProjectionWaits } from '#read-store/projection-waits.ts';
 import type { Following, ProjectionsProgress } from '#read-store/projections-progress.ts';
-import type { FromProjector, ProjectionFacts } from '#read-store/projector-messages.ts';
+import type { FromProjector } from '#read-store/projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from '#read-store/projector-thread.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -36,11 +37,10 @@ interface PendingSave {
 
 class ThreadProjections implements EmbeddedProjections {
   readonly #thread: ProjectorThread;
-  readonly #waits = new PositionWaits();
+  readonly #waits = new ProjectionWaits();
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #commitListeners = new Set<() => void>();
   readonly #saves = new Map<number, PendingSave>();
-  #facts: ReadonlyArray<ProjectionFacts> = [];
   #statuses: ReadonlyArray<ProjectionStatus> = [];
   /** Told more often than the statuses, in the same order. */
   #served: ReadonlyArray<ServedPosition> = [];
@@ -60,8 +60,7 @@ class ThreadProjections implements EmbeddedProjections {
   }
 
   waitFor(position: number, types: ReadonlyArray<string>, timeoutMilliseconds: number): Promise<WaitOutcome> {
-    const handles = ({ types: handled }: ProjectionFacts) => types.some((type) => handled.includes(type));
-    return this.#waits.wait(this.#places(handles), position, false, timeoutMilliseconds);
+    return this.#waits.forTypes(types, position, timeoutMilliseconds);
   }
 
   waitForProjections(
@@ -69,12 +68,7 @@ class ThreadProjections implements EmbeddedProjections {
     position: number,
     timeoutMilliseconds: number,
   ): Promise<WaitOutcome> {
-    return this.#waits.wait(
-      this.#places(({ name }) => names.includes(name)),
-      position,
-      true,
-      timeoutMilliseconds,
-    );
+    return this.#waits.forNames(names, position, timeoutMilliseconds);
   }
 
   status(): ReadonlyArray<ProjectionStatus> {
@@ -137,7 +131,7 @@ class ThreadProjections implements EmbeddedProjections {
         this.#tellListeners();
         break;
       case 'opened':
-        this.#facts = message.projections;
+        this.#waits.learn(message.projections);
         break;
       case 'keys-last-used-saved':
         this.#settleSave(message.request, message.failure);
@@ -165,9 +159,5 @@ class ThreadProjections implements EmbeddedProjections {
   #tellListeners(): void {
     const statuses = this.status();
     for (const listener of this.#listeners) listener(statuses);
-  }
-
-  #places(wanted: (facts: ProjectionFacts) => boolean): ReadonlyArray<number> {
-    return this.#facts.flatMap((facts, index) => (wanted(facts) ? [index] : []));
   }
 }

@@ -1,5 +1,6 @@
 import type { Log } from '#read-store/log.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { DeferredWork } from '#src/deferred-work.ts';
 
 const flushMilliseconds = 3000;
 /** Keys whose use is not stored yet, at most: further keys' uses are not kept until a flush has succeeded. */
@@ -38,12 +39,11 @@ class BufferedKeyUsage implements OpenKeyUsage {
   readonly #pending = new Map<string, string>();
   /** What this process has stored: the same minute is not stored twice. */
   readonly #saved = new Map<string, string>();
-  #flushing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | null = null;
-  #closed = false;
+  readonly #saving: DeferredWork;
 
   constructor(options: KeyUsageOptions) {
     this.#options = options;
+    this.#saving = new DeferredWork(options.flushMilliseconds ?? flushMilliseconds, () => this.#save());
   }
 
   touch(keyId: string, time: string): void {
@@ -52,7 +52,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
     if (known !== undefined && known >= minute) return;
     if (!this.#pending.has(keyId) && this.#pending.size >= maxPendingKeys) return;
     this.#pending.set(keyId, minute);
-    this.#schedule();
+    this.#saving.soon();
   }
 
   async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
@@ -67,20 +67,8 @@ class BufferedKeyUsage implements OpenKeyUsage {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#flush();
-  }
-
-  #schedule(): void {
-    if (this.#closed) return;
-    this.#timer ??= setTimeout(() => this.#flush(), this.#options.flushMilliseconds ?? flushMilliseconds).unref();
-  }
-
-  #flush(): Promise<void> {
-    this.#timer = null;
-    this.#flushing = this.#flushing.then(() => this.#save());
-    return this.#flushing;
+    this.#saving.stop();
+    await this.#saving.now();
   }
 
   async #save(): Promise<void> {
@@ -94,7 +82,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
         { error: String(error), keys: times.size },
         'When keys were last used could not be stored',
       );
-      this.#schedule();
+      this.#saving.soon();
     }
   }
 

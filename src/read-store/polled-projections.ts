@@ -1,5 +1,6 @@
 import type { Log } from '#read-store/log.ts';
-import { PositionWaits, type WaitOutcome } from '#read-store/position-waits.ts';
+import type { WaitOutcome } from '#read-store/position-waits.ts';
+import { ProjectionWaits } from '#read-store/projection-waits.ts';
 import type { Following, ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ProjectionFacts } from '#read-store/projector-messages.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
@@ -44,7 +45,7 @@ export async function startPolledProjections(options: PolledProjectionsOptions):
 
 class Poller implements PolledProjections {
   readonly #options: PolledProjectionsOptions;
-  readonly #waits = new PositionWaits();
+  readonly #waits = new ProjectionWaits();
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #closing = new AbortController();
   readonly #outage: OutageLog;
@@ -65,6 +66,7 @@ class Poller implements PolledProjections {
 
   constructor(options: PolledProjectionsOptions) {
     this.#options = options;
+    this.#waits.learn(options.facts);
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#outage = new OutageLog(options.log, 'What the runner of the projections tells');
   }
@@ -75,8 +77,7 @@ class Poller implements PolledProjections {
   }
 
   waitFor(position: number, types: ReadonlyArray<string>, timeoutMilliseconds: number): Promise<WaitOutcome> {
-    const handles = ({ types: handled }: ProjectionFacts) => types.some((type) => handled.includes(type));
-    return this.#wait(handles, position, false, timeoutMilliseconds);
+    return this.#hurried(this.#waits.forTypes(types, position, timeoutMilliseconds));
   }
 
   waitForProjections(
@@ -84,7 +85,7 @@ class Poller implements PolledProjections {
     position: number,
     timeoutMilliseconds: number,
   ): Promise<WaitOutcome> {
-    return this.#wait(({ name }) => names.includes(name), position, true, timeoutMilliseconds);
+    return this.#hurried(this.#waits.forNames(names, position, timeoutMilliseconds));
   }
 
   status(): ReadonlyArray<ProjectionStatus> {
@@ -113,14 +114,8 @@ class Poller implements PolledProjections {
     this.#waits.close();
   }
 
-  #wait(
-    wanted: (facts: ProjectionFacts) => boolean,
-    position: number,
-    strict: boolean,
-    timeoutMilliseconds: number,
-  ): Promise<WaitOutcome> {
-    const places = this.#options.facts.flatMap((facts, index) => (wanted(facts) ? [index] : []));
-    const outcome = this.#waits.wait(places, position, strict, timeoutMilliseconds);
+  /** Looks at once and often where somebody has to wait. */
+  #hurried(outcome: Promise<WaitOutcome>): Promise<WaitOutcome> {
     if (this.#waits.waiting) this.#hurry.abort();
     return outcome;
   }

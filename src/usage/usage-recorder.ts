@@ -7,6 +7,7 @@ import { type AppendFailure, type EventStore, type EventToAppend, noStream } fro
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
 import type { Log } from '#read-store/log.ts';
+import { DeferredWork } from '#src/deferred-work.ts';
 import type { CallRecord } from '#src/gateway/call-record.ts';
 import { OutageLog } from '#src/outage-log.ts';
 import { relativeAccuracy } from './latency-sketch.ts';
@@ -60,8 +61,7 @@ export class UsageRecorder {
   #unsettled: Part[] = [];
   #stream = '';
   #revision = noStream;
-  #flushing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | null = null;
+  readonly #storing: DeferredWork;
   #callsLost = 0;
   #closed = false;
 
@@ -70,6 +70,7 @@ export class UsageRecorder {
     this.#now = options.now ?? (() => new Date());
     this.#outage = new OutageLog(options.log, 'The event store in which usage is recorded');
     this.#window = this.#newWindow();
+    this.#storing = new DeferredWork(options.intervalMilliseconds ?? intervalMs, () => this.#store());
   }
 
   /** Calls of which nothing is or will be stored. */
@@ -85,16 +86,16 @@ export class UsageRecorder {
     }
     this.#from ??= this.#now().toISOString();
     for (const record of records) this.#window.add(record);
-    this.#schedule();
+    this.#storing.soon();
   }
 
   /** Stores what is in memory, tried once. What cannot be stored is lost, and logged. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#storing.stop();
     // The first may only have what is left of the window before.
-    await this.#flush();
-    if (this.#unsettled.length === 0) await this.#flush();
+    await this.#storing.now();
+    if (this.#unsettled.length === 0) await this.#storing.now();
     const calls = callsIn(this.#unsettled) + this.#window.calls;
     this.#window = this.#newWindow();
     if (calls === 0) return;
@@ -106,17 +107,6 @@ export class UsageRecorder {
     return new UsageWindow(this.#options.maxEntries ?? maxEntriesInMemory);
   }
 
-  #schedule(): void {
-    if (this.#closed) return;
-    this.#timer ??= setTimeout(() => void this.#flush(), this.#options.intervalMilliseconds ?? intervalMs).unref();
-  }
-
-  #flush(): Promise<void> {
-    this.#timer = null;
-    this.#flushing = this.#flushing.then(() => this.#store());
-    return this.#flushing;
-  }
-
   async #store(): Promise<void> {
     if (this.#unsettled.length === 0) this.#endWindow();
     for (let [part] = this.#unsettled; part !== undefined; [part] = this.#unsettled) {
@@ -124,7 +114,7 @@ export class UsageRecorder {
       if (refused === null) this.#unsettled.shift();
       else if (!this.#mends(part, refused)) break;
     }
-    if (this.#unsettled.length > 0 || this.#window.calls > 0) this.#schedule();
+    if (this.#unsettled.length > 0 || this.#window.calls > 0) this.#storing.soon();
   }
 
   #endWindow(): void {
