@@ -4,6 +4,7 @@ import { agentProfileRecord, agentProfiles, liveAgentProfiles } from '#domain/ag
 import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs.ts';
+import { withSuffix } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { project } from '#domain/project/project.ts';
@@ -24,14 +25,14 @@ export const createAgentProfile = command({
   example: { input: examples.agentProfileContents, output: examples.agentProfile },
   entity: agentProfiles,
   subject: { entity: project, parameter: 'projectId' },
-  newId: ({ projectId }, { suffix }) => projectId + suffix,
-  isTaken: (state, { projectId }, { suffix }) => state.has(projectId + suffix),
+  newId: ({ projectId }, { suffix }) => withSuffix(projectId, suffix),
+  isTaken: (state, { projectId }, { suffix }) => state.has(withSuffix(projectId, suffix)),
   also: ({ flowIds }, { load }) => askedFlows(flowIds, load),
   decide: (input, state, { also: flows, fresh: { suffix } }) => {
     const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const refusal = notTakable(flows, projectId);
     if (refusal !== null) return E.left(refusal);
-    const id = projectId + suffix;
+    const id = withSuffix(projectId, suffix);
     const contents = { id, projectId, name, supportedInputLanguages, reasoningMode, outputVoiceId };
     const previousId = liveAgentProfiles(state).find(({ record }) => record.isDefault)?.record.id ?? null;
     return E.right([
@@ -39,5 +40,5 @@ export const createAgentProfile = command({
       ...(isDefault ? [happened('AgentProfileDefaultMoved', { id, previousId })] : []),
     ]);
   },
-  answer: ({ input, state, fresh }) => agentProfileRecord(state, input.projectId + fresh.suffix),
+  answer: ({ input, state, fresh }) => agentProfileRecord(state, withSuffix(input.projectId, fresh.suffix)),
 });

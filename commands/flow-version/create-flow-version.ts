@@ -1,10 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { cuid, json } from '#domain/codecs.ts';
+import { withSuffix } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { flowVersionRecord } from '#domain/flow/answer.ts';
-import { flow, flowVersionId } from '#domain/flow/flow.ts';
+import { flow } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { command } from '#operations/command.ts';
 import { post } from '#operations/operation.ts';
@@ -25,12 +26,11 @@ export const createFlowVersion = command({
   },
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
-  isTaken: (state, { flowId }, { suffix }) => state?.versions.has(flowVersionId(flowId, suffix)) === true,
+  isTaken: (state, { flowId }, { suffix }) => state?.versions.has(withSuffix(flowId, suffix)) === true,
   decide: ({ flowId, flowSchema }, state, { fresh: { suffix } }) => {
     const version = (state?.lastVersionNumber ?? 0) + 1;
-    const id = flowVersionId(flowId, suffix);
+    const id = withSuffix(flowId, suffix);
     return E.right([happened('FlowVersionCreated', { id, flowId, version, tag: `v${version}`, flowSchema })]);
   },
-  answer: ({ input, state, fresh, dataAt }) =>
-    flowVersionRecord(state, flowVersionId(input.flowId, fresh.suffix), dataAt),
+  answer: ({ input, state, fresh, dataAt }) => flowVersionRecord(state, withSuffix(input.flowId, fresh.suffix), dataAt),
 });

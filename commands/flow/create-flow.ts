@@ -3,11 +3,12 @@ import * as t from 'io-ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { notAssignable } from '#domain/agent-profile/assignable-profile.ts';
 import { cuid, json, nullable, text, withDefault } from '#domain/codecs.ts';
+import { withSuffix } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { flowRecord } from '#domain/flow/answer.ts';
 import { FlowType } from '#domain/flow/events.ts';
-import { flow, flowVersionId } from '#domain/flow/flow.ts';
+import { flow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { project } from '#domain/project/project.ts';
 import { command } from '#operations/command.ts';
@@ -49,7 +50,7 @@ export const createFlow = command({
     const { projectId, name, flowSchema, description = null, type = 'simple', agentProfileId = null } = input;
     const refusal = agentProfileId === null ? null : notAssignable(profiles, agentProfileId, projectId);
     if (refusal !== null) return E.left(refusal);
-    const versionId = flowVersionId(id, suffix);
+    const versionId = withSuffix(id, suffix);
     return E.right([
       happened('FlowCreated', { id, projectId, name, type, description, tier: 'standard' as const, agentProfileId }),
       happened('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),

@@ -1,13 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { checked, cuid, nullable, text } from '#domain/codecs.ts';
+import { withSuffix } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import { FieldsSchema, TemplatePayload, undeclaredPlaceholders } from '#domain/template/payload.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived } from '#domain/template/refusals.ts';
-import { template, templateVersionId } from '#domain/template/template.ts';
+import { template } from '#domain/template/template.ts';
 import { command } from '#operations/command.ts';
 import { post } from '#operations/operation.ts';
 
@@ -33,13 +34,13 @@ export const createTemplateVersion = command({
   example: { input: { ...examples.templateContents, tag: 'spring' }, output: examples.templateVersion },
   entity: template,
   subject: { entity: template, parameter: 'templateId' },
-  isTaken: (state, { templateId }, { suffix }) => state?.versions.has(templateVersionId(templateId, suffix)) === true,
+  isTaken: (state, { templateId }, { suffix }) => state?.versions.has(withSuffix(templateId, suffix)) === true,
   decide: ({ templateId, payload, fieldsSchema = [], tag = null }, state, { fresh: { suffix } }) => {
     if (state?.record.status === 'archived') return E.left(archived);
-    const id = templateVersionId(templateId, suffix);
+    const id = withSuffix(templateId, suffix);
     const version = (state?.versions.size ?? 0) + 1;
     return E.right([happened('TemplateVersionCreated', { id, templateId, version, tag, payload, fieldsSchema })]);
   },
   answer: ({ input, state, fresh, dataAt }) =>
-    templateVersionRecord(state, templateVersionId(input.templateId, fresh.suffix), dataAt),
+    templateVersionRecord(state, withSuffix(input.templateId, fresh.suffix), dataAt),
 });

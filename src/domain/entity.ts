@@ -50,6 +50,12 @@ export function streamOf(entity: Pick<Entity<unknown, never>, 'category' | 'stre
 /** Ids made of another id and 8 more characters, so that the stream is found from the id alone. */
 export const suffixLength = 8;
 
+/** An id made of another and a suffix. */
+export function withSuffix(id: string, suffix: string): string {
+  if (suffix.length !== suffixLength) throw new Error(`a suffix of an id has ${suffixLength} characters`);
+  return id + suffix;
+}
+
 /** The id that a suffixed id begins with. */
 export function withoutSuffix(id: string): string {
   return id.slice(0, -suffixLength);

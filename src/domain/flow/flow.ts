@@ -1,4 +1,4 @@
-import { type Entity, type RecordedEventOf, suffixLength, withoutSuffix } from '#domain/entity.ts';
+import { type Entity, type RecordedEventOf, withoutSuffix } from '#domain/entity.ts';
 import type { FlowEvents } from './events.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
 
@@ -47,12 +47,6 @@ export const flowVersion: Entity<FlowState, FlowEvents> = {
   isLive: (state, id) => state !== null && !state.deleted && state.versions.get(id)?.deleted === false,
   notFound: 'flow-version-not-found',
 };
-
-/** The id of a flow's new version. */
-export function flowVersionId(flowId: string, suffix: string): string {
-  if (suffix.length !== suffixLength) throw new Error(`a version's id ends with ${suffixLength} characters`);
-  return flowId + suffix;
-}
 
 function created(data: FlowEvents['FlowCreated'], time: string): Live {
   return {

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { nullable } from '#domain/codecs.ts';
 import { derivedCharacters } from '#domain/derived-characters.ts';
-import { suffixLength } from '#domain/entity.ts';
+import { suffixLength, withSuffix } from '#domain/entity.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
 
@@ -56,11 +56,14 @@ export function planResources(payload: TemplatePayload, planning: Planning): Res
   return {
     flows: payload.flows.map(({ key, name, flowType: type }) => {
       const id = keptFlows.get(key) ?? newId('flow', key);
-      return { key, id, versionId: id + derive('version', key, suffixLength), name, type };
+      return { key, id, versionId: withSuffix(id, derive('version', key, suffixLength)), name, type };
     }),
     agentProfile: payload.agentProfile
       ? {
-          id: profile !== null && isThere(profile.id) ? profile.id : projectId + derive('profile', '', suffixLength),
+          id:
+            profile !== null && isThere(profile.id)
+              ? profile.id
+              : withSuffix(projectId, derive('profile', '', suffixLength)),
           name: payload.agentProfile.name,
           supportedInputLanguages: payload.agentProfile.supportedInputLanguages,
           reasoningMode: payload.agentProfile.reasoningMode,

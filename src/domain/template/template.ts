@@ -1,4 +1,4 @@
-import { type Entity, type RecordedEventOf, suffixLength, withoutSuffix } from '#domain/entity.ts';
+import { type Entity, type RecordedEventOf, withoutSuffix } from '#domain/entity.ts';
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
 
@@ -38,12 +38,6 @@ export const templateVersion: Entity<TemplateState, TemplateEvents> = {
   isLive: (state, id) => state?.versions.has(id) === true,
   notFound: 'template-version-not-found',
 };
-
-/** The id of a template's new version. */
-export function templateVersionId(templateId: string, suffix: string): string {
-  if (suffix.length !== suffixLength) throw new Error(`a version's id ends with ${suffixLength} characters`);
-  return templateId + suffix;
-}
 
 /** The texts, and what a version takes without them. */
 function weightOf(state: TemplateState): number {
