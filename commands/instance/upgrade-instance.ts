@@ -9,7 +9,7 @@ import { driftedFlows } from '#domain/instance/drift.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { type InstanceState, instance, shownTarget } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { notUpgradable } from '#domain/instance/upgradable.ts';
+import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { command } from '#operations/command.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { post } from '#operations/operation.ts';
@@ -32,14 +32,7 @@ export const upgradeInstance = command({
     t.partial({ newFieldValues: FieldValues, onDrift: withDefault(oneOf('replace', 'reject'), 'replace') }),
   ]),
   output: InstanceRecord,
-  failures: [
-    'instance-not-found',
-    'template-version-not-found',
-    'template-version-of-another-template',
-    'template-version-not-published',
-    'template-version-not-newer',
-    'instance-drifted',
-  ],
+  failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals, 'instance-drifted'],
   example: {
     input: { targetTemplateVersionId: examples.templateVersion.id, newFieldValues: { max_minutes: '15' } },
     output: examples.instance,

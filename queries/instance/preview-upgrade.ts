@@ -6,7 +6,7 @@ import { examples } from '#domain/examples.ts';
 import { failure } from '#domain/failure.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { shownTarget } from '#domain/instance/instance.ts';
-import { notUpgradable } from '#domain/instance/upgradable.ts';
+import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type Caller, reaches } from '#domain/tenancy.ts';
@@ -48,13 +48,7 @@ export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Pr
   scope: 'instances:read',
   input: Input,
   output: Preview,
-  failures: [
-    'instance-not-found',
-    'template-version-not-found',
-    'template-version-of-another-template',
-    'template-version-not-published',
-    'template-version-not-newer',
-  ],
+  failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals],
   example: {
     output: {
       instanceId: examples.instance.id,

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { StartFailure } from '../start-failure.ts';
 import { DemoFailure } from './demo/demo-failure.ts';
 import { fillPlatform } from './demo/fill.ts';
 import { refuseUsedPlatform } from './demo/fresh-platform.ts';
 import { startOwnService } from './demo/own-service.ts';
 import { PlatformClient } from './demo/platform-client.ts';
 import { type Place, whatNext } from './demo/what-next.ts';
+import { runTool } from './run-tool.ts';
 
 const usage = `Usage: npm run demo [-- options]
 
@@ -26,13 +26,7 @@ interface Asked {
   readonly url: string | null;
 }
 
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof StartFailure || error instanceof DemoFailure)) throw error;
-  process.stderr.write(`demo: ${error.message}\n`);
-  process.exitCode = 1;
-}
+await runTool('demo', run, DemoFailure);
 
 async function run(words: string[]): Promise<number> {
   const asked = askedFor(words);

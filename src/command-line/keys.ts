@@ -1,6 +1,7 @@
 import { generateKey } from '#operations/fresh-secret.ts';
 import { StartFailure } from '../start-failure.ts';
 import { type LocalService, openLocalService } from './local-service.ts';
+import { runTool } from './run-tool.ts';
 
 const usage = `Usage: npm run keys -- <command>
 
@@ -11,13 +12,7 @@ admin talks to the service that runs on DATA_DIR, or opens the stores itself whe
 POST /v1/projects/{projectId}/keys.
 `;
 
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof StartFailure)) throw error;
-  process.stderr.write(`keys: ${error.message}\n`);
-  process.exitCode = 1;
-}
+await runTool('keys', run);
 
 async function run(words: ReadonlyArray<string>): Promise<number> {
   switch (words.join(' ')) {

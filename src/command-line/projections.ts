@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { StartFailure } from '../start-failure.ts';
 import { type LocalAnswer, type LocalService, openLocalService } from './local-service.ts';
+import { runTool } from './run-tool.ts';
 
 const usage = `Usage: npm run projections -- <command>
 
@@ -16,13 +17,7 @@ It talks to the service that runs on DATA_DIR, or opens the stores itself when n
 const pollMilliseconds = 200;
 const terminal = process.stdout.isTTY === true;
 
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof StartFailure)) throw error;
-  process.stderr.write(`projections: ${error.message}\n`);
-  process.exitCode = 1;
-}
+await runTool('projections', run);
 
 async function run([command, ...names]: ReadonlyArray<string>): Promise<number> {
   const [name, eventId] = names;

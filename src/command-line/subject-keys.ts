@@ -7,6 +7,7 @@ import type { SubjectKeys } from '#src/subject-keys/subject-keys.ts';
 import { openDataDirectory } from '../data-directory.ts';
 import { StartFailure } from '../start-failure.ts';
 import { Unavailable } from '../unavailable.ts';
+import { runTool } from './run-tool.ts';
 
 const usage = `Usage: npm run subject-keys -- copy <from> <to>
 
@@ -20,7 +21,7 @@ was destroyed in one of them is destroyed in the second. The same command goes o
 the first when the second is in use: erasing destroys the key in the second alone.
 `;
 
-process.exitCode = await run(process.argv.slice(2)).catch(codeOf);
+await runTool('subject-keys', run, Unavailable);
 
 async function run(words: ReadonlyArray<string>): Promise<number> {
   const [command, from, to, ...more] = words;
@@ -41,7 +42,8 @@ async function copy(from: string, to: string): Promise<number> {
   const target = open(to, opened);
   const { keys, destroyed, differing } = await copySubjectKeys(source, target);
   process.stdout.write(`copied ${keys} keys, and the marks of ${destroyed} that are destroyed\n`);
-  for (const subject of differing) say(`${subject} has another key in ${kindOf(to)}: it was left as it is`);
+  for (const subject of differing)
+    process.stderr.write(`subject-keys: ${subject} has another key in ${kindOf(to)}: it was left as it is\n`);
   return differing.length === 0 ? 0 : 1;
 }
 
@@ -67,15 +69,4 @@ function kindOf(address: string): 'sqlite' | 'mongodb' {
   if (/^sqlite:./.test(address)) return 'sqlite';
   // Not shown: it may hold a password.
   throw new StartFailure('An address must begin with sqlite: or mongodb://. Example: sqlite:./data/subject-keys.db');
-}
-
-/** @returns the exit code; @throws what only a defect can be */
-function codeOf(error: unknown): number {
-  if (!(error instanceof StartFailure || error instanceof Unavailable)) throw error;
-  say(error.message);
-  return 1;
-}
-
-function say(line: string): void {
-  process.stderr.write(`subject-keys: ${line}\n`);
 }

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
+import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { openEventFile } from '#event-store/sqlite/event-file.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import {
-  type CommitStatistics,
   openSqliteEventStore,
   type SqliteEventStore,
   type SqliteEventStoreOptions,

@@ -3,27 +3,25 @@ import { nullable } from '#domain/codecs.ts';
 
 const contents = {
   id: t.string,
-  projectId: t.string,
   name: t.string,
   supportedInputLanguages: t.readonlyArray(t.string),
   reasoningMode: t.string,
   outputVoiceId: t.string,
+};
+
+const whole = {
+  ...contents,
+  projectId: t.string,
   /** The flows asked for; the relation itself is the flows'. */
   flowIds: t.readonlyArray(t.string),
 };
 
 /** The events of a project's agent profiles: all of them in one stream. */
 export const agentProfileEvents = {
-  AgentProfileCreated: t.type(contents),
-  AgentProfileReplaced: t.type(contents),
+  AgentProfileCreated: t.type(whole),
+  AgentProfileReplaced: t.type(whole),
   /** Its contents alone were replaced: what flows it has is left as it is. */
-  AgentProfileRevised: t.type({
-    id: t.string,
-    name: t.string,
-    supportedInputLanguages: t.readonlyArray(t.string),
-    reasoningMode: t.string,
-    outputVoiceId: t.string,
-  }),
+  AgentProfileRevised: t.type(contents),
   AgentProfileDefaultMoved: t.type({ id: t.string, previousId: nullable(t.string) }),
   AgentProfileDeleted: t.type({ id: t.string }),
 };

@@ -15,6 +15,13 @@ export function notPublished({ id, publishedAt }: Pick<UpgradeVersion, 'id' | 'p
   return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
 }
 
+/** The codes of what `notUpgradable` gives. */
+export const upgradeRefusals = [
+  'template-version-of-another-template',
+  'template-version-not-published',
+  'template-version-not-newer',
+] as const;
+
 /** Why an instance cannot be upgraded to a version; null when it can. */
 export function notUpgradable(state: NonNullable<InstanceState>, wanted: UpgradeVersion): Failure | null {
   const { id, templateId, version } = wanted;

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
 import { type Attempt, attemptOf, failedAttemptOf } from '#event-store/eventstoredb/append-attempt.ts';
 import type { Connection } from '#event-store/eventstoredb/connection.ts';
@@ -29,14 +30,6 @@ export interface AppendLimits {
   readonly maxPending: number;
   /** Their bytes together, at most. */
   readonly maxPendingBytes: number;
-}
-
-/** What one append did, for metrics. */
-export interface CommitStatistics {
-  readonly appends: number;
-  readonly events: number;
-  /** From the call to the answer. */
-  readonly milliseconds: number;
 }
 
 interface Append {

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
+import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type Appended,
   type AppendFailure,
@@ -10,7 +11,7 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
 } from '#event-store/event-store.ts';
-import { Appends, type CommitStatistics } from '#event-store/eventstoredb/appends.ts';
+import { Appends } from '#event-store/eventstoredb/appends.ts';
 import { Connection } from '#event-store/eventstoredb/connection.ts';
 import { eventOf, positionOf, recordedEvent, storedEvent } from '#event-store/eventstoredb/event-message.ts';
 import { Reads } from '#event-store/eventstoredb/reads.ts';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
+import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type Appended,
   type AppendFailure,
@@ -18,14 +19,6 @@ import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
 import type { WriterThreadData } from '#event-store/sqlite/writer-thread.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { StartFailure } from '#src/start-failure.ts';
-
-/** What one commit did, for metrics. */
-export interface CommitStatistics {
-  readonly appends: number;
-  readonly events: number;
-  /** From the begin of its transaction to the disk's answer. */
-  readonly milliseconds: number;
-}
 
 export interface SqliteEventStoreOptions {
   /** Path of the SQLite file, made when it does not exist; its folder exists. */
