@@ -28,7 +28,7 @@ describe('docs/operations.md', () => {
     genAiMetrics(metrics.registry, { callsLost: 0 });
     const text = await metrics.text();
     metrics.close();
-    const names = found(/`((?:switchyard|nodejs|process|gen_ai_client|gen_ai_server)_\w+)`/g);
+    const names = found(/`((?:switchyard|nodejs|process|gen_ai_client)_\w+)`/g);
     assert.ok(names.length >= 5);
     for (const name of names) assert.ok(text.includes(`# TYPE ${name} `), name);
   });

@@ -19,14 +19,14 @@ describe('metrics of the gateway', () => {
   const lines = async (start: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(start));
 
   it('have OpenTelemetry’s names', async () => {
-    observe([callRecord({ totalMs: 250, firstContentMs: 30 })]);
+    observe([callRecord({ streamed: true, totalMs: 250, firstContentMs: 30 })]);
     const of = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-4.1"';
     const text = await metrics.text();
     for (const line of [
       `gen_ai_client_operation_duration_seconds_sum{${of},error_type=""} 0.25`,
       `gen_ai_client_operation_duration_seconds_bucket{le="0.16",${of},error_type=""} 0`,
       `gen_ai_client_operation_duration_seconds_bucket{le="0.32",${of},error_type=""} 1`,
-      `gen_ai_server_time_to_first_token_seconds_sum{${of}} 0.03`,
+      `gen_ai_client_operation_time_to_first_chunk_seconds_sum{${of}} 0.03`,
       `gen_ai_client_token_usage_sum{${of},gen_ai_token_type="input"} 10`,
       `gen_ai_client_token_usage_sum{${of},gen_ai_token_type="output"} 20`,
       'switchyard_usage_calls_lost_total 0',
@@ -34,9 +34,14 @@ describe('metrics of the gateway', () => {
       assert.ok(text.includes(`${line}\n`), `${line} is not in\n${text}`);
   });
 
+  it('tell the time to the first content of streams alone', async () => {
+    observe([callRecord({ streamed: false, firstContentMs: 30 })]);
+    assert.deepEqual(await lines('gen_ai_client_operation_time_to_first_chunk_seconds_count'), []);
+  });
+
   it('tell errors by their code, or by what became of the call', async () => {
     observe([
-      callRecord({ outcome: 'failed', errorCode: 'provider_timeout', tokens: null }),
+      callRecord({ streamed: true, outcome: 'failed', errorCode: 'provider_timeout', tokens: null }),
       callRecord({ outcome: 'client-gone', tokens: null }),
       callRecord({ outcome: 'refused', errorCode: 'call me at +49 30 1234', tokens: null }),
     ]);
@@ -49,7 +54,7 @@ describe('metrics of the gateway', () => {
         ['_OTHER', '1'],
       ],
     );
-    assert.deepEqual(await lines('gen_ai_server_time_to_first_token_seconds_count'), []);
+    assert.deepEqual(await lines('gen_ai_client_operation_time_to_first_chunk_seconds_count'), []);
     assert.deepEqual(await lines('gen_ai_client_token_usage_count'), []);
   });
 
