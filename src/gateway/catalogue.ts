@@ -49,7 +49,8 @@ export interface Route {
 /** Why the catalogue has nothing for a call. */
 export type CatalogueRefusal =
   | { readonly kind: 'unknown-model'; readonly model: string }
-  | { readonly kind: 'unknown-voice'; readonly voice: string }
+  /** @property known the names of those there are */
+  | { readonly kind: 'unknown-voice'; readonly voice: string; readonly known: ReadonlyArray<string> }
   | { readonly kind: 'cannot-speak'; readonly model: string; readonly voice: string };
 
 interface Voice {
@@ -102,15 +103,17 @@ export class Catalogue {
   speech(model: string | null, voice: string): E.Either<CatalogueRefusal, Route> {
     const found = this.#voices.get(voice);
     if (model === null || model === 'auto') {
-      return found === undefined
-        ? E.left({ kind: 'unknown-voice', voice })
-        : E.right(routeOfVoice(found, this.#configuration));
+      return found === undefined ? E.left(this.#unknown(voice)) : E.right(routeOfVoice(found, this.#configuration));
     }
     const route = this.#routes.get(model);
     if (route === undefined) return E.left({ kind: 'unknown-model', model });
     const speaking = spokenBy(route, (target) => this.#voiceOn(target, found, voice));
     if (speaking.targets.length > 0 || speaking.fallbacks.length > 0) return E.right(speaking);
-    return E.left(found === undefined ? { kind: 'unknown-voice', voice } : { kind: 'cannot-speak', model, voice });
+    return E.left(found === undefined ? this.#unknown(voice) : { kind: 'cannot-speak', model, voice });
+  }
+
+  #unknown(voice: string): CatalogueRefusal {
+    return { kind: 'unknown-voice', voice, known: Object.keys(this.#configuration.voices) };
   }
 
   /** What a target calls a voice; null where it has none of it. */

@@ -101,13 +101,23 @@ export function catalogueFailure(refused: CatalogueRefusal): Failure {
       });
     case 'unknown-voice':
       return invalidInput([
-        { pointer: '/voice', message: `names no voice: there is no ${quoted(refused.voice)} here` },
+        {
+          pointer: '/voice',
+          message: `names no voice: there is no ${quoted(refused.voice)} here${others(refused.known)}`,
+        },
       ]);
     case 'cannot-speak': {
       const message = `cannot be spoken by the model ${quoted(refused.model)}`;
       return invalidInput([{ pointer: '/voice', message }]);
     }
   }
+}
+
+const listedAtMost = 20;
+
+function others(names: ReadonlyArray<string>): string {
+  if (names.length === 0) return '';
+  return `, but ${names.slice(0, listedAtMost).join(', ')}${names.length > listedAtMost ? ', …' : ''}`;
 }
 
 function quoted(text: string): string {

@@ -134,8 +134,8 @@ const notMultipart = failure(
 const faultMessages: Readonly<Record<MultipartFault, string>> = {
   'ended-early': 'ends before its last boundary',
   malformed: 'is not multipart/form-data as RFC 7578 has it',
-  'too-many-parts': 'has too many parts',
-  'text-too-long': 'has texts that are too long',
+  'too-many-parts': 'has more than 1000 parts',
+  'text-too-long': 'has a field of more than 1 MiB that is no file: a file has a filename',
 };
 
 function faultOf(fault: MultipartFault): Failure {

@@ -43,6 +43,9 @@ function parse(text: string): E.Either<Failure, Json> {
   try {
     return E.right(JSON.parse(text) as Json);
   } catch (error) {
+    if (text.trim() === '') return E.left(failure('malformed-json', 'The body is not JSON: it is empty.'));
+    if (text.startsWith('\uFEFF'))
+      return E.left(failure('malformed-json', 'The body begins with a byte order mark: send the JSON without it.'));
     const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : '')?.[0];
     const at = place === undefined ? '' : ` (${place.replace(' column', ', column')})`;
     return E.left(failure('malformed-json', `The body is not JSON${at}.`));

@@ -95,6 +95,7 @@ describe('audio', () => {
       [{ input: 'hi' }, 422, 'voice'],
       [{ input: 'hi', voice: 7 }, 422, 'voice'],
       [{ input: 'hi', voice: 'nobody' }, 422, 'voice'],
+      [{ input: 'hi', voice: null }, 422, 'voice'],
       [{ input: 'hi', voice: 'rachel', model: 'tts' }, 422, 'voice'],
       [{ input: 'hi', voice: 'rachel', model: 7 }, 422, 'model'],
       [{ input: 'hi', voice: 'narrator', model: 'none' }, 404, 'model'],
@@ -106,6 +107,11 @@ describe('audio', () => {
         assert.equal(answer.status, status);
         assert.equal(errorOf(answer).param, param);
       });
+
+    it('names the voices that there are where there is not the one asked for', async () => {
+      const { message } = errorOf(await post(service, path, { input: 'hi', voice: 'nobody' }));
+      assert.equal(message, '/voice names no voice: there is no "nobody" here, but narrator, rachel.');
+    });
 
     it('is tried again before its first byte, and cut off after it', async () => {
       primary.answers(reset, bytes(sound, audio));

@@ -228,6 +228,10 @@ describe('HTTP refusals', () => {
     it('must be well-formed; says where it is not', async () => {
       const problem = await refusedBody('{"name": "a",\n "shape" {}}', { status: 400, code: 'malformed-json' });
       assert.match(problem.detail, /line 2, column 10/);
+      const marked = await refusedBody('\ufeff{}', { status: 400, code: 'malformed-json' });
+      assert.match(marked.detail, /begins with a byte order mark/);
+      const empty = await refusedBody(' \n', { status: 400, code: 'malformed-json' });
+      assert.match(empty.detail, /it is empty/);
       for (const body of ['{', 'null}', "{'a': 1}", '\ufeff{}', '{"a":1}x', 'NaN'])
         await refusedBody(body, { status: 400, code: 'malformed-json' });
     });
