@@ -25,6 +25,8 @@ export interface Answering {
   /** Ends an answer that has begun, so that nobody takes it for a whole one. */
   readonly breakOff: (failure: AttemptFailure) => void;
   readonly tokens: Tokens | null;
+  /** The length of the audio that was transcribed, where the answer tells it. */
+  readonly audioSeconds?: number | null;
 }
 
 /** The provider's headers that a client gets to see, beside the content's type. */

@@ -34,6 +34,10 @@ export class AudioAnswer implements Answering {
     return this.#chosen.tokens;
   }
 
+  get audioSeconds(): number | null {
+    return this.#whole.audioSeconds;
+  }
+
   receive(head: AnswerHead, attempt: AttemptControl): Reception {
     const contentType = head.headers['content-type'] ?? '';
     if (/^text\/event-stream\b/i.test(contentType)) this.#chosen = this.#events;

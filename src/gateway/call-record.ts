@@ -1,10 +1,10 @@
-import type { Tokens } from './chat-event.ts';
+import type { Consumption } from './cost.ts';
 
 /** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */
 export type CallOutcome = 'served' | 'refused' | 'failed' | 'broken-off' | 'client-gone';
 
-/** What is kept of one call: no prompt, no answer. Times are in ms from when the whole request had come. */
-export interface CallRecord {
+/** What is kept of one call: no prompt, no answer, no text that is spoken. Times are in ms from when the whole request had come. */
+export interface CallRecord extends Consumption {
   readonly operation: 'chat' | 'speech' | 'transcription';
   readonly keyId: string;
   /** The catalogue tag, or the voice that chose the model. */
@@ -21,8 +21,7 @@ export interface CallRecord {
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;
-  readonly tokens: Tokens | null;
-  /** By the configured price, in its currency; null where there is no price or no usage. */
+  /** By the configured price, in its currency; null where there is no price or nothing is known that it is for. */
   readonly cost: number | null;
 }
 

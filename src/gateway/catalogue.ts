@@ -3,9 +3,12 @@ import {
   defaultTimeouts,
   type GatewayConfiguration,
   type ModelConfiguration,
+  type Price,
   type ReasoningHint,
+  type Speaker,
   type Timeouts,
   type TimeoutsConfiguration,
+  type VoiceConfiguration,
 } from './configuration.ts';
 
 /** A model of a provider: where a call can go. */
@@ -16,6 +19,8 @@ export interface Target {
   /** As the provider calls it. */
   readonly model: string;
   readonly timeouts: Timeouts;
+  /** Its own, or that of the entry that it stands in; null where neither has one. */
+  readonly price: Price | null;
   /** Whether it goes on from an answer's beginning when a chat ends with it. */
   readonly prefill: boolean;
   /** Its answers are made up by the built-in sandbox. */
@@ -28,8 +33,6 @@ export interface WeightedTarget extends Target {
   readonly weight: number;
 }
 
-export type Price = NonNullable<ModelConfiguration['price']>;
-
 /** How a call is served: the catalogue's entry, or what a voice brings by itself. */
 export interface Route {
   /** The catalogue tag; the voice's name where a voice chose the model. */
@@ -41,7 +44,6 @@ export interface Route {
   readonly retries: number;
   readonly onStreamFailure: ModelConfiguration['onStreamFailure'];
   readonly askUsage: boolean;
-  readonly price: Price | null;
   /** For all attempts and waits together. */
   readonly totalMs: number;
 }
@@ -54,10 +56,10 @@ export type CatalogueRefusal =
   | { readonly kind: 'cannot-speak'; readonly model: string; readonly voice: string };
 
 interface Voice {
-  readonly name: string;
-  readonly provider: string;
-  readonly voice: string;
-  readonly model: string;
+  /** In the order in which they are asked. */
+  readonly speakers: ReadonlyArray<Speaker>;
+  /** With the voice's own models. */
+  readonly route: Route;
 }
 
 /** What a configuration offers. Immutable: a new configuration makes a new one. */
@@ -77,6 +79,12 @@ export class Catalogue {
   /** Every tag with the providers that serve it, in the configuration's order. */
   models(): ReadonlyArray<Route> {
     return [...this.#routes.values()];
+  }
+
+  /** The ids of all targets that a call can go to. */
+  targetIds(): ReadonlySet<string> {
+    const routes = [...this.#routes.values(), ...Array.from(this.#voices.values(), ({ route }) => route)];
+    return new Set(routes.flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks].map(({ id }) => id)));
   }
 
   /** Whether `auto` stands for anything. */
@@ -103,7 +111,7 @@ export class Catalogue {
   speech(model: string | null, voice: string): E.Either<CatalogueRefusal, Route> {
     const found = this.#voices.get(voice);
     if (model === null || model === 'auto') {
-      return found === undefined ? E.left(this.#unknown(voice)) : E.right(routeOfVoice(found, this.#configuration));
+      return found === undefined ? E.left(this.#unknown(voice)) : E.right(found.route);
     }
     const route = this.#routes.get(model);
     if (route === undefined) return E.left({ kind: 'unknown-model', model });
@@ -117,8 +125,11 @@ export class Catalogue {
   }
 
   /** What a target calls a voice; null where it has none of it. */
-  #voiceOn({ provider }: Target, found: Voice | undefined, asked: string): string | null {
-    if (found !== undefined) return found.provider === provider ? found.voice : null;
+  #voiceOn({ provider, model }: Target, found: Voice | undefined, asked: string): string | null {
+    if (found !== undefined) {
+      const there = found.speakers.filter((speaker) => speaker.provider === provider);
+      return (there.find((speaker) => speaker.model === model) ?? there[0])?.voice ?? null;
+    }
     return this.#configuration.providers[provider]?.anyVoice ? asked : null;
   }
 
@@ -154,8 +165,7 @@ function drawn(targets: ReadonlyArray<WeightedTarget>, random: number): number {
 }
 
 function routeOf(name: string, model: ModelConfiguration, configuration: GatewayConfiguration): Route {
-  const target = ({ provider, model: providerModel }: { provider: string; model: string }, prefill: boolean) =>
-    targetOf(provider, providerModel, configuration, model.timeouts, prefill);
+  const target = (place: Place, prefill: boolean) => targetOf(place, model, configuration, prefill);
   const targets = model.targets.map((each) => ({ ...target(each, false), weight: each.weight }));
   return {
     name,
@@ -164,38 +174,50 @@ function routeOf(name: string, model: ModelConfiguration, configuration: Gateway
     retries: model.retries,
     onStreamFailure: model.onStreamFailure,
     askUsage: model.askUsage,
-    price: model.price ?? null,
     totalMs: Math.max(...targets.map(({ timeouts }) => timeouts.totalMs)),
   };
 }
 
-const voiceRetries = 2;
-
-function routeOfVoice({ name, provider, model, voice }: Voice, configuration: GatewayConfiguration): Route {
-  const target = targetOf(provider, model, configuration, {}, false);
+function routeOfVoice(name: string, voice: VoiceConfiguration, configuration: GatewayConfiguration): Route {
+  const target = (speaker: Speaker) => ({
+    ...targetOf(speaker, voice, configuration, false),
+    voice: speaker.voice,
+  });
+  const first = target(voice);
   return {
     name,
-    targets: [{ ...target, voice, weight: 1 }],
-    fallbacks: [],
-    retries: voiceRetries,
+    targets: [{ ...first, weight: 1 }],
+    fallbacks: voice.fallbacks.map(target),
+    retries: voice.retries,
     onStreamFailure: 'error',
     askUsage: false,
-    price: null,
-    totalMs: target.timeouts.totalMs,
+    totalMs: first.timeouts.totalMs,
   };
 }
 
+/** Where a call can go, as an entry of the configuration names it. */
+interface Place {
+  readonly provider: string;
+  readonly model: string;
+  readonly price?: Price | undefined;
+}
+
 function targetOf(
-  provider: string,
-  model: string,
+  { provider, model, price }: Place,
+  entry: Pick<ModelConfiguration, 'timeouts' | 'price'>,
   configuration: GatewayConfiguration,
-  ofModel: Partial<TimeoutsConfiguration>,
   prefill: boolean,
 ): Target {
   const ofProvider = configuration.providers[provider]?.timeouts ?? {};
-  const timeouts = { ...defaultTimeouts, ...given(ofProvider), ...given(ofModel) };
-  const isSandbox = configuration.providers[provider]?.kind === 'sandbox';
-  return { id: `${provider}/${model}`, provider, model, timeouts, prefill, isSandbox };
+  return {
+    id: `${provider}/${model}`,
+    provider,
+    model,
+    timeouts: { ...defaultTimeouts, ...given(ofProvider), ...given(entry.timeouts) },
+    price: price ?? entry.price ?? null,
+    prefill,
+    isSandbox: configuration.providers[provider]?.kind === 'sandbox',
+  };
 }
 
 function given(timeouts: Partial<TimeoutsConfiguration>): Partial<Timeouts> {
@@ -212,10 +234,14 @@ function spokenBy(route: Route, voiceOn: (target: Target) => string | null): Rou
 }
 
 /** Voices by name and by id; a name goes before another entry's id. */
-function voicesOf({ voices }: GatewayConfiguration): ReadonlyMap<string, Voice> {
-  const all = Object.entries(voices).map(([name, voice]) => ({ name, ...voice }));
+function voicesOf(configuration: GatewayConfiguration): ReadonlyMap<string, Voice> {
+  const all = Object.entries(configuration.voices).map(([name, voice]) => ({
+    name,
+    id: voice.id ?? name,
+    voice: { speakers: [voice, ...voice.fallbacks], route: routeOfVoice(name, voice, configuration) },
+  }));
   return new Map([
-    ...all.flatMap((voice) => (voice.id === undefined ? [] : [[voice.id, voice] as const])),
-    ...all.map((voice) => [voice.name, voice] as const),
+    ...all.map(({ id, voice }) => [id, voice] as const),
+    ...all.map(({ name, voice }) => [name, voice] as const),
   ]);
 }

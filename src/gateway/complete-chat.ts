@@ -25,6 +25,7 @@ export async function completeChat(call: GatewayCall, limits: GatewayLimits): Pr
       operation: 'chat',
       keyId: call.keyId,
       streamed: stream,
+      characters: null,
       startedAt: performance.now(),
       route: route.right,
       client: call.client,

@@ -55,28 +55,40 @@ const Provider = settings({
 
 const modelName = checked(text({ min: 1, max: 500 }), visibleFault);
 
+const upToAMillion = number('must be a number from 0 to 1000000', 0, 1_000_000);
+
+/** What a provider bills by, in a currency of the operator's own. What is left out is not billed. */
+const Price = settings({
+  inputPerMillion: withDefault(upToAMillion, 0),
+  outputPerMillion: withDefault(upToAMillion, 0),
+  perMillionCharacters: optional(upToAMillion),
+  perMinute: optional(upToAMillion),
+});
+
 const Target = settings({
   provider: text({ min: 1 }),
   model: modelName,
-  weight: withDefault(number('must be a number from 0 to 1000000', 0, 1_000_000), 1),
+  weight: withDefault(upToAMillion, 1),
+  price: optional(Price),
 });
 
 const Fallback = settings({
   provider: text({ min: 1 }),
   model: modelName,
   prefill: withDefault(flag, false),
+  price: optional(Price),
 });
 
-const price = number('must be a number from 0 to 1000000', 0, 1_000_000);
+const defaultRetries = 2;
 
 const Model = settings({
   targets: list(Target, 1),
   fallbacks: withDefaultSettings(list(Fallback, 0), []),
-  retries: withDefault(integer(0, 10), 2),
+  retries: withDefault(integer(0, 10), defaultRetries),
   onStreamFailure: withDefault(oneOf('error', 'continue', 'whole'), 'error'),
   askUsage: withDefault(flag, false),
   timeouts: withDefaultSettings(Timeouts),
-  price: optional(settings({ inputPerMillion: withDefault(price, 0), outputPerMillion: withDefault(price, 0) })),
+  price: optional(Price),
 });
 
 /** The hints by which `auto` picks. */
@@ -95,11 +107,20 @@ const Auto = settings({
   transcription: optional(text({ min: 1 })),
 });
 
-const Voice = settings({
-  id: optional(text({ min: 1, max: 200 })),
+/** Who speaks: a provider's voice, with a model that has it. */
+const speaker = {
   provider: text({ min: 1 }),
   voice: text({ min: 1, max: 200 }),
   model: modelName,
+};
+
+const Voice = settings({
+  id: optional(text({ min: 1, max: 200 })),
+  ...speaker,
+  fallbacks: withDefaultSettings(list(settings({ ...speaker, price: optional(Price) }), 0), []),
+  retries: withDefault(integer(0, 10), defaultRetries),
+  timeouts: withDefaultSettings(Timeouts),
+  price: optional(Price),
 });
 
 const Limits = settings({
@@ -118,6 +139,8 @@ const Configuration = settings({
 export type GatewayConfiguration = t.TypeOf<typeof Configuration>;
 export type ProviderConfiguration = t.TypeOf<typeof Provider>;
 export type ModelConfiguration = t.TypeOf<typeof Model>;
+export type Price = t.TypeOf<typeof Price>;
+export type Speaker = Pick<VoiceConfiguration, keyof typeof speaker | 'price'>;
 export type VoiceConfiguration = t.TypeOf<typeof Voice>;
 export type TimeoutsConfiguration = SettingsOf<{ [Name in keyof Timeouts]: t.Type<number | undefined> }>;
 
@@ -168,8 +191,10 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
   for (const hint of reasoningHints) mustHaveModel(['auto', 'chat', hint], auto.chat[hint]);
   mustHaveModel(['auto', 'transcription'], auto.transcription);
   const holders = new Map<string, string>();
-  for (const [name, { provider, id }] of Object.entries(voices)) {
+  for (const [name, { provider, id, fallbacks }] of Object.entries(voices)) {
     mustHaveProvider(['voices', name], provider);
+    for (const [index, fallback] of fallbacks.entries())
+      mustHaveProvider(['voices', name, 'fallbacks', index], fallback.provider);
     const other = id === undefined ? undefined : holders.get(id);
     if (other !== undefined) mistake(['voices', name, 'id'], `is the id of ${other}, too`);
     if (id !== undefined) holders.set(id, name);

@@ -71,8 +71,7 @@ export class Gateway {
     this.limits.configure(configuration.limits);
     if (before.calls > 0) this.#retired.add(before);
     else this.#closeUnused(before);
-    const targets = this.#served.catalogue.models().flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks]);
-    this.#breaker.keepOnly(new Set(targets.map(({ id }) => id)));
+    this.#breaker.keepOnly(this.#served.catalogue.targetIds());
   }
 
   /** Lets running calls end and closes the connections. */

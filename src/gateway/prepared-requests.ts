@@ -18,22 +18,23 @@ export function prepareRequests(
   { targets, fallbacks }: Route,
   make: (provider: Provider, target: Target) => ProviderRequest | CannotTake | undefined,
 ): PreparedRequests | Failure {
-  const prepared = new Map<string, Outgoing>();
+  // By the target itself: two of one model may differ in their voice.
+  const prepared = new Map<Target, Outgoing>();
   let refused: CannotTake | null = null;
   for (const target of [...targets, ...fallbacks]) {
     const provider = providers.get(target.provider);
     const made = provider === undefined ? undefined : make(provider, target);
     if (provider === undefined || made === undefined) continue;
     if (isCannotTake(made)) refused ??= made;
-    else prepared.set(target.id, { transport: provider.transport, ...made });
+    else prepared.set(target, { transport: provider.transport, ...made });
   }
   if (prepared.size === 0 && refused !== null) {
     return invalidInput([{ pointer: `/${refused.member}`, message: refused.message }]);
   }
   if (prepared.size === 0) return failure('no-provider', 'No provider of this model can do this. Tell the operator.');
   return {
-    canServe: ({ id }) => prepared.has(id),
-    requestFor: ({ id }) => prepared.get(id) ?? neverPrepared(id),
+    canServe: (target) => prepared.has(target),
+    requestFor: (target) => prepared.get(target) ?? neverPrepared(target.id),
   };
 }
 

@@ -4,9 +4,10 @@ import { Attempt, type AttemptControl, type AttemptOutcome, type AttemptTimes } 
 import { type AttemptFailure, classOf, type LastWord, lastWordOn, ownWords } from './attempt-failure.ts';
 import { countsAgainst, nextStep } from './attempts.ts';
 import type { CallOutcome, CallRecord, Usage } from './call-record.ts';
-import { inOrder, type Price, type Route, type Target } from './catalogue.ts';
+import { inOrder, type Route, type Target } from './catalogue.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Client } from './client.ts';
+import { type Consumption, costOf } from './cost.ts';
 import type { ProviderRequest } from './provider.ts';
 import { providerRequestIdField } from './provider-request-id.ts';
 import type { Transport } from './transport.ts';
@@ -24,6 +25,8 @@ export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly keyId: string;
   readonly streamed: boolean;
+  /** Of the text that is to be spoken; null in other calls. */
+  readonly characters: number | null;
   /** When the whole request had come, by the monotonic clock in ms. */
   readonly startedAt: number;
   readonly route: Route;
@@ -248,6 +251,14 @@ class Relay {
     const { headersAt, contentAt } = this.#times;
     const since = (at: number | null) => (at === null ? null : at - startedAt);
     const { tokens } = answering;
+    // A text is billed once it begins to be spoken, whether or not anybody hears the end.
+    const isSpoken = contentAt !== null && outcome !== 'failed' && outcome !== 'refused';
+    const used: Consumption = {
+      tokens,
+      characters: isSpoken ? this.#call.characters : null,
+      audioSeconds: operation === 'transcription' ? (answering.audioSeconds ?? null) : null,
+    };
+    const price = this.#target?.price ?? null;
     this.#means.usage.record({
       operation,
       keyId,
@@ -261,8 +272,8 @@ class Relay {
       headersMs: since(headersAt),
       firstContentMs: since(contentAt),
       totalMs: performance.now() - startedAt,
-      tokens,
-      cost: tokens === null || route.price === null ? null : costOf(tokens, route.price),
+      ...used,
+      cost: price === null ? null : costOf(used, price),
     });
   }
 }
@@ -275,8 +286,4 @@ function isTooLong(failure: AttemptFailure | null): boolean {
 
 function isFor(failure: AttemptFailure, refusal: ReturnType<typeof classOf>): boolean {
   return failure.kind === 'refused' && classOf(failure) === refusal;
-}
-
-function costOf({ input, output }: { readonly input: number; readonly output: number }, price: Price): number {
-  return (input * price.inputPerMillion + output * price.outputPerMillion) / 1_000_000;
 }

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { codePoints } from '#domain/codecs.ts';
 import type { Failure, InputError } from '#domain/failure.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
@@ -42,6 +43,7 @@ export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<F
       operation: 'speech',
       keyId: call.keyId,
       streamed: true,
+      characters: codePoints(fields.input),
       startedAt: performance.now(),
       route: route.right,
       client: call.client,

@@ -78,6 +78,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
       operation: 'transcription',
       keyId: call.keyId,
       streamed: streams,
+      characters: null,
       startedAt: performance.now(),
       route: route.right,
       client: call.client,

@@ -3,6 +3,7 @@ import type { AttemptControl, Reception } from './attempt.ts';
 import { type AttemptFailure, refusedInside } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import type { Client } from './client.ts';
+import { audioSecondsIn } from './cost.ts';
 import { isObject, parsedJson } from './json-value.ts';
 
 export interface WholeAnswerOptions {
@@ -22,6 +23,7 @@ const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 export class WholeAnswer implements Answering {
   readonly #options: WholeAnswerOptions;
   tokens: Tokens | null = null;
+  audioSeconds: number | null = null;
   begun = false;
 
   constructor(options: WholeAnswerOptions) {
@@ -77,6 +79,7 @@ export class WholeAnswer implements Answering {
     if (error !== null) return refusedInside(error);
     if (mustHave !== null && value[mustHave] === undefined) return malformed;
     this.tokens = tokensIn(value.usage);
+    this.audioSeconds = audioSecondsIn(value);
     return null;
   }
 }

@@ -15,7 +15,8 @@ const mostErrors = 100;
 /** What reads as an error's name; anything else could be a text of somebody's. */
 const errorName = /^[\w.-]{1,64}$/;
 
-const ofModel = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model'] as const;
+const byTarget = ['gen_ai_provider_name', 'gen_ai_request_model'] as const;
+const ofModel = ['gen_ai_operation_name', ...byTarget] as const;
 
 /** What the instruments ask of a meter of usage. */
 export interface LostCalls {
@@ -49,6 +50,18 @@ export function genAiMetrics(registry: Registry, lost: LostCalls): (records: Rea
     buckets: tokenCounts,
     registers: [registry],
   });
+  const characters = new Counter({
+    name: 'switchyard_speech_characters_total',
+    help: 'Unicode characters of texts that were spoken',
+    labelNames: byTarget,
+    registers: [registry],
+  });
+  const audioSeconds = new Counter({
+    name: 'switchyard_transcription_audio_seconds_total',
+    help: 'Length of the audio that was transcribed, where providers tell it',
+    labelNames: byTarget,
+    registers: [registry],
+  });
   countLost(registry, lost);
   const models = new BoundedNames(mostModels);
   const errors = new BoundedNames(mostErrors);
@@ -67,17 +80,19 @@ export function genAiMetrics(registry: Registry, lost: LostCalls): (records: Rea
         tokens: used,
       } = record;
       const isNamed = provider !== null && target !== null && models.has(target);
-      const labels = {
-        gen_ai_operation_name: operation,
+      const of = {
         gen_ai_provider_name: isNamed ? provider : other,
         gen_ai_request_model: isNamed ? target.slice(provider.length + 1) : other,
       };
+      const labels = { gen_ai_operation_name: operation, ...of };
       const error = errorCode ?? outcome;
       const errorType = errorName.test(error) && errors.has(error) ? error : other;
       durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
       // The conventions have it of streamed calls alone: of others it would be their whole duration.
       if (streamed && outcome === 'served' && firstContentMs !== null)
         firstChunks.observe(labels, firstContentMs / 1_000);
+      if (record.characters !== null) characters.inc(of, record.characters);
+      if (record.audioSeconds !== null) audioSeconds.inc(of, record.audioSeconds);
       if (used === null) continue;
       tokens.observe({ ...labels, gen_ai_token_type: 'input' }, used.input);
       tokens.observe({ ...labels, gen_ai_token_type: 'output' }, used.output);

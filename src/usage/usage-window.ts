@@ -57,13 +57,16 @@ class Tally {
   #callsWithTokens = 0;
   #inputTokens = 0;
   #outputTokens = 0;
+  #characters = 0;
+  #audioSeconds = 0;
   #cost: number | null = null;
 
   constructor({ keyId, operation, model, target, outcome }: CallRecord) {
     this.#of = { keyId, operation, model, target, outcome };
   }
 
-  add({ streamed, attempts, tokens, cost, headersMs, firstContentMs, totalMs }: CallRecord): void {
+  add(record: CallRecord): void {
+    const { streamed, attempts, tokens, characters, audioSeconds, cost, headersMs, firstContentMs, totalMs } = record;
     this.#calls += 1;
     if (streamed) this.#streamed += 1;
     this.#attempts += attempts;
@@ -72,6 +75,8 @@ class Tally {
       this.#inputTokens += tokens.input;
       this.#outputTokens += tokens.output;
     }
+    this.#characters += characters ?? 0;
+    this.#audioSeconds += audioSeconds ?? 0;
     if (cost !== null) this.#cost = (this.#cost ?? 0) + cost;
     if (headersMs !== null) this.#headers.add(headersMs);
     if (firstContentMs !== null) this.#firstContent.add(firstContentMs);
@@ -89,6 +94,8 @@ class Tally {
       callsWithTokens: this.#callsWithTokens,
       inputTokens: this.#inputTokens,
       outputTokens: this.#outputTokens,
+      characters: this.#characters,
+      audioSeconds: this.#audioSeconds,
       cost: this.#cost,
       headersMs: this.#headers.distribution(),
       firstContentMs: this.#firstContent.distribution(),

@@ -22,10 +22,12 @@ import { storeEvents } from '#domain/store/events.ts';
 import { store } from '#domain/store/store.ts';
 import { templateEvents } from '#domain/template/events.ts';
 import { template } from '#domain/template/template.ts';
+import { upcasters } from '#domain/upcasters.ts';
 import { usageEvents } from '#domain/usage/events.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { isChained, seal } from '#event-store/hash-chain.ts';
 import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
+import { newestVersion, upcastWith } from '#event-store/upcasting.ts';
 import type { AnyCommand } from '#operations/command.ts';
 
 /** Every map of events there is, with the entity that folds it and what its streams begin with. */
@@ -57,6 +59,8 @@ function fixture(name: string): RecordedEvent {
   return { position: 1, ...JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) };
 }
 
+const upcast = upcastWith(upcasters);
+
 describe('stored events', () => {
   it('have a fixture for each type, and no others', () => {
     const maps = [...entities.map(({ events }) => events), ...unfolded];
@@ -67,12 +71,15 @@ describe('stored events', () => {
 
   for (const events of [...entities.map((each) => each.events), ...unfolded]) {
     for (const [type, codec] of Object.entries(events)) {
-      it(`${type} is read as it was written`, () => {
-        const { data } = fixture(`${type}.v1`);
-        const decoded = codec.decode(data);
-        assert.ok(E.isRight(decoded), JSON.stringify(decoded));
-        assert.deepEqual(decoded.right, data);
-      });
+      for (let version = 1; version <= newestVersion(upcasters, type); version += 1)
+        it(`${type} is read as it was written in version ${version}`, () => {
+          const { data: written, metadata } = fixture(`${type}.v${version}`);
+          assert.equal(metadata.schemaVersion, version);
+          const data = upcast(type, version, written);
+          const decoded = codec.decode(data);
+          assert.ok(E.isRight(decoded), JSON.stringify(decoded));
+          assert.deepEqual(decoded.right, data);
+        });
     }
   }
 

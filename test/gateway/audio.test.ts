@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { bytes, error, FakeProvider, json, reset, silence, stream } from './fake-provider.ts';
-import { type GatewayService, post, type Received, sendAndLeave, startGateway } from './gateway-service.ts';
+import { eventually, type GatewayService, post, type Received, sendAndLeave, startGateway } from './gateway-service.ts';
 
 /** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
 const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
@@ -45,6 +45,17 @@ describe('audio', () => {
     voices: {
       narrator: { id: 'v-1', provider: 'primary', voice: 'al"loy', model: 'gpt-tts' },
       rachel: { provider: 'eleven', voice: '21m/00', model: 'eleven_v2' },
+      spared: {
+        provider: 'primary',
+        voice: 'alloy',
+        model: 'gpt-tts',
+        fallbacks: [
+          { provider: 'primary', voice: 'echo', model: 'gpt-tts' },
+          { provider: 'eleven', voice: '21m00', model: 'eleven_v2', price: { perMillionCharacters: 500_000 } },
+        ],
+        retries: 0,
+        price: { perMillionCharacters: 250_000 },
+      },
     },
   });
 
@@ -122,6 +133,72 @@ describe('audio', () => {
       });
       await assert.rejects(spoken({ input: 'hi', voice: 'narrator' }));
       assert.equal(service.records.at(-1)?.outcome, 'broken-off');
+    });
+
+    describe('by a voice with fallbacks', () => {
+      const body = { input: 'h\u00ef \u{1F600}', voice: 'spared' };
+
+      it('is spoken by the first that can, each with its own voice, and billed by its characters', async () => {
+        primary.answers(error(500, 'x'));
+        const answer = await spoken(body);
+        assert.ok(answer.body.equals(sound));
+        assert.equal(answer.headers.get('x-switchyard-target'), 'eleven/eleven_v2');
+        assert.equal(answer.headers.get('x-switchyard-attempts'), '3');
+        const asked = primary.seen.map((seen) => JSON.parse(seen.body.toString()) as { model: string; voice: string });
+        assert.deepEqual(
+          asked.map(({ model, voice }) => [model, voice]),
+          [
+            ['gpt-tts', 'alloy'],
+            ['gpt-tts', 'echo'],
+          ],
+        );
+        assert.equal(eleven.seen[0]?.path, '/v1/text-to-speech/21m00/stream?output_format=mp3_44100_128');
+        const [record] = service.records;
+        assert.deepEqual(
+          [record?.model, record?.outcome, record?.characters, record?.cost],
+          ['spared', 'served', 4, 2],
+        );
+      });
+
+      it('leaves out those that cannot make what is asked for', async () => {
+        primary.answers(error(500, 'x'));
+        const answer = await post(service, path, { ...body, response_format: 'flac' });
+        assert.equal(answer.status, 502);
+        assert.equal(answer.headers.get('x-switchyard-attempts'), '2');
+        assert.equal(eleven.seen.length, 0);
+        assert.deepEqual([service.records[0]?.characters, service.records[0]?.cost], [null, null]);
+      });
+
+      it('is spoken by no other when the request is at fault, or once its first bytes have left', async () => {
+        primary.answers(error(400, 'bad_input'));
+        assert.equal((await post(service, path, body)).status, 400);
+        primary.answers((res) => {
+          res.writeHead(200, audio);
+          res.write(sound, () => res.destroy());
+        });
+        await assert.rejects(spoken(body));
+        assert.equal(primary.seen.length, 1);
+        assert.equal(eleven.seen.length, 0);
+        await eventually(() => service.records.length === 2, 'the records');
+        assert.deepEqual(
+          service.records.map(({ outcome, characters, cost }) => [outcome, characters, cost]),
+          [
+            ['refused', null, null],
+            ['broken-off', 4, 1],
+          ],
+        );
+      });
+
+      it('keeps what is known of its targets through a change of the configuration', async () => {
+        primary.answers(error(500, 'x'));
+        const { breaker } = service.gateway.means;
+        await eventually(async () => {
+          await spoken(body);
+          return breaker.restedUntil('primary/gpt-tts') > 0;
+        }, 'a rest');
+        service.configure(configuration({}));
+        assert.ok(breaker.restedUntil('primary/gpt-tts') > 0);
+      });
     });
 
     it('comes byte by byte, before it is complete', async () => {
@@ -276,6 +353,25 @@ describe('audio', () => {
       assert.equal(primary.seen[0]?.headers['content-length'], String(expected.length));
       assert.equal(primary.seen[0]?.headers['content-type'], 'multipart/form-data; boundary=b');
       assert.deepEqual(service.records[0]?.tokens, { input: 3, output: 4 });
+    });
+
+    it('is billed by the minute where the provider tells the length', async () => {
+      const timed = configuration({});
+      const { whisper, scribe } = timed.models;
+      const models = { ...timed.models, whisper: { ...whisper, price: { perMinute: 3 } } };
+      service.configure({ ...timed, models: { ...models, scribe: { ...scribe, price: { perMinute: 3 } } } });
+      primary.answers(json({ text: 'heard', usage: { type: 'duration', seconds: 20 } }));
+      eleven.answers(json({ text: 'heard', audio_duration_secs: 40.5 }));
+      await send(form({ model: 'whisper' }));
+      const verbose = await send(form({ model: 'scribe', response_format: 'verbose_json' }));
+      assert.equal((verbose.json() as { duration: number }).duration, 40.5);
+      assert.deepEqual(
+        service.records.map(({ tokens, audioSeconds, cost }) => [tokens, audioSeconds, cost]),
+        [
+          [null, 20, 1],
+          [null, 40.5, 2.025],
+        ],
+      );
     });
 
     it('is sent again in full where a try fails, and with the fallback’s own model', async () => {

@@ -29,6 +29,18 @@ const configuration = decodeConfiguration(
     voices: {
       narrator: { id: 'v-1', provider: 'b', voice: 'alloy', model: 'tts' },
       'v-1': { provider: 'a', voice: 'echo', model: 'tts-a' },
+      spared: {
+        provider: 'a',
+        voice: 'first',
+        model: 'tts-a',
+        fallbacks: [
+          { provider: 'b', voice: 'second', model: 'tts-b', price: { perMillionCharacters: 7 } },
+          { provider: 'b', voice: 'of y', model: 'y' },
+        ],
+        retries: 0,
+        timeouts: { idleMs: 3 },
+        price: { perMillionCharacters: 15 },
+      },
     },
   },
   {},
@@ -90,6 +102,39 @@ describe('catalogue', () => {
     }
   });
 
+  it('speaks a voice by its fallbacks, too, with its own limits and price', () => {
+    const route = right(catalogue.speech(null, 'spared'));
+    assert.deepEqual(ids(route), { targets: ['a/tts-a:first'], fallbacks: ['b/tts-b:second', 'b/y:of y'] });
+    assert.equal(route.retries, 0);
+    assert.deepEqual(
+      [...route.targets, ...route.fallbacks].map(({ price }) => price?.perMillionCharacters),
+      [15, 7, 15],
+    );
+    const [{ timeouts: first } = assert.fail()] = route.targets;
+    assert.deepEqual([first.headersMs, first.idleMs], [8, 3]);
+    assert.equal(route.fallbacks[0]?.timeouts.idleMs, 3);
+  });
+
+  it('finds the voice of a named model among the fallbacks, that of the very model first', () => {
+    assert.deepEqual(ids(right(catalogue.speech('split', 'spared'))), {
+      targets: ['a/x:first', 'b/y:of y', 'b/spare:second'],
+      fallbacks: ['b/f2:second'],
+    });
+  });
+
+  it('knows every target that a call can go to', () => {
+    assert.deepEqual([...catalogue.targetIds()].toSorted(), [
+      'a/tts-a',
+      'a/x',
+      'any/f1',
+      'b/f2',
+      'b/spare',
+      'b/tts',
+      'b/tts-b',
+      'b/y',
+    ]);
+  });
+
   it('speaks with a named model on those of its targets that have the voice', () => {
     assert.deepEqual(ids(right(catalogue.speech('split', 'narrator'))), {
       targets: ['b/y:alloy', 'b/spare:alloy'],
@@ -99,7 +144,7 @@ describe('catalogue', () => {
   });
 
   it('refuses voices that nobody has, or not with this model', () => {
-    const unknown = { kind: 'unknown-voice', voice: 'nobody', known: ['narrator', 'v-1'] };
+    const unknown = { kind: 'unknown-voice', voice: 'nobody', known: ['narrator', 'v-1', 'spared'] };
     assert.deepEqual(catalogue.speech('auto', 'nobody'), E.left(unknown));
     assert.deepEqual(catalogue.speech('plain', 'nobody'), E.left(unknown));
     assert.deepEqual(

@@ -18,7 +18,14 @@ const example = {
   models: {
     'gpt-large': {
       targets: [{ provider: 'openai', model: 'gpt-4.1', weight: 1 }],
-      fallbacks: [{ provider: 'openai', model: 'gpt-4.1-mini', prefill: true }],
+      fallbacks: [
+        {
+          provider: 'openai',
+          model: 'gpt-4.1-mini',
+          prefill: true,
+          price: { inputPerMillion: 0.4, outputPerMillion: 1.6 },
+        },
+      ],
       retries: 2,
       onStreamFailure: 'error',
       askUsage: false,
@@ -27,7 +34,18 @@ const example = {
     },
   },
   auto: { chat: { balanced: 'gpt-large' }, transcription: 'gpt-large' },
-  voices: { narrator: { id: 'v1', provider: 'openai', voice: 'alloy', model: 'gpt-4o-mini-tts' } },
+  voices: {
+    narrator: {
+      id: 'v1',
+      provider: 'openai',
+      voice: 'alloy',
+      model: 'gpt-4o-mini-tts',
+      fallbacks: [{ provider: 'openai', voice: 'echo', model: 'tts-1' }],
+      retries: 1,
+      timeouts: { firstContentMs: 10_000 },
+      price: { perMillionCharacters: 15 },
+    },
+  },
   limits: { requestsPerMinute: 60, callsAtOnce: 4 },
 };
 
@@ -86,7 +104,7 @@ describe('gateway configuration', () => {
     assert.deepEqual(
       { targets, fallbacks, retries, onStreamFailure, askUsage },
       {
-        targets: [{ provider: 'p', model: 'x', weight: 1 }],
+        targets: [{ provider: 'p', model: 'x', weight: 1, price: undefined }],
         fallbacks: [],
         retries: 2,
         onStreamFailure: 'error',
@@ -94,6 +112,13 @@ describe('gateway configuration', () => {
       },
     );
     assert.equal(small.right.providers.p?.anyVoice, false);
+    const voiced = decodeConfiguration(
+      { providers: { p: { kind: 'sandbox' } }, voices: { v: { provider: 'p', voice: 'x', model: 'y' } } },
+      {},
+    );
+    assert.ok(E.isRight(voiced));
+    const { fallbacks: spares, retries: tries, price } = voiced.right.voices.v ?? assert.fail();
+    assert.deepEqual([spares, tries, price], [[], 2, undefined]);
   });
 
   const cases: ReadonlyArray<[string, Json | undefined, RegExp]> = [
@@ -154,6 +179,30 @@ describe('gateway configuration', () => {
       { id: 'v1', provider: 'openai', voice: 'echo', model: 'x' },
       /^\/voices\/other\/id is the id of narrator, too$/,
     ],
+    [
+      '/voices/narrator/voices',
+      {},
+      /^\/voices\/narrator\/voices is no setting: there are id, provider, voice, model, /,
+    ],
+    ['/voices/narrator/voice', undefined, /^\/voices\/narrator\/voice is required$/],
+    ['/voices/narrator/fallbacks', {}, /^\/voices\/narrator\/fallbacks must be an array$/],
+    [
+      '/voices/narrator/fallbacks/0/provider',
+      'x',
+      /^\/voices\/narrator\/fallbacks\/0\/provider names no provider: there are openai$/,
+    ],
+    ['/voices/narrator/fallbacks/0/voice', undefined, /^\/voices\/narrator\/fallbacks\/0\/voice is required$/],
+    ['/voices/narrator/fallbacks/0/prefill', true, /^\/voices\/narrator\/fallbacks\/0\/prefill is no setting/],
+    ['/voices/narrator/retries', 11, /^\/voices\/narrator\/retries must be a whole number from 0 to 10$/],
+    ['/voices/narrator/timeouts/idle', 1, /^\/voices\/narrator\/timeouts\/idle is no setting/],
+    ['/voices/narrator/price/perCharacter', 1, /^\/voices\/narrator\/price\/perCharacter is no setting: there are /],
+    ['/voices/narrator/price/perMillionCharacters', -1, /^\/voices\/narrator\/price\/perMillionCharacters must be a /],
+    [
+      '/models/gpt-large/fallbacks/0/price/input',
+      1,
+      /^\/models\/gpt-large\/fallbacks\/0\/price\/input is no setting: there are inputPerMillion, outputPerMillion, /,
+    ],
+    ['/models/gpt-large/price/perMinute', '1', /^\/models\/gpt-large\/price\/perMinute must be a number from 0/],
     ['/limits/callsAtOnce', 0, /^\/limits\/callsAtOnce must be a whole number/],
   ];
   for (const [path, value, expected] of cases)

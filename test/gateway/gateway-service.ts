@@ -188,9 +188,13 @@ export async function sendAndLeave(
 }
 
 /** Waits until something holds. @throws Error after five seconds */
-export async function eventually(holds: () => boolean, what: string, limitMs = 5_000): Promise<void> {
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  what: string,
+  limitMs = 5_000,
+): Promise<void> {
   const end = performance.now() + limitMs;
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > end) throw new Error(`It never came: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }

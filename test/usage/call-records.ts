@@ -16,6 +16,8 @@ export function callRecord(given: Partial<CallRecord> = {}): CallRecord {
     firstContentMs: 90,
     totalMs: 100,
     tokens: { input: 10, output: 20 },
+    characters: null,
+    audioSeconds: null,
     cost: 0.5,
     ...given,
   };

@@ -39,6 +39,21 @@ describe('metrics of the gateway', () => {
     assert.deepEqual(await lines('gen_ai_client_operation_time_to_first_chunk_seconds_count'), []);
   });
 
+  it('count what is spoken and heard', async () => {
+    observe([
+      callRecord({ operation: 'speech', tokens: null, characters: 40 }),
+      callRecord({ operation: 'speech', tokens: null, characters: 2 }),
+      callRecord({ operation: 'transcription', tokens: null, audioSeconds: 1.5 }),
+    ]);
+    const of = 'gen_ai_provider_name="openai",gen_ai_request_model="gpt-4.1"';
+    assert.deepEqual(await lines('switchyard_speech_characters_total'), [
+      `switchyard_speech_characters_total{${of}} 42`,
+    ]);
+    assert.deepEqual(await lines('switchyard_transcription_audio_seconds_total'), [
+      `switchyard_transcription_audio_seconds_total{${of}} 1.5`,
+    ]);
+  });
+
   it('tell errors by their code, or by what became of the call', async () => {
     observe([
       callRecord({ streamed: true, outcome: 'failed', errorCode: 'provider_timeout', tokens: null }),

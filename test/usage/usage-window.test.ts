@@ -7,7 +7,7 @@ describe('a window of usage', () => {
     const window = new UsageWindow(10);
     window.add(callRecord());
     window.add(callRecord({ streamed: true, attempts: 3, headersMs: null, firstContentMs: null, totalMs: 300 }));
-    window.add(callRecord({ tokens: null, cost: null }));
+    window.add(callRecord({ tokens: null, characters: 30, audioSeconds: 2.5, cost: null }));
     const [entry, ...others] = window.entries();
     assert.deepEqual(others, []);
     const { headersMs, firstContentMs, totalMs, ...sums } = entry ?? assert.fail('no entry');
@@ -23,6 +23,8 @@ describe('a window of usage', () => {
       callsWithTokens: 2,
       inputTokens: 20,
       outputTokens: 40,
+      characters: 30,
+      audioSeconds: 2.5,
       cost: 1,
     });
     assert.deepEqual([headersMs?.count, firstContentMs?.count, totalMs.count], [2, 2, 3]);

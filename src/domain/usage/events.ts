@@ -29,6 +29,10 @@ const Usage = t.type({
   callsWithTokens: t.number,
   inputTokens: t.number,
   outputTokens: t.number,
+  /** Unicode characters of texts that were spoken. */
+  characters: t.number,
+  /** Of audio that was transcribed, where providers told its length. */
+  audioSeconds: t.number,
   /** By the configured price, in its currency; null where none of the calls has one. */
   cost: nullable(t.number),
   headersMs: nullable(Latencies),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Json, JsonObject } from '#src/json.ts';
 import type { ProviderConfiguration } from '../configuration.ts';
+import { audioSecondsIn } from '../cost.ts';
 import { isObject, parsedJson } from '../json-value.ts';
 import {
   type CannotTake,
@@ -161,7 +162,8 @@ function translated(body: Buffer, format: TranscriptFormat): Translated | null {
       return plain(`${text}\n`, 'text/plain; charset=utf-8');
     case 'verbose_json': {
       const words = wordsIn(answer.words);
-      return json({ task: 'transcribe', language, duration: words.at(-1)?.end ?? 0, text, words });
+      const duration = audioSecondsIn(answer) ?? words.at(-1)?.end ?? 0;
+      return json({ task: 'transcribe', language, duration, text, words });
     }
     case 'srt':
     case 'vtt': {

@@ -1,0 +1,30 @@
+import type { JsonObject } from '#src/json.ts';
+import type { Tokens } from './chat-event.ts';
+import type { Price } from './configuration.ts';
+import { isObject } from './json-value.ts';
+
+/** What a call used, as far as it is known; null for what is not, or is none of the operation's. */
+export interface Consumption {
+  readonly tokens: Tokens | null;
+  /** Unicode characters of the text that was spoken. */
+  readonly characters: number | null;
+  /** Of the audio that was transcribed, where the provider tells it. */
+  readonly audioSeconds: number | null;
+}
+
+/** What a call cost, in the price's currency; null where nothing is known of what the price is for. */
+export function costOf({ tokens, characters, audioSeconds }: Consumption, price: Price): number | null {
+  const { inputPerMillion, outputPerMillion, perMillionCharacters, perMinute } = price;
+  const parts = [
+    tokens && (tokens.input * inputPerMillion + tokens.output * outputPerMillion) / 1_000_000,
+    characters !== null && perMillionCharacters !== undefined ? (characters * perMillionCharacters) / 1_000_000 : null,
+    audioSeconds !== null && perMinute !== undefined ? (audioSeconds * perMinute) / 60 : null,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);
+}
+
+/** The length of a transcribed audio in seconds, under any of the names in use; null where an answer does not tell it. */
+export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: JsonObject): number | null {
+  const told = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
+  return typeof told === 'number' && told >= 0 && told <= Number.MAX_SAFE_INTEGER ? told : null;
+}
