@@ -35,6 +35,18 @@ describe('README.md', () => {
     }
   });
 
+  it('shows what the gateway answers without a configuration', async () => {
+    const service = await new ServiceProcess({ dataDir: join(folder.path, 'gateway') }).listening();
+    try {
+      const steps = stepsOf('The model gateway');
+      const helpers = placed(tour[0]?.script ?? '', service.url, adminKey);
+      const outputs = await run([helpers, ...steps.map(({ script }) => script)], folder.path);
+      expectShown(steps, outputs.slice(1));
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('shows what npm run demo makes, and how a partner looks at it', async function () {
     this.timeout(90_000);
     const [begun, ...steps] = stepsOf('Partners: templates, customers, instances');
@@ -62,10 +74,10 @@ function placed(script: string, url: string, key: string): string {
   return script.replace(/^URL=.*$/m, `URL=${url}`).replace(/^KEY=.*$/m, `KEY=${key}`);
 }
 
-/** Runs steps in one shell. @returns what each wrote */
-async function run(scripts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> {
+/** Runs steps in one shell, in a folder. @returns what each wrote */
+async function run(scripts: ReadonlyArray<string>, cwd = root): Promise<ReadonlyArray<string>> {
   const script = scripts.join(`\necho '${mark}'\n`);
-  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { timeout: 60_000 });
+  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { cwd, timeout: 60_000 });
   return stdout.split(mark);
 }
 
@@ -82,7 +94,7 @@ function expectShown(steps: ReadonlyArray<Step>, outputs: ReadonlyArray<string>)
 function stepsOf(section: string): ReadonlyArray<Step> {
   const [, text = ''] = readFileSync(join(root, 'README.md'), 'utf8').split(`## ${section}\n`);
   const blocks = [...(text.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```\n(?:```(json)?\n([\s\S]*?)```)?/g)];
-  assert.ok(blocks.length > 4, 'the tour has steps');
+  assert.ok(blocks.length >= 2, 'the tour has steps');
   return blocks.map(([, script = '', format, told = '']) => ({
     script,
     told,
