@@ -9,6 +9,9 @@ import { controlSocketPath, localOperator, openControlSocket } from './control-s
 import { StartFailure } from './start-failure.ts';
 import { tellKey } from './tell-key.ts';
 
+/** Of the time to stop, running requests leave this much for writing out what is not stored yet. */
+const flushMilliseconds = 2_000;
+
 try {
   await start(readConfig(process.env));
 } catch (error) {
@@ -62,14 +65,15 @@ async function serve(
   { operations, keys, readiness, metrics, directory }: Service,
   log: ReturnType<typeof createLog>['logger'],
 ): Promise<() => Promise<void>> {
+  const limits = { ...config.limits, stopMilliseconds: requestsStopMilliseconds(config.limits) };
   const common = { operations, readiness, version: packageJson.version, metrics, log, limits: config.limits };
   const planes = planesOf(config.roles);
   const app = createApp({ ...common, authenticate: keys.resolve, planes, servesMetrics: config.metricsPort === null });
-  const server = await listen(app, { host: config.host, port: config.port }, config.limits);
+  const server = await listen(app, { host: config.host, port: config.port }, limits);
   const doors = [() => server.stop()];
   if (config.metricsPort !== null) {
     const address = { host: config.host, port: config.metricsPort };
-    const metricsServer = await listen(createMetricsApp(metrics), address, config.limits, 'HOST and METRICS_PORT');
+    const metricsServer = await listen(createMetricsApp(metrics), address, limits, 'HOST and METRICS_PORT');
     doors.push(() => metricsServer.stop());
   }
   const socketPath = controlSocketPath(config.dataDir);
@@ -84,6 +88,10 @@ async function serve(
   return async () => {
     await Promise.all(doors.map((close) => close()));
   };
+}
+
+function requestsStopMilliseconds({ stopMilliseconds }: Config['limits']): number {
+  return Math.max(stopMilliseconds - flushMilliseconds, Math.floor(stopMilliseconds / 2));
 }
 
 function planesOf(roles: ReadonlySet<Role>): ReadonlySet<Plane> {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as E from 'fp-ts/lib/Either.js';
 import { type UsageEntry, usageEvents } from '#domain/usage/events.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { FakeProvider, role, stream, words } from '#test/gateway/fake-provider.ts';
 import {
   adminKey,
   type ServiceProcess,
@@ -74,6 +76,31 @@ describe('metering of the whole service', function () {
         [operation, model, target, outcome],
         ['chat', 'sandbox', 'sandbox/switchyard-sandbox', 'served'],
       );
+  });
+
+  it('records at the stop a call, too, that would not end', async () => {
+    await service.stop();
+    const provider = await FakeProvider.start();
+    try {
+      provider.answers(stream([role, ...words('Once')], { after: 'stall' }));
+      const file = join(folder.path, 'gateway.json');
+      const providers = { p: { kind: 'openai-compatible', baseUrl: provider.baseUrl } };
+      writeFileSync(file, JSON.stringify({ providers, models: { m: { targets: [{ provider: 'p', model: 'x' }] } } }));
+      const environment = { GATEWAY_CONFIG: file, STOP_TIMEOUT_MS: '6000' };
+      service = await startService({ dataDir: folder.path, environment });
+      const endless = chat('m', true);
+      await until(async () => provider.seen.length === 1, 10_000);
+      const cut = assert.rejects(endless);
+      assert.equal((await service.stop()).code, 0);
+      await cut;
+      const { usage } = await recorded();
+      assert.deepEqual(
+        usage.map(({ calls, outcome }) => [calls, outcome]),
+        [[1, 'client-gone']],
+      );
+    } finally {
+      await provider.stop();
+    }
   });
 
   it('records while it runs, so that a crash loses the last seconds alone', async () => {
