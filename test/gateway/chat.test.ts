@@ -469,6 +469,8 @@ describe('chat, not streamed', () => {
         firstContentMs: 0,
         totalMs: 0,
         tokens: { input: 5, output: 7 },
+        characters: null,
+        audioSeconds: null,
         cost: 0.000066,
       },
     );
