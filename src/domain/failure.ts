@@ -1,3 +1,5 @@
+import type { Json } from '#src/json.ts';
+
 /** Each way an operation can be refused, with its HTTP status and title. `code` in a problem is the key here. */
 export const failures = {
   'malformed-json': { status: 400, title: 'The body is not JSON' },
@@ -77,6 +79,8 @@ export function gatewayStatus(code: FailureCode): number {
 export interface InputError {
   readonly pointer: string;
   readonly message: string;
+  /** The value that is not valid, where it is to be shown. */
+  readonly input?: Json;
 }
 
 /** Why an operation was refused. */

@@ -57,22 +57,35 @@ export function readChatRequest(bytes: Buffer): E.Either<Failure, ChatRequest> {
   });
 }
 
+/** The longest text that is shown to whoever sent it. */
+const shownAtMost = 200;
+
+/** What is wrong with a value, which is shown where it is short: prompts are not sent back. */
+export function faultOf(pointer: string, message: string, value: Json): InputError {
+  const isShown =
+    value === null ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value)) ||
+    (typeof value === 'string' && value.length <= shownAtMost);
+  return isShown ? { pointer, message, input: value } : { pointer, message };
+}
+
 /** What is wrong with a text that must be there. */
 export function textFaults(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   if (value === undefined) return [{ pointer, message: 'is required' }];
-  return typeof value === 'string' ? [] : [{ pointer, message: 'must be a string' }];
+  return typeof value === 'string' ? [] : [faultOf(pointer, 'must be a string', value)];
 }
 
 /** What is wrong with a flag; null and absence are false. */
 export function flagFaults(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   const isFlag = value === undefined || value === null || typeof value === 'boolean';
-  return isFlag ? [] : [{ pointer, message: 'must be true or false' }];
+  return isFlag ? [] : [faultOf(pointer, 'must be true or false', value)];
 }
 
 function messagesFaults(messages: Json | undefined): ReadonlyArray<InputError> {
   const pointer = '/messages';
   if (messages === undefined) return [{ pointer, message: 'is required' }];
-  if (!Array.isArray(messages)) return [{ pointer, message: 'must be an array' }];
+  if (!Array.isArray(messages)) return [faultOf(pointer, 'must be an array', messages)];
   const faults: InputError[] = [];
   for (const [index, message] of (messages as ReadonlyArray<Json>).entries()) {
     if (faults.length >= maxInputErrors) break;
@@ -82,18 +95,18 @@ function messagesFaults(messages: Json | undefined): ReadonlyArray<InputError> {
 }
 
 function messageFaults(pointer: string, message: Json): ReadonlyArray<InputError> {
-  if (!isObject(message)) return [{ pointer, message: 'must be an object' }];
+  if (!isObject(message)) return [faultOf(pointer, 'must be an object', message)];
   const { role, content } = message;
   const isContent = content === undefined || content === null || typeof content === 'string' || Array.isArray(content);
   const faults = textFaults(`${pointer}/role`, role);
   return isContent
     ? faults
-    : [...faults, { pointer: `${pointer}/content`, message: 'must be a string or a list of content parts' }];
+    : [...faults, faultOf(`${pointer}/content`, 'must be a string or a list of content parts', content)];
 }
 
 function hintFaults({ model, reasoning }: JsonObject): ReadonlyArray<InputError> {
   if (model !== 'auto' || reasoning === undefined || reasoning === null) return [];
   if (reasoningHints.some((hint) => hint === reasoning)) return [];
   const known = reasoningHints.map((hint) => `"${hint}"`).join(', ');
-  return [{ pointer: '/reasoning', message: `must be one of ${known}` }];
+  return [faultOf('/reasoning', `must be one of ${known}`, reasoning)];
 }

@@ -6,6 +6,7 @@ import { hasBody, mediaTypeRefusal } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { ownWords } from './attempt-failure.ts';
 import type { CatalogueRefusal } from './catalogue.ts';
+import { faultOf } from './chat-request.ts';
 import { Client } from './client.ts';
 import type { Gateway, Served } from './gateway.ts';
 
@@ -101,14 +102,15 @@ export function catalogueFailure(refused: CatalogueRefusal): Failure {
       });
     case 'unknown-voice':
       return invalidInput([
-        {
-          pointer: '/voice',
-          message: `names no voice: there is no ${quoted(refused.voice)} here${others(refused.known)}`,
-        },
+        faultOf(
+          '/voice',
+          `names no voice: there is no ${quoted(refused.voice)} here${others(refused.known)}`,
+          refused.voice,
+        ),
       ]);
     case 'cannot-speak': {
       const message = `cannot be spoken by the model ${quoted(refused.model)}`;
-      return invalidInput([{ pointer: '/voice', message }]);
+      return invalidInput([faultOf('/voice', message, refused.voice)]);
     }
   }
 }

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { describedAs, integer, json, jsonObject, nullable, oneOf } from '#domain/codecs.ts';
+import { describedAs, integer, json, jsonObject, nullable } from '#domain/codecs.ts';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import { get, post, type RelayOperation, type RelayRequest } from '#operations/operation.ts';
 import { completeChat } from './complete-chat.ts';
@@ -10,10 +10,21 @@ import { modelList, modelNamed } from './model-list.ts';
 import { speak } from './speak.ts';
 import { transcribe } from './transcribe.ts';
 
-const Message = t.intersection([
-  t.type({ role: t.string }),
-  t.partial({ content: t.union([t.string, t.array(json), t.null]) }),
-]);
+const Message = describedAs(t.type({ role: t.string }), {
+  type: 'object',
+  properties: {
+    role: { type: 'string' },
+    content: { anyOf: [{ type: 'string' }, { type: 'array', items: {} }, { type: 'null' }] },
+  },
+  required: ['role'],
+  additionalProperties: true,
+});
+
+/** Only `auto` asks for a hint: of another model it is whatever that one takes. */
+const Reasoning = describedAs(nullable(json), {
+  description: `With the model auto one of ${reasoningHints.join(', ')}; with another model it is passed on as it is`,
+  examples: ['fast'],
+});
 
 /** As far as the gateway holds a provider to it: the rest is as the provider says it. */
 const ChatCompletion = t.intersection(
@@ -90,7 +101,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       http: post('/v1/chat/completions'),
       input: t.intersection([
         t.type({ model: t.string, messages: t.array(Message) }),
-        t.partial({ stream: nullable(t.boolean), reasoning: nullable(oneOf(...reasoningHints)) }),
+        t.partial({ stream: nullable(t.boolean), reasoning: Reasoning }),
       ]),
       output: ChatCompletion,
       produces: ['text/event-stream'],

@@ -5,7 +5,7 @@ import { invalidInput } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { AudioAnswer } from './audio-answer.ts';
 import type { Target } from './catalogue.ts';
-import { type JsonRequest, readJsonRequest, textFaults } from './chat-request.ts';
+import { faultOf, type JsonRequest, readJsonRequest, textFaults } from './chat-request.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
 import { isObject } from './json-value.ts';
 import { prepareRequests } from './prepared-requests.ts';
@@ -98,7 +98,7 @@ function modelFaults({ model }: JsonObject): ReadonlyArray<InputError> {
 
 function voiceFaults(voice: Json | undefined): ReadonlyArray<InputError> {
   if (voice === undefined) return [{ pointer: '/voice', message: 'is required' }];
-  return voiceIn(voice) === null ? [{ pointer: '/voice', message: 'must be a string or an object with an id' }] : [];
+  return voiceIn(voice) === null ? [faultOf('/voice', 'must be a string or an object with an id', voice)] : [];
 }
 
 /** A voice is named, or given as an object with its id. */

@@ -26,11 +26,12 @@ export function errorObject(failure: Failure): ErrorObject {
   };
 }
 
-function detailOf({ pointer, message }: InputError, place: string): Json {
+function detailOf({ pointer, message, input }: InputError, place: string): Json {
   return {
     loc: [place, ...keysOf(pointer)],
     msg: message,
     type: message === 'is required' ? 'missing' : 'value_error',
+    ...(input === undefined ? {} : { input }),
   };
 }
 

@@ -44,6 +44,16 @@ describe('chat request', () => {
     assert.equal(places({ model: 'm', messages: Array(500).fill({}) }).length, 100);
   });
 
+  it('shows the value that is not valid where it is short, and sends no prompt back', () => {
+    const shown = (body: unknown) => (refused(body).errors ?? []).map(({ input }) => input);
+    assert.deepEqual(shown({ model: 'auto', messages, reasoning: 'deep', stream: 'yes' }), ['yes', 'deep']);
+    assert.deepEqual(shown({ model: null, messages: 7 }), [null, 7]);
+    assert.deepEqual(shown({ model: 'm', messages: ['x'.repeat(201)] }), [undefined]);
+    assert.deepEqual(shown({ model: ['m'], messages: { role: 'user' } }), [undefined, undefined]);
+    assert.deepEqual(shown('{"model":1e999,"messages":[]}'), [undefined]);
+    assert.deepEqual(shown({}), [undefined, undefined]);
+  });
+
   it('takes numbers and strings that only the provider has to hold', () => {
     const body = '{"model":"m","messages":[],"seed":1e999,"user":"\\ud800","big":123456789012345678901234567890}';
     assert.ok(E.isRight(readChatRequest(Buffer.from(body))));

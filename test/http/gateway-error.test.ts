@@ -26,12 +26,12 @@ describe('an error of the gateway', () => {
   it('tells where the input is wrong, and names the first place as OpenAI does', () => {
     const errors = [
       { pointer: '/messages/0/role', message: 'is required' },
-      { pointer: '/a~1b/c~0d', message: 'must be a string' },
+      { pointer: '/a~1b/c~0d', message: 'must be a string', input: 7 },
     ];
     assert.deepEqual(gatewayError(failure('invalid-input', 'Wrong.', { errors }), 'body'), {
       detail: [
         { loc: ['body', 'messages', 0, 'role'], msg: 'is required', type: 'missing' },
-        { loc: ['body', 'a/b', 'c~d'], msg: 'must be a string', type: 'value_error' },
+        { loc: ['body', 'a/b', 'c~d'], msg: 'must be a string', type: 'value_error', input: 7 },
       ],
       error: { message: 'Wrong.', type: 'invalid_request_error', param: 'messages[0].role', code: 'invalid_input' },
     });

@@ -71,7 +71,9 @@ describe('OpenAPI document of the gateway', () => {
       at(chat, 'requestBody', 'content', 'application/json', 'schema'),
       at(transcription, 'requestBody', 'content', 'multipart/form-data', 'schema'),
     ];
+    schemas.push(at(schemas[0], 'properties', 'messages', 'items'));
     for (const schema of schemas) assert.equal(at(schema, 'additionalProperties'), true);
+    assert.equal(at(schemas[0], 'properties', 'reasoning', 'enum'), undefined);
   });
 
   it('tells what streams are, and bytes', () => {
