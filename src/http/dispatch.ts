@@ -21,19 +21,23 @@ export interface Dispatch {
 
 const options = { strict: true, sensitive: true } as const;
 
+const noParameters: Readonly<Record<string, string>> = {};
+
 /**
  * Routes by @koa/router. It tries its routes one after the other, so each method and shape of path (first two segments
- * and number of segments) has a small router of its own, picked from a map.
+ * and number of segments) has a small router of its own, picked from a map. A path without parameters needs none.
  * @throws Error when a path has a parameter among its first two segments
  */
 export function dispatchOf(lines: ReadonlyArray<Line>): Dispatch {
   const everything = new Router(options);
   const routers = new Map<string, Router>();
+  const fixed = new Map<string, Handler>();
   for (const { method, path, handler } of lines) {
     const shape = `${method} ${shapeOf(path)}`;
     if (shape.includes(':')) throw new Error(`The first two segments of ${path} must be fixed`);
     const router = routers.get(shape) ?? new Router(options);
     routers.set(shape, router);
+    if (!path.includes(':') && !fixed.has(`${method} ${path}`)) fixed.set(`${method} ${path}`, handler);
     const answer = (ctx: RouterContext) => handler(ctx, ctx.params);
     for (const each of [router, everything]) each.register(path, [method], answer);
   }
@@ -42,6 +46,11 @@ export function dispatchOf(lines: ReadonlyArray<Line>): Dispatch {
   return {
     handle: async (ctx, path) => {
       const method = ctx.req.method === 'HEAD' ? 'GET' : ctx.req.method;
+      const handler = fixed.get(`${method} ${path}`);
+      if (handler !== undefined) {
+        await handler(ctx, noParameters);
+        return true;
+      }
       const route = routes.get(`${method} ${shapeOf(path)}`);
       if (route === undefined) return false;
       let found = true;

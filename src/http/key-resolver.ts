@@ -22,7 +22,8 @@ interface KeyDocument extends Tenant {
 interface Resolved {
   /** Null for a text that is no key: remembered too, so that guesses cost little. */
   readonly caller: Caller | null;
-  readonly validUntil: string | null;
+  /** In ms since 1970; null for a key that is not replaced. */
+  readonly validUntil: number | null;
   /** Stops once the key's secrets may have changed. */
   readonly keyId: string | null;
 }
@@ -39,11 +40,12 @@ const longestKey = 256;
 export class KeyResolver {
   readonly #documents: ReadStore;
   readonly #usage: KeyUsage;
-  readonly #cache = new LRUCache<string, Resolved>({ max: cachedKeys, ttl: freshForMilliseconds });
+  /** Asks for the time whenever it is asked: to remember the time for others it would set a timer, which takes longer. */
+  readonly #cache = new LRUCache<string, Resolved>({ max: cachedKeys, ttl: freshForMilliseconds, ttlResolution: 0 });
   /** Keys revoked on this node: refused at once, however far the read models are. */
   readonly #revoked = new LRUCache<string, true>({ max: cachedKeys });
-  /** When secrets replaced on this node end to work, by their SHA-256: not to be missed either. */
-  readonly #replaced = new LRUCache<string, string>({ max: cachedKeys });
+  /** When secrets replaced on this node end to work, by their SHA-256: not to be missed either. In ms since 1970. */
+  readonly #replaced = new LRUCache<string, number>({ max: cachedKeys });
 
   constructor(documents: ReadStore, usage: KeyUsage) {
     this.#documents = documents;
@@ -57,7 +59,7 @@ export class KeyResolver {
     const { caller, validUntil: known, keyId } = this.#cache.get(secretHash) ?? (await this.#lookUp(secretHash));
     if (caller === null || keyId === null || this.#revoked.has(keyId)) return null;
     const validUntil = this.#replaced.get(secretHash) ?? known;
-    const now = new Date().toISOString();
+    const now = Date.now();
     if (validUntil !== null && validUntil <= now) return null;
     this.#usage.touch(keyId, now);
     return caller;
@@ -66,20 +68,23 @@ export class KeyResolver {
   /** Forgets what it knows: a key was made, rotated or revoked. */
   changed({ type, data }: { readonly type: string; readonly data: JsonObject }): void {
     if (type === 'ApiKeyRevoked') this.#revoked.set(String(data.id), true);
-    if (type === 'ApiKeyRotated') this.#replaced.set(String(data.previousSecretHash), String(data.previousValidUntil));
+    if (type === 'ApiKeyRotated') this.#replaced.set(String(data.previousSecretHash), Date.parse(String(data.previousValidUntil)));
     if (type.startsWith('ApiKey')) this.#cache.clear();
   }
 
   async #lookUp(secretHash: string): Promise<Resolved> {
     const secret = await this.#documents.get<SecretDocument>('api-key-secrets', secretHash);
     const key = secret && (await this.#documents.get<KeyDocument>('api-keys', secret.value.keyId));
-    const resolved =
-      secret && key
-        ? { caller: callerOf(key.id, key.value), validUntil: secret.value.validUntil, keyId: key.id }
-        : { caller: null, validUntil: null, keyId: null };
+    const resolved = secret && key ? holderOf(secret.value, key.id, key.value) : nobody;
     this.#cache.set(secretHash, resolved);
     return resolved;
   }
+}
+
+const nobody: Resolved = { caller: null, validUntil: null, keyId: null };
+
+function holderOf({ validUntil }: SecretDocument, keyId: string, key: KeyDocument): Resolved {
+  return { caller: callerOf(keyId, key), validUntil: validUntil === null ? null : Date.parse(validUntil), keyId };
 }
 
 function callerOf(keyId: string, { record, partnerId }: KeyDocument): Caller {

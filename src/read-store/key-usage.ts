@@ -2,14 +2,15 @@ import type { Log } from '#read-store/log.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { DeferredWork } from '#src/deferred-work.ts';
 
+const minuteMilliseconds = 60_000;
 const flushMilliseconds = 3000;
 /** Keys whose use is not stored yet, at most: further keys' uses are not kept until a flush has succeeded. */
 const maxPendingKeys = 10_000;
 
 /** When each API key was last used, to the minute: kept beside the projections, never an event. */
 export interface KeyUsage {
-  /** Notes a use, in memory. @param time RFC 3339 UTC */
-  touch(keyId: string, time: string): void;
+  /** Notes a use, in memory. @param at in ms since 1970 */
+  touch(keyId: string, at: number): void;
   /** The last use of each of these keys; one never used is left out. @throws Unavailable */
   lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
 }
@@ -37,8 +38,8 @@ export function openKeyUsage(options: KeyUsageOptions): OpenKeyUsage {
 class BufferedKeyUsage implements OpenKeyUsage {
   readonly #options: KeyUsageOptions;
   readonly #pending = new Map<string, string>();
-  /** What this process has stored: the same minute is not stored twice. */
-  readonly #saved = new Map<string, string>();
+  /** The last minute noted of each key, counted from 1970: the same one is not stored twice. */
+  readonly #noted = new Map<string, number>();
   readonly #saving: DeferredWork;
 
   constructor(options: KeyUsageOptions) {
@@ -46,12 +47,13 @@ class BufferedKeyUsage implements OpenKeyUsage {
     this.#saving = new DeferredWork(options.flushMilliseconds ?? flushMilliseconds, () => this.#save());
   }
 
-  touch(keyId: string, time: string): void {
-    const minute = `${time.slice(0, 16)}:00.000Z`;
-    const known = this.#pending.get(keyId) ?? this.#saved.get(keyId);
-    if (known !== undefined && known >= minute) return;
+  touch(keyId: string, at: number): void {
+    const minute = Math.floor(at / minuteMilliseconds);
+    if ((this.#noted.get(keyId) ?? 0) >= minute) return;
     if (!this.#pending.has(keyId) && this.#pending.size >= maxPendingKeys) return;
-    this.#pending.set(keyId, minute);
+    if (this.#noted.size >= maxPendingKeys) this.#noted.clear();
+    this.#noted.set(keyId, minute);
+    this.#pending.set(keyId, new Date(minute * minuteMilliseconds).toISOString());
     this.#saving.soon();
   }
 
@@ -76,21 +78,13 @@ class BufferedKeyUsage implements OpenKeyUsage {
     const times = new Map(this.#pending);
     try {
       await this.#options.save(times);
-      this.#settle(times);
+      for (const [keyId, time] of times) if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
     } catch (error) {
       this.#options.log.warn(
         { error: String(error), keys: times.size },
         'When keys were last used could not be stored',
       );
       this.#saving.soon();
-    }
-  }
-
-  #settle(times: ReadonlyMap<string, string>): void {
-    if (this.#saved.size + times.size > maxPendingKeys) this.#saved.clear();
-    for (const [keyId, time] of times) {
-      if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
-      this.#saved.set(keyId, time);
     }
   }
 }

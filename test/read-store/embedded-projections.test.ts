@@ -152,7 +152,7 @@ describe('the projections of an embedded read store', () => {
       save: (times) => projector.saveKeysLastUsed(times),
       log: { warn: assert.fail },
     });
-    usage.touch('k1', '2026-01-01T10:05:33.000Z');
+    usage.touch('k1', Date.parse('2026-01-01T10:05:33.000Z'));
     await usage.close();
     assert.deepEqual([...(await reader.keysLastUsed(['k1']))], [['k1', '2026-01-01T10:05:00.000Z']]);
   });

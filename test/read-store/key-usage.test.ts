@@ -28,14 +28,14 @@ describe('key usage', () => {
 
   it('tells of a use at once, to the minute', async () => {
     const usage = open();
-    usage.touch('k1', '2026-01-01T10:05:59.999Z');
+    usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
     assert.deepEqual([...(await usage.lastUsed(['k1', 'k2']))], [['k1', '2026-01-01T10:05:00.000Z']]);
     await usage.close();
   });
 
   it('stores what it knows at its close', async () => {
     const usage = open();
-    usage.touch('k1', '2026-01-01T10:05:59.999Z');
+    usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
     assert.equal(stored.size, 0);
     await usage.close();
     assert.equal(stored.get('k1'), '2026-01-01T10:05:00.000Z');
@@ -43,10 +43,10 @@ describe('key usage', () => {
 
   it('stores after a while, and the same minute only once', async () => {
     const usage = open(5);
-    usage.touch('k1', '2026-01-01T10:05:10.000Z');
+    usage.touch('k1', Date.parse('2026-01-01T10:05:10.000Z'));
     await eventually('it is stored', () => saves === 1);
-    usage.touch('k1', '2026-01-01T10:05:20.000Z');
-    usage.touch('k1', '2026-01-01T10:04:20.000Z');
+    usage.touch('k1', Date.parse('2026-01-01T10:05:20.000Z'));
+    usage.touch('k1', Date.parse('2026-01-01T10:04:20.000Z'));
     await usage.close();
     assert.equal(saves, 1);
   });
@@ -55,8 +55,8 @@ describe('key usage', () => {
     stored.set('k1', '2026-01-01T10:07:00.000Z');
     stored.set('k2', '2026-01-01T10:01:00.000Z');
     const usage = open();
-    usage.touch('k1', '2026-01-01T10:05:00.000Z');
-    usage.touch('k2', '2026-01-01T10:05:00.000Z');
+    usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
+    usage.touch('k2', Date.parse('2026-01-01T10:05:00.000Z'));
     const times = await usage.lastUsed(['k1', 'k2']);
     assert.deepEqual([times.get('k1'), times.get('k2')], ['2026-01-01T10:07:00.000Z', '2026-01-01T10:05:00.000Z']);
     await usage.close();
@@ -65,7 +65,7 @@ describe('key usage', () => {
   it('tries again later what could not be stored', async () => {
     broken = true;
     const usage = open(5);
-    usage.touch('k1', '2026-01-01T10:05:00.000Z');
+    usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
     await eventually('storing has failed', () => warnings > 0);
     broken = false;
     await eventually('it is stored', () => stored.has('k1'));
@@ -74,7 +74,7 @@ describe('key usage', () => {
 
   it('keeps no more than ten thousand keys in memory', async () => {
     const usage = open();
-    for (let index = 0; index < 10_005; index += 1) usage.touch(`k${index}`, '2026-01-01T10:05:00.000Z');
+    for (let index = 0; index < 10_005; index += 1) usage.touch(`k${index}`, Date.parse('2026-01-01T10:05:00.000Z'));
     await usage.close();
     assert.equal(stored.size, 10_000);
   });
