@@ -10,6 +10,8 @@ const closeBrace = 0x7d;
 
 /** Whether a JSON text nests deeper than so many levels. Looks at the text alone: no recursion, whatever it holds. */
 export function deeperThan(text: string, levels: number): boolean {
+  // Each level is begun and ended by a character of its own; an unended one is no JSON.
+  if (text.length <= levels) return false;
   let level = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {

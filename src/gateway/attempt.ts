@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AttemptFailure, type Limit, refusedBy } from './attempt-failure.ts';
 import type { Timeouts } from './configuration.ts';
+import { Deadline } from './deadline.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /** What an answer's body can do to the attempt that brings it. */
@@ -62,7 +63,11 @@ export class Attempt implements UpstreamListener, AttemptControl {
   readonly #receive: Receive;
   #call: UpstreamCall | null = null;
   #settled = false;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #deadline = new Deadline(() => this.#ranOut());
+  /** What runs out with the deadline; null while nothing does. */
+  #limit: Limit | null = null;
+  /** Limits set so far. */
+  #armings = 0;
   #sentAt = 0;
   #headersAt: number | null = null;
   #contentAt: number | null = null;
@@ -87,9 +92,9 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   start(transport: Transport, request: UpstreamRequest): void {
-    this.#arm('connect', this.#limits.connectMs);
     const call = transport.call(request, this);
     this.#call = call;
+    if (this.#sentAt === 0 && !this.#settled) this.#arm('connect', this.#limits.connectMs);
     // It may have failed before there was anything to abort.
     if (this.#settled) call.abort();
   }
@@ -129,7 +134,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     // undici hands over empty chunks at times.
     if (this.#settled || chunk.length === 0) return;
     this.#arrivals += 1;
-    if (this.#contentAt !== null && !this.#ending) this.#timer?.refresh();
+    if (this.#contentAt !== null && !this.#ending && this.#limit !== null) this.#deadline.set(this.#limits.idleMs);
     if (this.#refusal !== null) this.#takeRefusal(this.#refusal, chunk);
     else this.#reception?.onData(chunk);
   }
@@ -165,7 +170,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#settled = true;
     this.#disarm();
     // Closing at once would cost the connection, which is free again with the end of the answer.
-    if (!this.#ended) this.#timer = setTimeout(() => this.#call?.abort(), lingerMs);
+    if (!this.#ended) this.#deadline.set(lingerMs);
     if (this.#paused) this.#call?.resume();
     this.#settle({ kind: 'served' });
   }
@@ -216,26 +221,30 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   #arm(limit: Limit, milliseconds: number): void {
-    this.#disarm();
-    this.#timer = setTimeout(() => this.#ranOut(limit), milliseconds);
+    this.#limit = limit;
+    this.#armings += 1;
+    this.#deadline.set(milliseconds);
   }
 
   /** After a long turn timers come before what has arrived meanwhile: that is looked at first. */
-  #ranOut(limit: Limit): void {
-    const timer = this.#timer;
-    const arrivals = this.#arrivals;
+  #ranOut(): void {
+    if (this.#settled) {
+      this.#call?.abort();
+      return;
+    }
+    const [limit, armings, arrivals] = [this.#limit, this.#armings, this.#arrivals];
     setImmediate(() => {
       const isQuiet = limit !== 'idle' || this.#ending || this.#arrivals === arrivals;
-      const isOver = this.#timer === timer && isQuiet;
-      if (!isOver || this.#settled || this.#paused) return;
+      if (limit === null || this.#limit !== limit || this.#armings !== armings || !isQuiet) return;
+      if (this.#settled || this.#paused) return;
       if (this.#refusal !== null) this.#refuse(this.#refusal);
       else this.failed({ kind: 'limit', limit });
     });
   }
 
   #disarm(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#limit = null;
+    this.#deadline.clear();
   }
 }
 

@@ -26,10 +26,11 @@ export function chatBody(request: ChatRequest, { model, asksUsage, continueFrom 
   const { bytes, text, members } = request;
   const remove = request.model === 'auto' ? ['reasoning'] : [];
   const open = text.indexOf('{');
-  const edits = [...editsOf(members, open, { replace: { model: asciiJson(model) }, remove })];
-  if (asksUsage && !asksForUsage(request)) edits.push(...usageEdits(request, open));
-  if (continueFrom !== null) edits.push(...prefillEdits(text, members, continueFrom));
-  return applyEdits(bytes, inPlace(edits));
+  const edits = editsOf(members, open, { replace: { model: asciiJson(model) }, remove });
+  const more: Edit[] = [];
+  if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(request, open));
+  if (continueFrom !== null) more.push(...prefillEdits(text, members, continueFrom));
+  return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));
 }
 
 /** Every `stream_options` is given `include_usage`; a request without gets one. */

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context } from 'koa';
 import { type Failure, failure } from '#domain/failure.ts';
-import { type ArrivalLimits, receiveBody } from '#http/receive-body.ts';
+import { type ArrivalLimits, bodyAtHand, receiveBody } from '#http/receive-body.ts';
 import { hasBody, mediaTypeRefusal } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { ownWords } from './attempt-failure.ts';
@@ -70,6 +70,8 @@ export async function readJsonBytes(
   if (refused !== null) return E.left(refused);
   if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge(maxBytes));
   if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
+  const atHand = bodyAtHand(ctx.req);
+  if (atHand !== null) return atHand.length > maxBytes ? E.left(tooLarge(maxBytes)) : E.right(atHand);
   const pieces: Buffer[] = [];
   let bytes = 0;
   const arrival = await receiveBody(ctx.req, limits, (piece) => {

@@ -88,10 +88,14 @@ export interface Provider {
 /** What of a client's headers any provider may see. */
 const passedOn = ['openai-beta', 'traceparent', 'tracestate', 'idempotency-key'];
 
-/** The client's headers that a provider is given, names and values in turn. */
-export function passedHeaders(headers: IncomingHttpHeaders): ReadonlyArray<string> {
-  return passedOn.flatMap((name) => {
+/** A provider's own headers and those of the client that it is given, names and values in turn. */
+export function withPassedHeaders(own: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {
+  let all: string[] | null = null;
+  for (const name of passedOn) {
     const value = headers[name];
-    return typeof value === 'string' ? [name, value] : [];
-  });
+    if (typeof value !== 'string') continue;
+    all ??= [...own];
+    all.push(name, value);
+  }
+  return all ?? own;
 }

@@ -8,6 +8,7 @@ import { inOrder, type Route, type Target } from './catalogue.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Client } from './client.ts';
 import { type Consumption, costOf } from './cost.ts';
+import { Deadline } from './deadline.ts';
 import type { ProviderRequest } from './provider.ts';
 import { providerRequestIdField } from './provider-request-id.ts';
 import type { Transport } from './transport.ts';
@@ -78,12 +79,13 @@ class Relay {
 
   async run(): Promise<void> {
     const { client, route, startedAt } = this.#call;
-    const total = setTimeout(() => this.#runOut(), route.totalMs - (performance.now() - startedAt));
+    const total = new Deadline(() => this.#runOut());
+    total.set(route.totalMs - (performance.now() - startedAt));
     client.onGone = () => this.#leave();
     try {
       this.#record(await this.#tryAll());
     } finally {
-      clearTimeout(total);
+      total.clear();
       client.onGone = null;
     }
   }

@@ -25,15 +25,17 @@ export interface MemberChanges {
 export function editsOf(members: ReadonlyArray<Member>, open: number, changes: MemberChanges): ReadonlyArray<Edit> {
   const { replace = {}, add = [], remove = [] } = changes;
   const edits: Edit[] = [];
-  const kept = members.filter(({ name }) => !remove.includes(name));
+  let kept = 0;
+  for (const { name, valueStart, end } of members) {
+    if (remove.includes(name)) continue;
+    kept += 1;
+    const text = Object.hasOwn(replace, name) ? replace[name] : undefined;
+    if (text !== undefined) edits.push({ start: valueStart, end, text });
+  }
   const missing = add.filter((name) => !members.some((member) => member.name === name));
   if (missing.length > 0) {
     const texts = missing.map((name) => `${JSON.stringify(name)}:${replace[name]}`);
-    edits.push({ start: open + 1, end: open + 1, text: texts.join(',') + (kept.length > 0 ? ',' : '') });
-  }
-  for (const { name, valueStart, end } of kept) {
-    const text = Object.hasOwn(replace, name) ? replace[name] : undefined;
-    if (text !== undefined) edits.push({ start: valueStart, end, text });
+    edits.push({ start: open + 1, end: open + 1, text: texts.join(',') + (kept > 0 ? ',' : '') });
   }
   edits.push(...removals(members, remove));
   return inPlace(edits);
@@ -58,6 +60,7 @@ function removals(members: ReadonlyArray<Member>, names: ReadonlyArray<string>):
 
 /** Edits in the order of their places; what is put before a place comes before what is done from there on. */
 export function inPlace(edits: ReadonlyArray<Edit>): ReadonlyArray<Edit> {
+  if (edits.length < 2) return edits;
   return edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
 }
 

@@ -68,7 +68,8 @@ export class KeyResolver {
   /** Forgets what it knows: a key was made, rotated or revoked. */
   changed({ type, data }: { readonly type: string; readonly data: JsonObject }): void {
     if (type === 'ApiKeyRevoked') this.#revoked.set(String(data.id), true);
-    if (type === 'ApiKeyRotated') this.#replaced.set(String(data.previousSecretHash), Date.parse(String(data.previousValidUntil)));
+    if (type === 'ApiKeyRotated')
+      this.#replaced.set(String(data.previousSecretHash), Date.parse(String(data.previousValidUntil)));
     if (type.startsWith('ApiKey')) this.#cache.clear();
   }
 

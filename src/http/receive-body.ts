@@ -38,6 +38,16 @@ export function receiveBody(req: IncomingMessage, limits: ArrivalLimits, take: T
   return receiver.arrival;
 }
 
+/** A body that came as a whole with its headers, as small ones do; null for one that must be received. */
+export function bodyAtHand(req: IncomingMessage): Buffer | null {
+  if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
+  const bytes: unknown = req.read();
+  if (!Buffer.isBuffer(bytes)) return null;
+  // All that is left of it is its end.
+  req.resume();
+  return bytes;
+}
+
 class BodyReceiver {
   readonly arrival: Promise<Arrival>;
   readonly #resolve: (arrival: Arrival) => void;

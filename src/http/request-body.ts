@@ -87,6 +87,7 @@ export function mediaTypeRefusal(ctx: Context): Failure | null {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return failure('unsupported-media-type', 'The body must not be compressed: send it without Content-Encoding.');
   }
+  if (headers['content-type'] === 'application/json') return null;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim());
   if (!jsonType.test(type)) {
     return failure('unsupported-media-type', 'The body must be JSON: send it with Content-Type: application/json.');

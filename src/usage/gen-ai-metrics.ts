@@ -18,9 +18,12 @@ const errorName = /^[\w.-]{1,64}$/;
 const byTarget = ['gen_ai_provider_name', 'gen_ai_request_model'] as const;
 const ofModel = ['gen_ai_operation_name', ...byTarget] as const;
 
-/** What the instruments ask of a meter of usage. */
-export interface LostCalls {
+/** Where the instruments have their calls from. */
+export interface CallSource {
+  /** Calls that never came here. */
   readonly callsLost: number;
+  /** Hands over what waits: the instruments are about to be read. */
+  readonly handOut: () => void;
 }
 
 /**
@@ -28,13 +31,15 @@ export interface LostCalls {
  * Prometheus' spelling. The requested model is the target's, as its provider calls it.
  * @returns what takes records of calls
  */
-export function genAiMetrics(registry: Registry, lost: LostCalls): (records: ReadonlyArray<CallRecord>) => void {
+export function genAiMetrics(registry: Registry, source: CallSource): (records: ReadonlyArray<CallRecord>) => void {
   const durations = new Histogram({
     name: 'gen_ai_client_operation_duration_seconds',
     help: 'Time from a call to the end of its answer, all attempts included',
     labelNames: [...ofModel, 'error_type'],
     buckets: seconds,
     registers: [registry],
+    // It is the first of them to be read.
+    collect: () => source.handOut(),
   });
   const firstChunks = new Histogram({
     name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
@@ -62,7 +67,7 @@ export function genAiMetrics(registry: Registry, lost: LostCalls): (records: Rea
     labelNames: byTarget,
     registers: [registry],
   });
-  countLost(registry, lost);
+  countLost(registry, source);
   const models = new BoundedNames(mostModels);
   const errors = new BoundedNames(mostErrors);
 
@@ -100,14 +105,14 @@ export function genAiMetrics(registry: Registry, lost: LostCalls): (records: Rea
   };
 }
 
-function countLost(registry: Registry, lost: LostCalls): void {
+function countLost(registry: Registry, source: CallSource): void {
   new Counter({
     name: 'switchyard_usage_calls_lost_total',
     help: 'Calls whose usage could not be recorded',
     registers: [registry],
     collect() {
       this.reset();
-      this.inc(lost.callsLost);
+      this.inc(source.callsLost);
     },
   });
 }

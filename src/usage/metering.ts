@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { type Usage, UsageOutlet } from '#src/gateway/call-record.ts';
 import { genAiMetrics } from './gen-ai-metrics.ts';
@@ -27,12 +26,12 @@ export function openMetering(options: MeteringOptions): Metering {
     get callsLost() {
       return recorder.callsLost + outlet.dropped;
     },
+    handOut: outlet.handOut,
   });
   return {
     usage: outlet,
     close: async () => {
-      // What the outlet holds back comes with the next turn.
-      await nextTurn();
+      outlet.handOut();
       await recorder.close();
     },
   };

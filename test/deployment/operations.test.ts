@@ -25,7 +25,7 @@ describe('docs/operations.md', () => {
   it('names metrics that there are', async () => {
     const metrics = createMetrics();
     metrics.watchProjections(async () => []);
-    genAiMetrics(metrics.registry, { callsLost: 0 });
+    genAiMetrics(metrics.registry, { callsLost: 0, handOut: () => undefined });
     const text = await metrics.text();
     metrics.close();
     const names = found(/`((?:switchyard|nodejs|process|gen_ai_client)_\w+)`/g);

@@ -7,7 +7,7 @@ import { callRecord } from './call-records.ts';
 describe('metrics of the gateway', () => {
   let metrics: Metrics;
   let observe: (records: ReadonlyArray<CallRecord>) => void;
-  const lost = { callsLost: 0 };
+  const lost = { callsLost: 0, handOut: () => undefined };
 
   beforeEach(() => {
     metrics = createMetrics();

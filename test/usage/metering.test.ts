@@ -6,7 +6,7 @@ import { openMetering } from '../../src/usage/metering.ts';
 import { callRecord } from './call-records.ts';
 
 describe('metering', () => {
-  it('measures and records calls once their turn is over, the last ones at its close', async () => {
+  it('measures calls when its metrics are read, and records them at its close', async () => {
     const metrics = createMetrics();
     const events = new AppendableEventStore();
     const write = () => undefined;
@@ -14,6 +14,7 @@ describe('metering', () => {
     const metering = openMetering({ events, node: 'n1', log, registry: metrics.registry });
     metering.usage.record(callRecord());
     metering.usage.record(callRecord());
+    assert.match(await metrics.text(), /gen_ai_client_operation_duration_seconds_count{.*} 2\n/);
     await metering.close();
     const [event] = events.log;
     const data = event?.data as unknown as UsageEvents['UsageRecorded'] | undefined;

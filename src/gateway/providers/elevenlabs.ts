@@ -9,10 +9,10 @@ import {
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
-  passedHeaders,
   type Reading,
   type SpeechFields,
   type Translated,
+  withPassedHeaders,
 } from '../provider.ts';
 import type { Transport } from '../transport.ts';
 import { wavHeader } from './wav-header.ts';
@@ -62,14 +62,10 @@ export class ElevenLabs implements Provider {
     return {
       request: {
         path: this.#path(path, `output_format=${format.outputFormat}`),
-        headers: [
-          ...this.#headers,
-          'content-type',
-          'application/json',
-          'accept',
-          '*/*',
-          ...passedHeaders(clientHeaders),
-        ],
+        headers: withPassedHeaders(
+          [...this.#headers, 'content-type', 'application/json', 'accept', '*/*'],
+          clientHeaders,
+        ),
         body: Buffer.from(JSON.stringify({ ...settingsIn(fields), text: fields.input, model_id: model })),
         streams: true,
       },
@@ -94,7 +90,7 @@ export class ElevenLabs implements Provider {
     return {
       request: {
         path: this.#path('/speech-to-text', ''),
-        headers: [...this.#headers, ...type, ...passedHeaders(clientHeaders)],
+        headers: withPassedHeaders([...this.#headers, ...type], clientHeaders),
         body: around(Buffer.from(`${before}--${boundary}\r\n`), Buffer.from(`\r\n--${boundary}--\r\n`)),
         streams: false,
       },

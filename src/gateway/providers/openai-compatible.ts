@@ -5,7 +5,7 @@ import {
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
-  passedHeaders,
+  withPassedHeaders,
 } from '../provider.ts';
 import type { Transport } from '../transport.ts';
 
@@ -16,6 +16,9 @@ export class OpenAiCompatible implements Provider {
   readonly name: string;
   readonly transport: Transport;
   readonly #headers: ReadonlyArray<string>;
+  readonly #chatHeaders: ReadonlyArray<string>;
+  readonly #chatStreamHeaders: ReadonlyArray<string>;
+  readonly #chatPath: string;
   readonly #base: URL;
 
   /** @param apiKey null where the provider needs none */
@@ -32,21 +35,23 @@ export class OpenAiCompatible implements Provider {
       'accept-encoding',
       'identity',
     ];
+    this.#chatHeaders = this.#headersFor('application/json', 'application/json');
+    this.#chatStreamHeaders = this.#headersFor('application/json', 'text/event-stream');
+    this.#chatPath = this.#path('/chat/completions');
   }
 
   chat({ body, streams, clientHeaders }: ProviderChat): ProviderRequest {
-    const accept = streams ? 'text/event-stream' : 'application/json';
-    const headers = this.#headersOf('application/json', accept, clientHeaders);
-    return asItCame({ path: this.#path('/chat/completions'), headers, body, streams });
+    const headers = withPassedHeaders(streams ? this.#chatStreamHeaders : this.#chatHeaders, clientHeaders);
+    return asItCame({ path: this.#chatPath, headers, body, streams });
   }
 
   speech({ body, clientHeaders }: ProviderSpeech): ProviderRequest {
-    const headers = this.#headersOf('application/json', '*/*', clientHeaders);
+    const headers = withPassedHeaders(this.#headersFor('application/json', '*/*'), clientHeaders);
     return asItCame({ path: this.#path('/audio/speech'), headers, body, streams: true });
   }
 
   transcription({ body, contentType, streams, clientHeaders }: ProviderTranscription): ProviderRequest {
-    const headers = this.#headersOf(contentType, '*/*', clientHeaders);
+    const headers = withPassedHeaders(this.#headersFor(contentType, '*/*'), clientHeaders);
     return asItCame({ path: this.#path('/audio/transcriptions'), headers, body, streams });
   }
 
@@ -54,8 +59,8 @@ export class OpenAiCompatible implements Provider {
     return this.#base.pathname.replace(/\/$/, '') + under + this.#base.search;
   }
 
-  #headersOf(contentType: string, accept: string, clientHeaders: ProviderChat['clientHeaders']): ReadonlyArray<string> {
-    return [...this.#headers, 'content-type', contentType, 'accept', accept, ...passedHeaders(clientHeaders)];
+  #headersFor(contentType: string, accept: string): ReadonlyArray<string> {
+    return [...this.#headers, 'content-type', contentType, 'accept', accept];
   }
 }
 
