@@ -1,4 +1,5 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { microseconds } from './pacing.ts';
 
 /** What to send; handed over as JSON in the first argument. */
@@ -30,72 +31,101 @@ export interface StreamLoadResult {
 
 const { url, headers, body, lanes, seconds } = JSON.parse(process.argv[2] ?? '{}') as StreamLoad;
 
-const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
-const options = {
-  agent,
-  method: 'POST',
-  headers: { ...headers, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
-};
+const { hostname, port, host, pathname } = new URL(url);
+const request = [
+  `POST ${pathname} HTTP/1.1`,
+  `Host: ${host}`,
+  ...Object.entries({ ...headers, 'content-type': 'application/json' }).map(([name, value]) => `${name}: ${value}`),
+  `Content-Length: ${Buffer.byteLength(body)}`,
+  '',
+  body,
+].join('\r\n');
+const success = 'HTTP/1.1 200 ';
 const firstContent = /"content":"(\d+) (\d+)"/;
+const endOfStream = /data: \[DONE\]\n\n(?:\r\n)?0\r\n\r\n$/;
 
 const ways: number[] = [];
 let failed = 0;
 let firstFailure: string | null = null;
 
-/** One stream, to its end. Rejects when it breaks. */
-function stream(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const startedAt = microseconds();
-    const req = request(url, options, (res) => {
-      readStream(res, startedAt, resolve, reject);
+/**
+ * A connection that has one stream after the other, read as bytes: what a client's own parser takes is not to be
+ * counted as the gateway's, and this process shares the machine with what it measures.
+ */
+class Lane {
+  readonly #socket: Socket;
+  #startedAt = 0;
+  #beginning: string | null = '';
+  #end = '';
+  #settle: ((failure: string | null) => void) | null = null;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => this.#read(chunk.toString('latin1')));
+    socket.on('error', (error) => this.#settle?.(String(error)));
+    socket.on('close', () => this.#settle?.(`The connection closed after ${JSON.stringify(this.#end)}`));
+  }
+
+  /** One stream, to its end. @returns why it is no success; null when it is */
+  stream(): Promise<string | null> {
+    this.#beginning = '';
+    this.#end = '';
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      this.#startedAt = microseconds();
+      this.#socket.write(request);
     });
-    req.once('error', reject);
-    req.end(body);
-  });
+  }
+
+  close(): void {
+    this.#settle = null;
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    if (this.#beginning !== null) this.#readBeginning(this.#beginning + text);
+    this.#end = (this.#end + text).slice(-32);
+    if (endOfStream.test(this.#end)) this.#settle?.(this.#beginning === null ? null : 'There was no content.');
+  }
+
+  #readBeginning(beginning: string): void {
+    const arrivedAt = microseconds();
+    this.#beginning = beginning;
+    if (beginning.length >= success.length && !beginning.startsWith(success)) {
+      this.#settle?.(beginning);
+      return;
+    }
+    const [, receivedAt, sentAt] = firstContent.exec(beginning) ?? [];
+    if (receivedAt === undefined) return;
+    ways.push(Number(receivedAt) - this.#startedAt + arrivedAt - Number(sentAt));
+    this.#beginning = null;
+  }
 }
 
-function readStream(
-  res: IncomingMessage,
-  startedAt: number,
-  resolve: () => void,
-  reject: (error: Error) => void,
-): void {
-  let beginning: string | null = '';
-  let end = '';
-  res.on('data', (chunk: Buffer) => {
-    if (beginning !== null) {
-      const arrivedAt = microseconds();
-      beginning += chunk.toString();
-      const [, receivedAt, sentAt] = firstContent.exec(beginning) ?? [];
-      if (receivedAt !== undefined) {
-        ways.push(Number(receivedAt) - startedAt + arrivedAt - Number(sentAt));
-        beginning = null;
-      }
-    }
-    end = chunk.length >= 16 ? chunk.toString('latin1', chunk.length - 16) : end + chunk.toString('latin1');
-  });
-  res.once('error', reject);
-  res.once('end', () => {
-    if (beginning === null && end.endsWith('data: [DONE]\n\n')) resolve();
-    else reject(new Error(`${res.statusCode}: ${beginning ?? ''} … ${end}`));
-  });
+async function connected(): Promise<Lane> {
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  await once(socket, 'connect');
+  return new Lane(socket);
 }
 
 const started = performance.now();
 const last = started + seconds * 1_000;
 
 async function runLane(): Promise<void> {
+  let lane = await connected();
   do {
-    await stream().catch((error: unknown) => {
-      failed += 1;
-      firstFailure ??= String(error);
-    });
+    const failure = await lane.stream();
+    if (failure === null) continue;
+    failed += 1;
+    firstFailure ??= failure;
+    lane.close();
+    lane = await connected();
   } while (performance.now() < last && failed < 100);
+  lane.close();
 }
 
 await Promise.all(Array.from({ length: lanes }, runLane));
 const elapsed = (performance.now() - started) / 1_000;
-agent.destroy();
 
 const sorted = ways.toSorted((one, other) => one - other);
 const outcome: StreamLoadResult = {
