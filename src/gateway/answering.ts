@@ -50,9 +50,3 @@ export function pushHeader(fields: string[], { headers }: AnswerHead, name: stri
 function isSendable(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
-
-/** Whether an answer's bytes are those of its content: it was asked for without compression. */
-export function isPlain(headers: IncomingHttpHeaders): boolean {
-  const encoding = headers['content-encoding'];
-  return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
-}

@@ -4,11 +4,14 @@ import { type ErrorObject, errorCode, errorType, gatewayError } from '#http/gate
 import type { JsonObject } from '#src/json.ts';
 import { type ProviderError, providerErrorIn } from './chat-event.ts';
 import type { Timeouts } from './configuration.ts';
+import { contentOf } from './content-encoding.ts';
 import { isObject, parsedJson } from './json-value.ts';
 import { providerRequestIdIn } from './provider-request-id.ts';
 
 /** A limit that ran out: `firstContent`, … */
 export type Limit = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
+
+const noBytes = Buffer.alloc(0);
 
 /** How an attempt at a target failed. */
 export type AttemptFailure =
@@ -25,7 +28,7 @@ export interface Refused {
   readonly kind: 'refused';
   readonly status: number;
   readonly error: ProviderError | null;
-  /** As it came; null for an error inside a stream. */
+  /** As it came, decompressed; null for an error inside a stream. */
   readonly body: Buffer | null;
   readonly retryAfterMs: number | null;
   readonly shouldRetry: string | null;
@@ -33,8 +36,12 @@ export interface Refused {
   readonly requestId: string | null;
 }
 
-/** Reads a refusal. @param body what came of it, 1 MiB at most */
-export function refusedBy(status: number, headers: IncomingHttpHeaders, body: Buffer): Refused {
+/** The bytes of a refusal that are looked at. */
+export const refusalBytesAtMost = 1024 * 1024;
+
+/** Reads a refusal. @param sent what came of it, `refusalBytesAtMost` at most */
+export function refusedBy(status: number, headers: IncomingHttpHeaders, sent: Buffer): Refused {
+  const body = contentOf(headers, sent, refusalBytesAtMost) ?? noBytes;
   const value = parsedJson(body);
   const error = isObject(value) ? providerErrorIn(value) : null;
   const shouldRetry = headers['x-should-retry'];
@@ -230,7 +237,8 @@ export function retryAfterOf(headers: IncomingHttpHeaders, now: number): number 
   const header = headers['retry-after']?.trim();
   if (header === undefined || header === '') return null;
   if (/^\d+(?:\.\d+)?$/.test(header)) return bounded(Number(header) * 1_000);
-  const date = Date.parse(header);
+  // Date.parse makes a date of much that is none.
+  const date = /\d:\d\d:\d\d/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? null : bounded(date - now);
 }
 

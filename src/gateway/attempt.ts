@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AttemptFailure, type Limit, refusedBy } from './attempt-failure.ts';
+import { type AttemptFailure, type Limit, refusalBytesAtMost, refusedBy } from './attempt-failure.ts';
 import type { Timeouts } from './configuration.ts';
 import { Deadline } from './deadline.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
@@ -47,9 +47,6 @@ interface RefusalParts {
   readonly chunks: Buffer[];
   bytes: number;
 }
-
-/** The bytes of a refusal that are looked at. */
-const refusalBytesAtMost = 1024 * 1024;
 
 const lingerMs = 1_000;
 const endingMs = 3_000;

@@ -1,8 +1,9 @@
-import { type AnswerHead, type Answering, answerFields, isPlain } from './answering.ts';
+import { type AnswerHead, type Answering, answerFields } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
 import { type AttemptFailure, errorInStream, refusedInside } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens } from './chat-event.ts';
 import type { Client } from './client.ts';
+import { isPlain } from './content-encoding.ts';
 import { isObject, parsedJson } from './json-value.ts';
 import { type SseBatch, SseSplitter } from './sse-splitter.ts';
 import type { Meaning, StreamMeaning } from './stream-meaning.ts';

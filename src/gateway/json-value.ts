@@ -1,9 +1,12 @@
 import type { Json, JsonObject } from '#src/json.ts';
 
-/** The JSON value in a text or in bytes of UTF-8; undefined for what is none. Never throws. */
-export function parsedJson(text: string | Buffer): Json | undefined {
+const byteOrderMark = '\ufeff';
+
+/** The JSON value in a text or in bytes of UTF-8, with or without its mark; undefined for what is none. Never throws. */
+export function parsedJson(json: string | Buffer): Json | undefined {
+  const text = typeof json === 'string' ? json : json.toString('utf8');
   try {
-    return JSON.parse(typeof text === 'string' ? text : text.toString('utf8')) as Json;
+    return JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Json;
   } catch {
     return undefined;
   }

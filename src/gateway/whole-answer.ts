@@ -1,8 +1,9 @@
-import { type AnswerHead, type Answering, answerFields, isPlain } from './answering.ts';
+import { type AnswerHead, type Answering, answerFields } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
 import { type AttemptFailure, refusedInside } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import type { Client } from './client.ts';
+import { contentOf } from './content-encoding.ts';
 import { audioSecondsIn } from './cost.ts';
 import { isObject, parsedJson } from './json-value.ts';
 
@@ -14,6 +15,8 @@ export interface WholeAnswerOptions {
 
 /** The bytes of a whole answer that are held at most. */
 const answerBytesAtMost = 64 * 1024 * 1024;
+/** A few bytes may be made of very many: nothing else goes on meanwhile. */
+const decompressedBytesAtMost = 16 * 1024 * 1024;
 
 const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
@@ -56,10 +59,12 @@ export class WholeAnswer implements Answering {
     // It begins and ends at once: there is nothing to break off.
   }
 
-  #deliver(head: AnswerHead, body: Buffer): AttemptFailure | null {
+  #deliver(head: AnswerHead, sent: Buffer): AttemptFailure | null {
     const { client } = this.#options;
+    const body = contentOf(head.headers, sent, decompressedBytesAtMost);
+    if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
-    const failure = this.#judge(head, contentType, body);
+    const failure = this.#judge(contentType, body);
     if (failure !== null) return failure;
     const translate = head.reading?.translate;
     const translated = translate === undefined ? { contentType, body } : translate(body);
@@ -69,9 +74,8 @@ export class WholeAnswer implements Answering {
     return null;
   }
 
-  #judge({ headers }: AnswerHead, contentType: string, body: Buffer): AttemptFailure | null {
+  #judge(contentType: string, body: Buffer): AttemptFailure | null {
     const { mustHave } = this.#options;
-    if (!isPlain(headers)) return malformed;
     if (mustHave === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
     const value = parsedJson(body);
     if (!isObject(value)) return malformed;

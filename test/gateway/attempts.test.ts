@@ -100,6 +100,8 @@ describe('Retry-After', () => {
     [{ 'retry-after': 'Mon, 05 Jan 2026 09:30:03 GMT' }, 3_000],
     [{ 'retry-after': 'Mon, 05 Jan 2026 09:29:00 GMT' }, 0],
     [{ 'retry-after': 'later' }, null],
+    [{ 'retry-after': 'in 5' }, null],
+    [{ 'retry-after': '-5' }, null],
     [{ 'retry-after': '' }, null],
     [{ 'retry-after': '99999999' }, 86_400_000],
   ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type Behaviour, bytes, completion, error, FakeProvider, json, reset, silence } from './fake-provider.ts';
 import { eventually, type GatewayService, openChat, post, sendAndLeave, startGateway } from './gateway-service.ts';
 import { twoProviders } from './two-providers.ts';
@@ -75,6 +76,28 @@ describe('chat, not streamed', () => {
       assert.equal(answer.headers.get('x-switchyard-provider-request-id'), 'req_1');
       assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
       assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
+    });
+
+    it('are read with a byte order mark, and where they are compressed in spite of what was asked', async () => {
+      const said = JSON.stringify(completion('said'));
+      const type = { 'content-type': 'application/json' };
+      primary.answers(bytes(`\ufeff${said}`, type));
+      assert.deepEqual((await post(service, path, chat)).json(), completion('said'));
+      for (const [encoding, compress] of [
+        ['gzip', gzipSync],
+        ['deflate', deflateSync],
+        ['br', brotliCompressSync],
+        ['zstd', zstdCompressSync],
+      ] as const) {
+        primary.answers(bytes(compress(said), { ...type, 'content-encoding': encoding }));
+        const answer = await post(service, path, chat);
+        assert.equal(answer.text, said, encoding);
+        assert.equal(answer.headers.get('content-encoding'), null);
+        assert.deepEqual(service.records.at(-1)?.tokens, { input: 5, output: 7 });
+      }
+      const bomb = gzipSync(Buffer.alloc(20_000_000, ' '));
+      primary.answers(bytes(bomb, { ...type, 'content-encoding': 'gzip' }));
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/other-y');
     });
 
     it('lose reasoning with auto, and keep it with a named model', async () => {
@@ -252,6 +275,19 @@ describe('chat, not streamed', () => {
       assert.equal(answer.status, 503);
       assert.equal(errorOf(answer).code, 'provider_unreachable');
       assert.equal(answer.headers.get('retry-after'), '1');
+    });
+
+    it('a refusal that is compressed is read all the same', async () => {
+      const told = JSON.stringify({
+        error: { message: 'No.', type: 'invalid_request_error', param: null, code: 'no' },
+      });
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      primary.answers(bytes(gzipSync(told), headers, 400));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 400);
+      assert.equal(answer.text, told);
+      primary.answers(bytes('no gzip', headers, 400));
+      assert.equal(errorOf(await post(service, path, chat)).message, 'The provider refused with status 400.');
     });
 
     it('a provider’s own 4xx comes back byte by byte', async () => {

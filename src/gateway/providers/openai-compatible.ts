@@ -31,7 +31,7 @@ export class OpenAiCompatible implements Provider {
       ...keyHeaders(apiKey, configuration.apiKeyHeader),
       'user-agent',
       'switchyard',
-      // Answers are looked at: compressed ones could not be.
+      // Answers are looked at as they come: compressed ones could not be.
       'accept-encoding',
       'identity',
     ];
