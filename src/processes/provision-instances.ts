@@ -117,7 +117,7 @@ class Provisioning {
       await this.#do(step, found);
       return null;
     } catch (error) {
-      if (error instanceof HandlingRefused) return problemOf(step, error.failure);
+      if (error instanceof HandlingRefused) return problemOf(step, error.failure, found.state);
       if (error instanceof Error && error.name === 'AbortError') throw error;
       this.#tools.log.error({ err: error, instance: this.#id, operation: this.#number, step }, 'a step failed');
       return { reason: `${titleOf(step)} could not be done just now.`, forGood: false };
@@ -218,12 +218,19 @@ const tooLarge = failure('append-too-large', 'It takes more than 1 MiB with its 
 /** What trying again may mend by itself; any other refusal stays as it is. */
 const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
 
-function problemOf(step: Step, { code, detail }: Failure): Problem {
+function problemOf(step: Step, { code, detail }: Failure, state: NonNullable<InstanceState>): Problem {
   if (code === 'append-too-large') {
-    const advice = 'Shorten the field values that stand in it, or the flow in the template.';
-    return { reason: `${titleOf(step)} is too large to be stored. ${detail} ${advice}`, forGood: true };
+    const reason = `${titleOf(step)} is too large to be stored. ${detail} A retry comes to the same: ${shorter(state)}`;
+    return { reason, forGood: true };
   }
   return { reason: detail, forGood: !passing.has(code) };
+}
+
+/** What comes to something smaller. A retry keeps version and values; one that never was active has its version. */
+function shorter({ base }: NonNullable<InstanceState>): string {
+  return base === null
+    ? 'upgrade to a newer version with shorter newFieldValues, or delete the instance and create it again with shorter fieldValues.'
+    : 'upgrade again with shorter newFieldValues, or to a version that says less.';
 }
 
 function titleOf({ resource, key }: Step): string {

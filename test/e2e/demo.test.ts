@@ -92,7 +92,10 @@ describe('npm run demo', function () {
         [undone.lastOperation?.outcome, undone.lastOperation?.templateVersionId],
         ['undone', ids.TRACKER_3],
       );
-      assert.match(undone.lastOperation?.reason ?? '', /^The flow "track" is too large to be stored\..*Shorten/);
+      assert.match(
+        undone.lastOperation?.reason ?? '',
+        /^The flow "track" is too large to be stored\..*upgrade again with shorter newFieldValues/,
+      );
     } finally {
       await admin.close();
     }

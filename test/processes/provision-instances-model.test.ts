@@ -250,6 +250,8 @@ const others: ReadonlyArray<Action> = [
 ];
 /** More than an upgrade to the second version takes. */
 const appendsOfUpgrade = 14;
+/** More than the first provisioning takes. */
+const appendsOfProvisioning = 12;
 
 /** @param between what happens after a worker fell asleep before so many appends, and before it wakes up */
 async function sleeping(appends: number, between: (run: Run) => Promise<void>): Promise<void> {
@@ -274,6 +276,26 @@ describe('provision-instances, whatever comes between', () => {
       { numRuns: Number(process.env.MODEL_RUNS ?? 40) },
     );
   });
+
+  for (const wakes of ['after it', 'before it', 'in the middle of it']) {
+    it(`leaves nothing of a first provisioning that an upgrade superseded, whose worker wakes up ${wakes}`, async function () {
+      this.timeout(60_000);
+      for (let appends = 0; appends <= appendsOfProvisioning; appends += 1) {
+        const run = await Run.begun();
+        await run.act({ do: 'start' });
+        await run.act({ do: 'pass', worker: 0, appends });
+        await run.act({ do: 'upgrade', to: 1 });
+        assert.equal(run.last, 1);
+        if (wakes === 'in the middle of it') {
+          await run.act({ do: 'start' });
+          await run.act({ do: 'pass', worker: 0, appends: 2 });
+        }
+        if (wakes !== 'after it') await run.act({ do: 'pass', worker: wakes === 'before it' ? 0 : 1, appends: 3 });
+        await run.settle();
+        await run.check();
+      }
+    });
+  }
 
   for (const other of others) {
     const what = other.do === 'upgrade' ? `an upgrade to version ${other.to + 1}` : 'a deletion';

@@ -217,6 +217,51 @@ describe('provision-instances', () => {
     assert.deepEqual(await story.project(), { flows: [], profiles: [], stores: [] });
   });
 
+  describe('where a flow is too large with its fields filled in', () => {
+    const long = 'x'.repeat(400_000);
+    const greeting = payloadFlow({ flowSchema: '{{fields.name}}{{fields.name}}{{fields.name}}' });
+    const growing = { ...contents, payload: payload({ flows: [greeting] }) };
+
+    it('undoes an upgrade, and says that a retry does not help, but another upgrade to the same version', async () => {
+      const { story, id, first } = await provisioned();
+      const target = await story.version(growing);
+      await story.upgrade(id, target, { newFieldValues: { name: long } });
+      await story.drive.settle();
+      const undone = await story.instance(id);
+      assert.deepEqual([undone.templateVersionId, undone.lastOperation?.outcome], [first, 'undone']);
+      const advice =
+        /too large.*A retry comes to the same: upgrade again with shorter newFieldValues, or to a version that says less\.$/;
+      assert.match(undone.lastOperation?.reason ?? '', advice);
+      await story.retry(id);
+      await story.drive.settle();
+      const { reason, outcome } = (await story.instance(id)).lastOperation ?? {};
+      assert.deepEqual([reason, outcome], [undone.lastOperation?.reason, 'undone']);
+      await story.upgrade(id, target, { newFieldValues: { name: 'Weber' } });
+      await story.drive.settle();
+      const { status, templateVersionId } = await story.instance(id);
+      assert.deepEqual([status, templateVersionId], ['active', target]);
+    });
+
+    it('fails a first provisioning, and says that a retry does not help, but a newer version or another instance', async () => {
+      const story = await InstanceStory.begun();
+      const first = await story.version(growing);
+      const id = await story.create(first, { name: long });
+      await story.drive.settle();
+      const failed = await story.instance(id);
+      assert.equal(failed.status, 'failed');
+      const advice =
+        /too large.*A retry comes to the same: upgrade to a newer version with shorter newFieldValues, or delete the instance and create it again with shorter fieldValues\.$/;
+      assert.match(failed.lastOperation?.reason ?? '', advice);
+      await story.retry(id);
+      await story.drive.settle();
+      assert.equal((await story.instance(id)).lastOperation?.reason, failed.lastOperation?.reason);
+      await story.upgrade(id, await story.version(growing), { newFieldValues: { name: 'Weber' } });
+      const another = await story.create(first, { name: 'Weber' });
+      await story.drive.settle();
+      for (const each of [id, another]) assert.equal((await story.instance(each)).status, 'active');
+    });
+  });
+
   it('goes on where the template could not be read for a while', async () => {
     const story = await InstanceStory.begun();
     const id = await story.create(await story.version(contents), { name: 'Weber' });
