@@ -26,6 +26,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import type { BlobStore } from '#src/blob-store/blob-store.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { openMetering } from '#src/usage/metering.ts';
+import { isBegun } from './bootstrap.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config, Limits } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -85,10 +86,10 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   const opened = new AsyncDisposableStack();
   try {
     const stores = await openStores(config, options, opened);
-    const handler = new CommandHandler({ store: stores.events, soleWriter: stores.soleWriter });
+    const { handler } = stores;
     if (config.roles.has('control-plane')) {
       const { log, tellKey } = options;
-      await makeFirstStart({ ...stores, handler, givenKey: config.bootstrapApiKey, tellKey, log });
+      await makeFirstStart({ ...stores, givenKey: config.bootstrapApiKey, tellKey, log });
     }
     const processes = startProcesses(stores, config, handler, options.log, opened);
     const { directory, events, projections, metrics } = stores;
@@ -141,7 +142,7 @@ interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
   readonly events: EventStore;
-  readonly soleWriter: boolean;
+  readonly handler: CommandHandler;
   readonly projections: ProjectionsProgress;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
@@ -166,6 +167,7 @@ async function openStores(
   const { events, forProjector, soleWriter } = await openEventStore(config, { log, metrics, onFatal });
   opened.defer(() => events.close());
   await reachedAtStart('EVENT_STORE_URL', log, () => events.lastPosition());
+  const handler = new CommandHandler({ store: events, soleWriter });
   const node = nodeName();
   const { documents, projections, saveKeysLastUsed, leases } = await openReadStore(config, {
     forProjector,
@@ -177,13 +179,14 @@ async function openStores(
   opened.defer(() => keyUsage.close());
   const checkpoints = openCheckpoints(config);
   opened.defer(() => checkpoints.close());
-  const subjectKeys = openSubjectKeys(config);
+  const isLogBegun = () => reachedAtStart('EVENT_STORE_URL', log, () => isBegun(handler));
+  const subjectKeys = await openSubjectKeys(config, { isLogBegun, log });
   opened.defer(() => subjectKeys.close());
   const personalData = new PersonalData(subjectKeys);
   const blobs = await openBlobStore(config);
   opened.defer(() => blobs.close());
   const read = { projections, documents, keyUsage, checkpoints, leases, personalData };
-  return { directory, metrics, events, soleWriter, node, blobs, ...read };
+  return { directory, metrics, events, handler, node, blobs, ...read };
 }
 
 function openCheckpoints({ readStore, dataDir }: Config): CheckpointStore {

@@ -245,6 +245,17 @@ describe('starting', function () {
     expectStatus(await second.client.get(`/v1/projects/${id}`), 200);
   });
 
+  it('warns where the log has lost the keys of its personal data, and not where it begins with them', async () => {
+    const warning = 'no keys of personal data';
+    const first = await start({ LOG_LEVEL: 'warn' });
+    await first.stop();
+    assert.ok(!first.stdout.includes(warning), first.stdout);
+    for (const ending of ['', '-wal', '-shm']) rmSync(join(folder.path, `subject-keys.db${ending}`), { force: true });
+    const second = await start({ LOG_LEVEL: 'warn' });
+    await second.stop();
+    assert.ok(second.stdout.includes(warning), second.stdout);
+  });
+
   it('says 503 while a long log fills the read models, never that a key or a resource is not there', async () => {
     const first = await start();
     const { projectId } = expectStatus(await first.client.get('/v1/me'), 200);
