@@ -94,12 +94,16 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       clientEmail: 'weber@example.com',
     });
     assert.ok(reply.status === 200 || reply.status === 201, reply.text);
-    const { projects } = expectStatus(
-      await client.get<{ projects: Array<Named & { organizationId: string }> }>('/v1/projects'),
-      200,
-    );
-    const project = projects.find((each) => each.organizationId === reply.body.organizationId);
-    return { organizationId: reply.body.organizationId, projectId: project?.id ?? '' };
+    const { organizationId } = reply.body;
+    const project = await until(async () => {
+      const { projects } = expectStatus(
+        await client.get<{ projects: Array<Named & { organizationId: string }> }>('/v1/projects'),
+        200,
+      );
+      return projects.find((each) => each.organizationId === organizationId) ?? null;
+    }, settleMilliseconds);
+    assert.ok(project, 'the project of a customer is not listed');
+    return { organizationId, projectId: project.id };
   }
 
   async function published(client: Client, ofTemplate: string, body: JsonObject): Promise<string> {
