@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import { chatService, messages, path, short } from './chat-service.ts';
 import {
   type Behaviour,
   bytes,
@@ -16,14 +17,9 @@ import {
   stream,
   words,
 } from './fake-provider.ts';
-import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
-import { twoProviders } from './two-providers.ts';
+import { eventually, type GatewayService, openChat, post } from './gateway-service.ts';
 
-const path = '/v1/chat/completions';
-const messages = [{ role: 'user', content: 'hi' }];
 const chat = { model: 'large', messages, stream: true };
-/** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
-const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 const runsOut = /silence|never content|stall|without an end/;
 
 const inside = (code: string): string =>
@@ -66,32 +62,17 @@ function readStream(body: string): Streamed {
 const whole = (text: string): Streamed => ({ text, finish: 'stop', error: null, isDone: true });
 
 describe('chat, streamed', () => {
-  const providers = twoProviders();
+  const given = chatService({
+    primary: stream(saying('from', ' the', ' primary')),
+    backup: stream(saying('from', ' the', ' backup')),
+  });
+  const { configuration } = given;
   let primary: FakeProvider;
   let backup: FakeProvider;
   let service: GatewayService;
 
-  beforeEach(async () => {
-    ({ primary, backup } = providers);
-    service = await startGateway(configuration());
-    primary.answers(stream(saying('from', ' the', ' primary')));
-    backup.answers(stream(saying('from', ' the', ' backup')));
-  });
-  afterEach(() => service.stop());
-
-  const configuration = (model: object = {}, timeouts: object = {}) => ({
-    providers: {
-      primary: { kind: 'openai-compatible', baseUrl: primary.baseUrl, timeouts },
-      backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl, timeouts },
-    },
-    models: {
-      large: {
-        targets: [{ provider: 'primary', model: 'gpt-x' }],
-        fallbacks: [{ provider: 'backup', model: 'other-y', prefill: true }],
-        price: { inputPerMillion: 1, outputPerMillion: 1 },
-        ...model,
-      },
-    },
+  beforeEach(() => {
+    ({ primary, backup, service } = given);
   });
 
   const tries = () => [primary.seen.length, backup.seen.length];
@@ -135,7 +116,7 @@ describe('chat, streamed', () => {
     assert.equal(answer.headers.get('openai-processing-ms'), '7');
     assert.equal(answer.headers.get('x-accel-buffering'), 'no');
     assert.deepEqual(service.records[0]?.tokens, { input: 2, output: 3 });
-    assert.equal(service.records[0]?.cost, 0.000005);
+    assert.equal(service.records[0]?.cost, 0.000028);
   });
 
   it('takes chunks cut anywhere: in a character, in "data:", in a line end', async () => {

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { chatService, messages, path, short } from './chat-service.ts';
 import { type Behaviour, bytes, completion, error, FakeProvider, json, reset, silence } from './fake-provider.ts';
 import { eventually, type GatewayService, openChat, post, sendAndLeave, startGateway } from './gateway-service.ts';
-import { twoProviders } from './two-providers.ts';
 
-const path = '/v1/chat/completions';
-const messages = [{ role: 'user', content: 'hi' }];
 const chat = { model: 'large', messages };
-/** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
-const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 
 const cutAnswer: Behaviour = (res) => {
   res.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
@@ -22,35 +18,17 @@ const stalledAnswer: Behaviour = (res) => {
 };
 
 describe('chat, not streamed', () => {
-  const providers = twoProviders();
+  const given = chatService({
+    primary: json(completion('from the primary')),
+    backup: json(completion('from the backup')),
+  });
+  const { configuration } = given;
   let primary: FakeProvider;
   let backup: FakeProvider;
   let service: GatewayService;
 
-  beforeEach(async () => {
-    ({ primary, backup } = providers);
-    service = await startGateway(configuration());
-    primary.answers(json(completion('from the primary')));
-    backup.answers(json(completion('from the backup')));
-  });
-  afterEach(() => service.stop());
-
-  const configuration = (model: object = {}, timeouts: object = {}) => ({
-    providers: {
-      primary: { kind: 'openai-compatible', baseUrl: primary.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts },
-      backup: { kind: 'openai-compatible', baseUrl: backup.baseUrl, timeouts },
-    },
-    models: {
-      large: {
-        targets: [{ provider: 'primary', model: 'gpt-x' }],
-        fallbacks: [{ provider: 'backup', model: 'other-y' }],
-        price: { inputPerMillion: 2, outputPerMillion: 8 },
-        ...model,
-      },
-      alone: { targets: [{ provider: 'primary', model: 'gpt-x' }], retries: 1 },
-      small: { targets: [{ provider: 'backup', model: 's' }] },
-    },
-    auto: { chat: { balanced: 'large', fast: 'small' } },
+  beforeEach(() => {
+    ({ primary, backup, service } = given);
   });
 
   const errorOf = (answer: { json: () => unknown }) =>
@@ -154,16 +132,14 @@ describe('chat, not streamed', () => {
 
     it('tell another media type, and a body that is too large', async () => {
       assert.equal((await post(service, path, '{}', { 'content-type': 'text/plain' })).status, 415);
-      await service.stop();
-      service = await startGateway(configuration(), { limits: { jsonBytes: 1_000 } });
+      service = await given.restart(configuration(), { limits: { jsonBytes: 1_000 } });
       const answer = await post(service, path, { ...chat, x: 'y'.repeat(2_000) });
       assert.equal(answer.status, 413);
       assert.equal(errorOf(answer).code, 'body_too_large');
     });
 
     it('need the scope', async () => {
-      await service.stop();
-      service = await startGateway(configuration(), { caller: { scopes: new Set(['gateway:read']) } });
+      service = await given.restart(configuration(), { caller: { scopes: new Set(['gateway:read']) } });
       const answer = await post(service, path, chat);
       assert.equal(answer.status, 403);
       assert.equal(errorOf(answer).type, 'permission_error');
@@ -323,8 +299,7 @@ describe('chat, not streamed', () => {
         { provider: 'backup', model: 'b', weight: 1 },
       ];
       let draw = 0;
-      await service.stop();
-      service = await startGateway(configuration({ targets, fallbacks: [], retries: 0 }), { random: () => draw });
+      service = await given.restart(configuration({ targets, fallbacks: [], retries: 0 }), { random: () => draw });
       assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/a');
       draw = 0.75;
       assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/b');
