@@ -29,6 +29,7 @@ export async function openGateway({ gatewayConfig, dataDir }: Config, log: Logge
     // The folder is there, is this node's alone, and is no disk in memory, as that for temporary files may be.
     temporaryFolder: dataDir,
   });
+  if (file === null) log.info('no GATEWAY_CONFIG: the sandbox answers, and no model');
   file?.watch((configuration) => gateway.configure(configuration));
   return {
     gateway,

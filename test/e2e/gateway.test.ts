@@ -49,7 +49,8 @@ describe('gateway of the whole service', function () {
     });
 
   it('answers from the sandbox without a configuration, and says so', async () => {
-    await start();
+    await start({ LOG_LEVEL: 'info' });
+    assert.ok(await until(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
     const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
     assert.equal(answer.model, 'switchyard-sandbox');
     assert.match(answer.choices[0]?.message.content ?? '', /sandbox and no model\. You said: hello/);
