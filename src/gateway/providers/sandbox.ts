@@ -65,7 +65,7 @@ async function answer({ path, body }: UpstreamRequest): Promise<LocalAnswer> {
 
 function chat(request: JsonObject): LocalAnswer {
   const asked = lastText(request.messages);
-  const words = `This is the Switchyard sandbox and no model. You said: ${asked}`.split(/(?<= )/);
+  const words = `This is the Switchyard sandbox and no model. You said: ${repeated(asked)}`.split(/(?<= )/);
   const id = `chatcmpl-sandbox-${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24)}`;
   const choices = choicesOf(request);
   const usage = { prompt_tokens: wordsIn(asked), completion_tokens: words.length * choices.length };
@@ -78,6 +78,12 @@ function chat(request: JsonObject): LocalAnswer {
 }
 
 const choicesAtMost = 128;
+/** Characters that are said again at most: as many choices as there may be must fit in memory. */
+const repeatedAtMost = 100_000;
+
+function repeated(text: string): string {
+  return text.length > repeatedAtMost ? `${text.slice(0, repeatedAtMost).toWellFormed()}…` : text;
+}
 
 /** The indexes of the choices that are asked for: all say the same. */
 function choicesOf({ n }: JsonObject): ReadonlyArray<number> {
@@ -91,10 +97,10 @@ function* chunks(
   choices: ReadonlyArray<number>,
   usage: JsonObject | null,
 ): Iterable<JsonObject> {
-  const chunk = (choices: ReadonlyArray<Json>, more: JsonObject = {}): JsonObject => ({
+  const chunk = (said: ReadonlyArray<Json>, more: JsonObject = {}): JsonObject => ({
     ...common,
     object: 'chat.completion.chunk',
-    choices,
+    choices: said,
     ...more,
   });
   const choice = (index: number, delta: JsonObject, reason: string | null) =>
