@@ -3,6 +3,7 @@ import type { AttemptControl, Reception } from './attempt.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { Client } from './client.ts';
 
+const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
 /** Passes bytes on as they come, audio for one. The first of them makes the answer begin. */
@@ -17,8 +18,11 @@ export class ByteStreamAnswer implements Answering {
 
   receive(head: AnswerHead, attempt: AttemptControl): Reception {
     const goOn = () => attempt.resume();
+    // What stands in front of a provider may tell of its trouble by a page of status 200.
+    const isPage = /^text\/html\b/i.test(head.headers['content-type'] ?? '');
     return {
       onData: (chunk) => {
+        if (isPage) return attempt.failed(malformed);
         if (!this.begun) this.#begin(head, attempt);
         if (this.#client.write(chunk)) return;
         attempt.pause();

@@ -141,10 +141,12 @@ class Relay {
       answering.receive({ status, headers, servedBy, reading }, this.#watched(target, control)),
     );
     this.#attempt = attempt;
+    // What goes on with an answer is not what the client waited for.
+    const isAnew = !answering.begun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
-      this.#times = attempt.times;
+      if (isAnew) this.#times = attempt.times;
       return outcome;
     });
   }

@@ -135,6 +135,11 @@ describe('audio', () => {
       assert.equal(service.records.at(-1)?.outcome, 'broken-off');
     });
 
+    it('is no page, even if its status is 200', async () => {
+      primary.answers(bytes('<html>', { 'content-type': 'text/html; charset=utf-8' }), bytes(sound, audio));
+      assert.ok((await spoken({ input: 'hi', voice: 'narrator' })).body.equals(sound));
+    });
+
     describe('by a voice with fallbacks', () => {
       const body = { input: 'h\u00ef \u{1F600}', voice: 'spared' };
 

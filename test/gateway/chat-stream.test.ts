@@ -292,6 +292,22 @@ describe('chat, streamed', () => {
       assert.equal(service.records[0]?.target, 'backup/other-y');
     });
 
+    it('records the wait of the client, not that for the rest', async () => {
+      for (const [rest, outcome] of [
+        [stream(saying(' there'), { beforeHeadersMs: 300 }), 'served'],
+        [stream([], { beforeHeadersMs: 300, after: 'cut' }), 'broken-off'],
+      ] as const) {
+        service.records.length = 0;
+        primary.answers(stream(begun, { after: 'cut' }));
+        backup.answers(rest);
+        await post(service, path, chat);
+        const record = service.records[0] ?? assert.fail('there is no record');
+        assert.equal(record.outcome, outcome);
+        const afterFirst = record.totalMs - (record.firstContentMs ?? record.totalMs);
+        assert.ok(afterFirst > 250, `it went on for ${afterFirst} ms`);
+      }
+    });
+
     it('goes on with umlauts and emoji, however they were spelled', async () => {
       primary.answers(
         stream([role, 'data: {"choices":[{"index":0,"delta":{"content":"\\u00fc \\ud83d\\ude00 \u00fc"}}]}\n\n'], {
