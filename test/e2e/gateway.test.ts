@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completion, FakeProvider, json, saying, stream } from '#test/gateway/fake-provider.ts';
+import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/slow-client.ts';
 import {
   adminKey,
   type ServiceEnvironment,
@@ -68,6 +69,20 @@ describe('gateway of the whole service', function () {
     const paths = ((await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: object }).paths;
     for (const path of ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions', '/v1/models'])
       assert.ok(path in paths, path);
+  });
+
+  it('takes an upload as slowly as it comes, up to a limit of its own', async () => {
+    await start({ HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '300', UPLOAD_TIMEOUT_MS: '6000' });
+    const body = transcriptionOf('auto', 100_000);
+    const port = Number(new URL(service.url).port);
+    const [coming, waiting] = [new SlowClient(port, adminKey), new SlowClient(port, adminKey)];
+    for (const client of [coming, waiting]) client.begin(transcriptions, multipart, body.length);
+    waiting.write(body.subarray(0, 1_000));
+    await coming.writeSlowly(body, 1_000);
+    assert.equal((await coming.answer()).status, 200);
+    assert.equal((await waiting.answer()).status, 408);
+    await waiting.closed;
+    coming.leave();
   });
 
   it('refuses a key that is unknown, or lacks the scope, or was revoked a moment ago', async () => {

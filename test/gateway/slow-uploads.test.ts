@@ -1,59 +1,13 @@
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
 import { goodKey } from '#test/http/fake-service.ts';
 import { completion, FakeProvider, json } from './fake-provider.ts';
 import { type GatewayService, type GatewayServiceOptions, startGateway } from './gateway-service.ts';
+import { multipart, SlowClient, transcriptionOf, transcriptions } from './slow-client.ts';
 
 /** Longer than any whole request may take on this server, and than what the server needs to notice. */
 const longMs = 1_000;
 const serverLimits = { headersMilliseconds: 200, requestMilliseconds: 300 };
 const patient = { idleMilliseconds: 20_000, totalMilliseconds: 20_000 };
-
-/** A client on a slow line. */
-class SlowClient {
-  readonly closed: Promise<void>;
-  text = '';
-  readonly #socket: Socket;
-
-  constructor(port: number) {
-    this.#socket = connect(port, '127.0.0.1').setNoDelay(true);
-    this.#socket.on('data', (piece) => {
-      this.text += piece.toString('latin1');
-    });
-    // What was written after the server closed.
-    this.#socket.on('error', () => undefined);
-    this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()));
-  }
-
-  begin(path: string, contentType: string, bytes: number): void {
-    const fields = [`Host: a`, `x-api-key: ${goodKey}`, `Content-Type: ${contentType}`, `Content-Length: ${bytes}`];
-    this.#socket.write(`POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
-  }
-
-  write(bytes: Buffer | string): void {
-    this.#socket.write(bytes);
-  }
-
-  /** Writes piece after piece; resolves with the time of the last one. */
-  async writeSlowly(body: Buffer, milliseconds: number): Promise<number> {
-    const pieces = 20;
-    for (let index = 0; index < pieces; index += 1) {
-      this.#socket.write(body.subarray((body.length * index) / pieces, (body.length * (index + 1)) / pieces));
-      if (index < pieces - 1) await new Promise((resolve) => setTimeout(resolve, milliseconds / (pieces - 1)));
-    }
-    return performance.now();
-  }
-
-  async answer(): Promise<{ readonly status: number; readonly json: unknown }> {
-    while (!/\r\n\r\n.*}$/s.test(this.text)) await new Promise((resolve) => this.#socket.once('data', resolve));
-    const [head = '', body = ''] = this.text.split('\r\n\r\n');
-    return { status: Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)), json: JSON.parse(body) };
-  }
-
-  leave(): void {
-    this.#socket.destroy();
-  }
-}
 
 describe('uploads over slow lines', () => {
   let provider: FakeProvider;
@@ -75,18 +29,10 @@ describe('uploads over slow lines', () => {
       models: { m: { targets: [{ provider: 'p', model: 'x' }] } },
     };
     service = await startGateway(configuration, { serverLimits, ...options });
-    client = new SlowClient(service.port);
+    client = new SlowClient(service.port, goodKey);
   };
 
-  const transcriptions = '/v1/audio/transcriptions';
-  const multipart = 'multipart/form-data; boundary=b';
-  const upload = Buffer.from(
-    [
-      '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nm\r\n',
-      `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'x'.repeat(200_000)}\r\n`,
-      '--b--\r\n',
-    ].join(''),
-  );
+  const upload = transcriptionOf('m', 200_000);
   const chat = Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(200_000) }] }));
   const tooSlow = { status: 408, code: 'body_too_slow' };
 

@@ -18,6 +18,7 @@ describe('config', () => {
     assert.equal(config.bootstrapApiKey, null);
     assert.equal(config.logLevel, 'info');
     assert.equal(config.limits.maxBodyBytes, 786_432);
+    assert.equal(config.limits.uploadMilliseconds, 3_600_000);
   });
 
   it('takes what is given', () => {

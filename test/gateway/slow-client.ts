@@ -1,0 +1,63 @@
+import { connect, type Socket } from 'node:net';
+
+/** A client on a slow line, with one request. */
+export class SlowClient {
+  readonly closed: Promise<void>;
+  text = '';
+  readonly #socket: Socket;
+  readonly #key: string;
+
+  constructor(port: number, key: string) {
+    this.#key = key;
+    this.#socket = connect(port, '127.0.0.1').setNoDelay(true);
+    this.#socket.on('data', (piece) => {
+      this.text += piece.toString('latin1');
+    });
+    // What was written after the server closed.
+    this.#socket.on('error', () => undefined);
+    this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()));
+  }
+
+  begin(path: string, contentType: string, bytes: number): void {
+    const fields = [`Host: a`, `x-api-key: ${this.#key}`, `Content-Type: ${contentType}`, `Content-Length: ${bytes}`];
+    this.#socket.write(`POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
+  }
+
+  write(bytes: Buffer | string): void {
+    this.#socket.write(bytes);
+  }
+
+  /** Writes piece after piece; resolves with the time of the last one. */
+  async writeSlowly(body: Buffer, milliseconds: number): Promise<number> {
+    const pieces = 20;
+    for (let index = 0; index < pieces; index += 1) {
+      this.#socket.write(body.subarray((body.length * index) / pieces, (body.length * (index + 1)) / pieces));
+      if (index < pieces - 1) await new Promise((resolve) => setTimeout(resolve, milliseconds / (pieces - 1)));
+    }
+    return performance.now();
+  }
+
+  async answer(): Promise<{ readonly status: number; readonly json: unknown }> {
+    while (!/\r\n\r\n.*}$/s.test(this.text)) await new Promise((resolve) => this.#socket.once('data', resolve));
+    const [head = '', body = ''] = this.text.split('\r\n\r\n');
+    return { status: Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)), json: JSON.parse(body) };
+  }
+
+  leave(): void {
+    this.#socket.destroy();
+  }
+}
+
+export const transcriptions = '/v1/audio/transcriptions';
+export const multipart = 'multipart/form-data; boundary=b';
+
+/** The body of a transcription with so many bytes of audio. */
+export function transcriptionOf(model: string, bytes: number): Buffer {
+  return Buffer.from(
+    [
+      `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`,
+      `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'x'.repeat(bytes)}\r\n`,
+      '--b--\r\n',
+    ].join(''),
+  );
+}
