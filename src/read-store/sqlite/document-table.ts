@@ -16,7 +16,8 @@ export function tableName(generation: number): string {
 
 /** SQL that makes a generation's table. */
 export function createTable(generation: number, indexes: Indexes): string {
-  // A column for each indexed field, in their order; without a type it keeps each value as it came. Rows lie in the order they were made, whatever their ids are.
+  // A column for each indexed field, in their order; without a type it keeps each value as it came. Rows lie in the order
+  // they were made, whatever their ids are.
   const columns = indexedFields(indexes).map((_, index) => `, ${column(index)}`);
   return `CREATE TABLE ${tableName(generation)} (
     id TEXT NOT NULL UNIQUE, ord INTEGER NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL${columns.join('')})`;
