@@ -13,8 +13,8 @@ export interface ArrivalLimits {
 export type Arrival = 'whole' | 'enough' | 'too-slow';
 
 /**
- * Takes a piece of a body. Gives back whether more is wanted; a promise holds the next piece back, and the time until it
- * resolves is not the client's.
+ * Takes a piece of a body. Gives back whether more is wanted; a promise holds the next piece back, and until it resolves
+ * the client does not stand still.
  */
 export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
 
