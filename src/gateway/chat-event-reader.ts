@@ -16,13 +16,18 @@ const plain = /^[^"\\\p{Cc}]+$/u;
  */
 export class ChatEventReader {
   #frame: Frame | null = null;
+  /** Whether text has been read: the first one, which a client waits for, is not held up by what is for the others. */
+  #hasText = false;
 
   /** As `readChatEvent`. */
   read(data: string | null): ChatEvent {
     const text = this.#frame === null || data === null ? null : textWithin(this.#frame, data);
     if (text !== null) return textOnly(text);
     const event = readChatEvent(data);
-    if (data !== null && isTextOnly(event)) this.#frame = frameOf(data, event.text ?? '') ?? this.#frame;
+    if (data !== null && isTextOnly(event)) {
+      if (this.#hasText) this.#frame = frameOf(data, event.text ?? '') ?? this.#frame;
+      this.#hasText = true;
+    }
     return event;
   }
 }

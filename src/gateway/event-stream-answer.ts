@@ -103,7 +103,9 @@ class NoStream implements Reception {
 class StreamReception implements Reception {
   readonly #answer: EventStreamAnswer;
   readonly #client: Client;
-  readonly #head: AnswerHead;
+  readonly #status: number;
+  /** Of the answer that it begins. Made when the provider's come: its content comes later. */
+  readonly #fields: ReadonlyArray<string>;
   readonly #attempt: AttemptControl;
   readonly #meaning: StreamMeaning;
   readonly #splitter = new SseSplitter();
@@ -116,14 +118,16 @@ class StreamReception implements Reception {
   #over = false;
 
   constructor(answer: EventStreamAnswer, head: AnswerHead, attempt: AttemptControl, meaning: StreamMeaning) {
+    const contentType = head.headers['content-type'] ?? '';
     this.#answer = answer;
     this.#client = answer.options.client;
-    this.#head = head;
+    this.#status = head.status;
+    // A proxy in front that gathers what it passes on would undo the streaming.
+    this.#fields = [...answerFields(head, contentType), 'X-Accel-Buffering', 'no'];
     this.#attempt = attempt;
     this.#meaning = meaning;
     this.#continues = answer.begun;
-    const isEventStream = /^text\/event-stream\b/i.test(head.headers['content-type'] ?? '');
-    if (isEventStream && isPlain(head.headers)) return;
+    if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
     this.#over = true;
     queueMicrotask(() => attempt.failed(malformed));
   }
@@ -234,9 +238,7 @@ class StreamReception implements Reception {
 
   #begin(): void {
     this.#answer.begun = true;
-    const fields = answerFields(this.#head, this.#head.headers['content-type'] ?? 'text/event-stream');
-    // A proxy in front that gathers what it passes on would undo the streaming.
-    this.#client.begin(this.#head.status, [...fields, 'X-Accel-Buffering', 'no']);
+    this.#client.begin(this.#status, this.#fields);
   }
 
   #complete(endMark: string | null): void {
