@@ -42,7 +42,7 @@ const rows: Readonly<Record<string, (ways: Ways) => Promise<ReadonlyArray<Result
 /**
  * The gateway in front of a local upstream, against nginx and Portkey in front of the same.
  * `npm run bench -- gateway` measures every row, `npm run bench -- gateway calls leave` these alone. nginx is Debian's
- * (`apt-get install nginx-light`); `PORTKEY_NODE` names another Node for Portkey.
+ * (`apt-get install nginx-light`). Gateways have the last core for themselves, the load and the upstream the others.
  */
 export default async function gateway(args: ReadonlyArray<string>): Promise<void> {
   const unknown = args.find((name) => !(name in rows));
@@ -79,7 +79,8 @@ async function calls(ways: Ways): Promise<ReadonlyArray<Result>> {
   tell('chats a second, 64 connections', figures, '/s');
   return [
     against('chat, of nginx', figures.switchyard, figures.nginx, ' ×', 0.2, 0.35),
-    against('chat, of Portkey', figures.switchyard, figures.portkey, ' ×', 12, 16),
+    against('chat, of Portkey on its image’s Node 20', figures.switchyard, figures.portkey, ' ×', 12, 16),
+    against('chat, of Portkey on this Node', figures.switchyard, figures.portkeyOnThisNode, ' ×', 12, 16),
   ];
 }
 
@@ -91,7 +92,7 @@ async function firstToken(
   aim: number,
 ): Promise<ReadonlyArray<Result>> {
   const round = async (way: Way) => (await sendStreams(way, lanes, pacing)).wayMicroseconds / 1_000;
-  const figures = await interleavedRounds(contestantsOf({ ...ways, portkey: null }, round), 7);
+  const figures = await interleavedRounds(contestantsOf(withoutPortkey(ways), round), 7);
   const direct = figures.get('direct') ?? [];
   // What is added is small: it is told only by rounds that lie side by side.
   const added = (name: string) =>
@@ -107,7 +108,7 @@ async function firstToken(
 
 async function bursts(ways: Ways): Promise<ReadonlyArray<Result>> {
   const pacing: Pacing = { firstMs: 0, gapMs: 0, events: 200, ending: 'end' };
-  const figures = await measured({ ...ways, portkey: null }, async (way) => {
+  const figures = await measured(withoutPortkey(ways), async (way) => {
     return (await sendStreams(way, 64, pacing)).perSecond;
   });
   tell('streams of 200 events a second, 64 at once', figures, '/s');
@@ -174,13 +175,18 @@ interface Figures {
   readonly switchyard: number;
   readonly nginx: number;
   readonly portkey: number;
+  readonly portkeyOnThisNode: number;
+}
+
+function withoutPortkey(ways: Ways): Ways {
+  return { ...ways, portkey: null, portkeyOnThisNode: null };
 }
 
 function contestantsOf(
-  { direct, switchyard, nginx, portkey }: Omit<Ways, 'stop'>,
+  { direct, switchyard, nginx, portkey, portkeyOnThisNode }: Omit<Ways, 'stop'>,
   round: (way: Way) => Promise<number>,
 ): ReadonlyArray<Contestant> {
-  return Object.entries({ direct, switchyard, nginx, portkey }).flatMap(([name, way]) =>
+  return Object.entries({ direct, switchyard, nginx, portkey, portkeyOnThisNode }).flatMap(([name, way]) =>
     way === null ? [] : [{ name, round: () => round(way) }],
   );
 }
@@ -193,6 +199,7 @@ async function measured(ways: Ways, round: (way: Way) => Promise<number>): Promi
     switchyard: figure('switchyard'),
     nginx: figure('nginx'),
     portkey: figure('portkey'),
+    portkeyOnThisNode: figure('portkeyOnThisNode'),
   };
 }
 

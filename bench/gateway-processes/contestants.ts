@@ -5,18 +5,25 @@ import { freePort } from '#test/support/free-port.ts';
 import { adminKey, type Server, startPrintingPort, startProgram, startService } from '../http-processes/processes.ts';
 import { print } from '../measure.ts';
 import { installYardsticks } from '../yardsticks/install.ts';
+import { leaveOneCore } from './cores.ts';
 
 /** A way to the upstream that is measured. */
 export interface Way extends Server {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The upstream, alone and behind each gateway. A yardstick that cannot be had here is null, and the reason printed. */
+/**
+ * The upstream, alone and behind each gateway; the gateways have a core for themselves. A yardstick that cannot be had
+ * here is null, and the reason printed.
+ */
 export interface Ways {
   readonly direct: Way;
   readonly switchyard: Way;
   readonly nginx: Way | null;
+  /** On Node 20, which its image has. */
   readonly portkey: Way | null;
+  /** On the Node that Switchyard runs on. */
+  readonly portkeyOnThisNode: Way | null;
   readonly stop: () => Promise<void>;
 }
 
@@ -33,19 +40,28 @@ export async function startWays({ withPortkey }: { readonly withPortkey: boolean
     stops.push(server.stop);
     return { ...server, headers };
   };
+  const giveOwnCore = leaveOneCore();
+  const gateway = async (starting: Promise<Server>, headers: Way['headers']): Promise<Way> => {
+    const way = await started(starting, headers);
+    giveOwnCore(way.pid);
+    return way;
+  };
   try {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-gateway-'));
     stops.push(() => rm(folder, { recursive: true, force: true }));
     const direct = await started(startPrintingPort(join(import.meta.dirname, 'upstream.ts')), toProvider);
-    const switchyard = await started(startSwitchyard(folder, direct.url), { authorization: `Bearer ${adminKey}` });
-    const nginx = await orNull('nginx', () => started(startNginx(folder, direct.url), toProvider));
+    const switchyard = await gateway(startSwitchyard(folder, direct.url), { authorization: `Bearer ${adminKey}` });
+    const nginx = await orNull('nginx', () => gateway(startNginx(folder, direct.url), toProvider));
     const portkeyHeaders = {
       ...toProvider,
       'x-portkey-provider': 'openai',
       'x-portkey-custom-host': `${direct.url}/v1`,
     };
-    const portkey = withPortkey ? await orNull('Portkey', () => started(startPortkey(), portkeyHeaders)) : null;
-    return { direct, switchyard, nginx, portkey, stop };
+    const portkeyOn = (node: () => string) =>
+      withPortkey ? orNull('Portkey', () => gateway(startPortkey(node), portkeyHeaders)) : null;
+    const portkey = await portkeyOn(node20);
+    const portkeyOnThisNode = await portkeyOn(() => process.execPath);
+    return { direct, switchyard, nginx, portkey, portkeyOnThisNode, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -117,13 +133,18 @@ http {
   return startProgram(['nginx', '-e', join(folder, 'nginx-error.log'), '-c', file], `http://127.0.0.1:${port}`);
 }
 
-/** Portkey, on this Node or on the one that `PORTKEY_NODE` names: on Node 20, which its image has, it is far slower. */
-async function startPortkey(): Promise<Server> {
+const yardsticks = join(import.meta.dirname, '../yardsticks/node_modules');
+
+/** The Node of Portkey's own image (`FROM node:20-alpine`), on which it is many times slower than on later ones. */
+function node20(): string {
+  installYardsticks('node-20');
+  return join(yardsticks, 'node-20/bin/node');
+}
+
+/** @param node names the Node to run it on */
+async function startPortkey(node: () => string): Promise<Server> {
   installYardsticks('@portkey-ai/gateway');
   const port = await freePort();
-  const script = join(import.meta.dirname, '../yardsticks/node_modules/@portkey-ai/gateway/build/start-server.js');
-  return startProgram(
-    [process.env.PORTKEY_NODE ?? process.execPath, script, `--port=${port}`, '--headless'],
-    `http://127.0.0.1:${port}`,
-  );
+  const script = join(yardsticks, '@portkey-ai/gateway/build/start-server.js');
+  return startProgram([node(), script, `--port=${port}`, '--headless'], `http://127.0.0.1:${port}`);
 }
