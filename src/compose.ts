@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { commands } from '#commands/table.ts';
 import { Claims } from '#event-store/claims.ts';
@@ -12,9 +11,7 @@ import { commandOperation } from '#operations/execute-command.ts';
 import { queryOperation } from '#operations/execute-query.ts';
 import type { AnyOperation, Operation } from '#operations/operation.ts';
 import type { CheckpointStore } from '#processes/checkpoint-store.ts';
-import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
 import type { ProcessProgress } from '#processes/process-progress.ts';
-import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
 import { processTable } from '#processes/table.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
@@ -30,7 +27,7 @@ import { isBegun } from './bootstrap.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config, Limits } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
-import { effectsShown, showLimitMilliseconds } from './effects-shown.ts';
+import { effectsShown } from './effects-shown.ts';
 import { makeFirstStart } from './first-start.ts';
 import type { GatewayLimits } from './gateway/gateway-call.ts';
 import { gatewayOperations } from './gateway/operations.ts';
@@ -38,6 +35,7 @@ import { inTime } from './in-time.ts';
 import type { LeaseStore } from './leases/lease-store.ts';
 import { nodeName } from './node-name.ts';
 import { openBlobStore } from './open-blob-store.ts';
+import { checkpointsOf, type OpenCheckpoints } from './open-checkpoints.ts';
 import { openEventStore } from './open-event-store.ts';
 import { type OpenGateway, openGateway } from './open-gateway.ts';
 import { openReadStore } from './open-read-store.ts';
@@ -93,12 +91,12 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     }
     const processes = startProcesses(stores, config, handler, options.log, opened);
     const { directory, events, projections, metrics } = stores;
-    await caughtUp(projections, events, showLimitMilliseconds);
+    await caughtUp(projections, events, config.limits.showMilliseconds);
     const documents = filledOnly(stores.documents, projections);
     const keys = new KeyResolver(documents, stores.keyUsage);
     metrics.watchProjections(() => projectionLags(events, projections));
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
-    const operations = bindOperations({ ...stores, documents }, handler, processes, keys, config.limits.maxAppendBytes);
+    const operations = bindOperations({ ...stores, documents }, handler, processes, keys, config.limits);
     const relayed = gatewayOperations(gateway?.gateway ?? null, gatewayLimits(config.limits));
     return {
       operations: [...operations, ...relayed],
@@ -147,6 +145,7 @@ interface Stores {
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
   readonly checkpoints: CheckpointStore;
+  readonly openCheckpoints: OpenCheckpoints;
   readonly leases: LeaseStore | null;
   /** This node's name, unlike any other's. */
   readonly node: string;
@@ -177,7 +176,8 @@ async function openStores(
   });
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
-  const checkpoints = openCheckpoints(config);
+  const openCheckpoints = await checkpointsOf(config);
+  const checkpoints = openCheckpoints();
   opened.defer(() => checkpoints.close());
   const isLogBegun = () => reachedAtStart('EVENT_STORE_URL', log, () => isBegun(handler));
   const subjectKeys = await openSubjectKeys(config, { isLogBegun, log });
@@ -185,19 +185,14 @@ async function openStores(
   const personalData = new PersonalData(subjectKeys);
   const blobs = await openBlobStore(config);
   opened.defer(() => blobs.close());
-  const read = { projections, documents, keyUsage, checkpoints, leases, personalData };
+  const read = { projections, documents, keyUsage, checkpoints, openCheckpoints, leases, personalData };
   return { directory, metrics, events, handler, node, blobs, ...read };
-}
-
-function openCheckpoints({ readStore, dataDir }: Config): CheckpointStore {
-  if (readStore.kind === 'mongodb') return openMongoDbCheckpointStore({ url: readStore.url });
-  return openSqliteCheckpointStore(join(dataDir, 'processes.db'));
 }
 
 /** Starts the processes that are this node's. @returns how far all are, whichever node runs them */
 function startProcesses(
-  { events, documents, checkpoints, projections, personalData, leases, node }: Stores,
-  { readStore, roles }: Config,
+  { events, documents, checkpoints, openCheckpoints, projections, personalData, leases, node }: Stores,
+  { roles }: Config,
   handler: CommandHandler,
   log: Logger,
   opened: AsyncDisposableStack,
@@ -206,9 +201,8 @@ function startProcesses(
   const reached = (collection: string, position: number) =>
     hasReached(projections, [collection], position, upToDateMilliseconds);
   const surroundings = { store: events, handler, documents, checkpoints, reached, log, opened };
-  if (leases === null || readStore.kind === 'sqlite') return runProcesses(processes, surroundings);
+  if (leases === null) return runProcesses(processes, surroundings);
   if (roles.has('projections')) {
-    const openCheckpoints = (fence: number) => openMongoDbCheckpointStore({ url: readStore.url, fence });
     runProcessesUnderLeases(processes, { ...surroundings, leases, node, openCheckpoints });
   }
   return watchProcesses(processes, surroundings);
@@ -219,10 +213,10 @@ function bindOperations(
   handler: CommandHandler,
   processes: ReadonlyArray<ProcessProgress>,
   keys: KeyResolver,
-  maxAppendBytes: number,
+  { maxAppendBytes, showMilliseconds }: Limits,
 ): ReadonlyArray<Operation> {
   const projectionStatus = async () => projections.status();
-  const effects = effectsShown(processes, projections, handledTypes);
+  const effects = effectsShown(processes, projections, handledTypes, showMilliseconds);
   const commandRuntime = {
     handler,
     claims: new Claims(handler),
@@ -240,7 +234,7 @@ function bindOperations(
     personalData,
     projectionStatus,
     reached: (names: ReadonlyArray<string>, position: number) =>
-      hasReached(projections, names, position, showLimitMilliseconds),
+      hasReached(projections, names, position, showMilliseconds),
   };
   return [
     ...commands.map((command) => commandOperation(command, commandRuntime)),

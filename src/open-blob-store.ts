@@ -1,6 +1,5 @@
 import type { BlobStore } from '#src/blob-store/blob-store.ts';
 import { openFolderBlobStore } from '#src/blob-store/folder-blob-store.ts';
-import { openGridFsBlobStore } from '#src/blob-store/gridfs-blob-store.ts';
 import type { Config } from './config.ts';
 import { ofVariable, StartFailure } from './start-failure.ts';
 import { Unavailable } from './unavailable.ts';
@@ -11,6 +10,7 @@ import { Unavailable } from './unavailable.ts';
  */
 export async function openBlobStore({ blobStore }: Pick<Config, 'blobStore'>): Promise<BlobStore> {
   if (blobStore.kind === 'gridfs') {
+    const { openGridFsBlobStore } = await import('#src/blob-store/gridfs-blob-store.ts');
     return ofVariable('BLOB_STORE_URL', () => openGridFsBlobStore({ url: blobStore.url }));
   }
   try {

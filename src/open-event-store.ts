@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { upcasters } from '#domain/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
 import type { Metrics } from '#http/metrics.ts';
@@ -41,6 +40,8 @@ export async function openEventStore(
   };
   if (eventStore.kind === 'eventstoredb') {
     const { url } = eventStore;
+    // Its client takes a good part of a start to load, which a start on the embedded store is spared.
+    const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
     const events = ofVariable('EVENT_STORE_URL', () => openEventStoreDbEventStore({ ...common, url, log }));
     return { events, forProjector: () => ({ kind: 'eventstoredb', url }), soleWriter: false };
   }

@@ -2,8 +2,6 @@ import { projections as projectionTable } from '#projections/table.ts';
 import { startEmbeddedProjections } from '#read-store/embedded-projections.ts';
 import { projectionsLease } from '#read-store/leased-projections.ts';
 import type { Log } from '#read-store/log.ts';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
-import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { startPolledProjections } from '#read-store/polled-projections.ts';
 import { typesOf } from '#read-store/projection.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
@@ -13,7 +11,6 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { Config } from './config.ts';
 import type { LeaseStore } from './leases/lease-store.ts';
-import { openMongoDbLeaseStore } from './leases/mongodb-lease-store.ts';
 import { reachedAtStart } from './reached-at-start.ts';
 import { ofVariable } from './start-failure.ts';
 
@@ -70,6 +67,11 @@ async function openShared(
   runsProjections: boolean,
   { forProjector, node, log, opened }: ReadStoreSurroundings,
 ): Promise<OpenedReadStore> {
+  const [{ openMongoDbReadStore }, { openMongoDbReadStoreWriter }, { openMongoDbLeaseStore }] = await Promise.all([
+    import('#read-store/mongodb/mongodb-read-store.ts'),
+    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+    import('./leases/mongodb-lease-store.ts'),
+  ]);
   const documents = ofVariable('READ_STORE_URL', () => openMongoDbReadStore({ url }));
   opened.defer(() => documents.close());
   await reachedAtStart('READ_STORE_URL', log, () => documents.status());

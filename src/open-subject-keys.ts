@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '#read-store/log.ts';
-import { openMongoDbSubjectKeys } from '#src/subject-keys/mongodb-subject-keys.ts';
 import { openSqliteSubjectKeys } from '#src/subject-keys/sqlite-subject-keys.ts';
 import type { SubjectKeys } from '#src/subject-keys/subject-keys.ts';
 import type { Config } from './config.ts';
@@ -21,7 +20,10 @@ export async function openSubjectKeys(
   { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
   { isLogBegun, log }: SubjectKeysSurroundings,
 ): Promise<SubjectKeys> {
-  if (readStore.kind === 'mongodb') return openMongoDbSubjectKeys({ url: readStore.url });
+  if (readStore.kind === 'mongodb') {
+    const { openMongoDbSubjectKeys } = await import('#src/subject-keys/mongodb-subject-keys.ts');
+    return openMongoDbSubjectKeys({ url: readStore.url });
+  }
   const file = join(dataDir, 'subject-keys.db');
   if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, missing);
   return openSqliteSubjectKeys(file);

@@ -1,12 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { upcasters } from '#domain/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import { runProjectionsUnderLease } from '#read-store/leased-projections.ts';
 import type { Log } from '#read-store/log.ts';
-import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { type AnyProjection, typesOf } from '#read-store/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
 import type {
@@ -19,7 +17,6 @@ import type {
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { openMongoDbLeaseStore } from './leases/mongodb-lease-store.ts';
 
 /** The projector thread: follows the event store and fills the read store. `projector-thread.ts` starts it. */
 interface ProjectionsModule {
@@ -34,7 +31,7 @@ const log: Log = { info: logged('info'), warn: logged('warn'), error: logged('er
 const closing = new AbortController();
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
-const events = openEvents(data.events);
+const events = await openEvents(data.events);
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
   else await fillShared(data.readStore);
@@ -43,8 +40,9 @@ try {
   parentPort?.close();
 }
 
-function openEvents(from: ProjectorEvents): Events {
+async function openEvents(from: ProjectorEvents): Promise<Events> {
   if (from.kind === 'sqlite') return openSqliteEventReader({ file: from.file, upcast, wake: from.wake });
+  const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
   // What is told at the lowest level is of single calls: not worth a message between threads.
   return openEventStoreDbEventStore({ url: from.url, upcast, log: { ...log, debug: () => undefined } });
 }
@@ -89,6 +87,10 @@ async function fillEmbedded(file: string): Promise<void> {
 
 /** Fills a read store that nodes share, whenever this one holds the lease, until the thread is closed. */
 async function fillShared({ url, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
+  const [{ openMongoDbLeaseStore }, { openMongoDbReadStoreWriter }] = await Promise.all([
+    import('./leases/mongodb-lease-store.ts'),
+    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+  ]);
   const leases = openMongoDbLeaseStore({ url });
   parentPort?.on('message', () => closing.abort());
   tellOpened();

@@ -39,7 +39,7 @@ describe('waiting until effects show', () => {
     },
   });
   const shown = (processes: ReadonlyArray<ProcessProgress>, ...events: ReadonlyArray<RecordedEvent>) =>
-    effectsShown(processes, projections, ['A', 'B', 'C'])(events);
+    effectsShown(processes, projections, ['A', 'B', 'C'], 1_000)(events);
 
   it('waits for the projections of what was appended when no process does anything about it', async () => {
     await shown([process('C', 9)], recorded('A', 3), recorded('B', 4));

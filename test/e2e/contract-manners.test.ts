@@ -5,7 +5,7 @@ import { describeOnEngines } from '#test/support/engines.ts';
 import { until } from '#test/support/service-process.ts';
 import { expectProblem, expectStatus, unknownId } from './expect.ts';
 import { freshNumber, profileContents } from './operations.ts';
-import { runningService } from './running-service.ts';
+import { runningService, showLimitMilliseconds } from './running-service.ts';
 
 type Named = { readonly id: string };
 
@@ -80,7 +80,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
 
   describe('Idempotency-Key', () => {
     it('answers every kind of write once, and the same again, also after kill -9', async function () {
-      this.timeout(90_000);
+      this.timeout(180_000);
       const flow = await newFlow();
       const spare = await newFlow();
       const version = expectStatus(await client.post<Named>(`/v1/flows/${flow.id}/versions`, { flowSchema: 2 }), 201);
@@ -267,7 +267,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
     });
 
     it('cuts nothing in silence past 1,000 items', async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       const made = new Set<string>();
       await Promise.all(
         Array.from({ length: 32 }, async () => {
@@ -311,11 +311,11 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       assert.equal(flows.length, 2);
     });
 
-    it('that are not reached are 503 with Retry-After, after a second', async () => {
+    it('that are not reached are 503 with Retry-After, after the limit', async () => {
       const headers = { 'switchyard-min-position': '999999999999' };
       const started = performance.now();
       expectProblem(await client.get(flowsPath, headers), 503, 'read-model-behind');
-      assert.ok(performance.now() - started > 800);
+      assert.ok(performance.now() - started > showLimitMilliseconds - 200);
       for (const position of ['x', '-1', '1.5', '']) {
         const reply = await client.get(flowsPath, { 'switchyard-min-position': position });
         expectProblem(reply, 422, 'invalid-header');
@@ -324,7 +324,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
   });
 
   it('shows one’s own write at once, in lists as well, under load', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const { id: contended } = await newFlow();
     const written = async (write: Promise<Reply<Named>>, status: number) => {
       const reply = await write;

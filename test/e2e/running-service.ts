@@ -10,16 +10,23 @@ export interface RunningService {
   readonly restarted: () => Promise<Client>;
 }
 
+/**
+ * How long its answers wait for the read models at most. A test that reads what was written means no statement about how
+ * soon that shows on a busy machine.
+ */
+export const showLimitMilliseconds = 10_000;
+
 /** Starts a service on these stores before a suite, and ends it after: to be called where the suite is described. */
 export function runningService({ environment }: Engines): RunningService {
   const folder = temporaryFolder();
   let service: ServiceProcess | undefined;
   const started = async () => {
-    service = await startService({ dataDir: folder.path, environment: environment() });
+    const told = { SHOW_LIMIT_MS: String(showLimitMilliseconds), ...environment() };
+    service = await startService({ dataDir: folder.path, environment: told });
     return service.client;
   };
   before(async function () {
-    this.timeout(70_000);
+    this.timeout(180_000);
     await started();
   });
   after(async () => {

@@ -19,6 +19,7 @@ describe('config', () => {
     assert.equal(config.logLevel, 'info');
     assert.equal(config.limits.maxBodyBytes, 786_432);
     assert.equal(config.limits.uploadMilliseconds, 3_600_000);
+    assert.equal(config.limits.showMilliseconds, 1_000);
   });
 
   it('takes what is given', () => {
