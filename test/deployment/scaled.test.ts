@@ -7,7 +7,7 @@ import { describeOnMongoDb } from '#test/support/ferretdb.ts';
 import { describeBehindProxy, startProxy } from '#test/support/proxy.ts';
 import { adminKey, ServiceProcess, temporaryFolder, until } from '#test/support/service-process.ts';
 
-const limitMilliseconds = 30_000;
+const limitMilliseconds = 120_000;
 /** What a node or the proxy says when the node has broken off, or cannot do it just now. */
 const passing = [502, 503];
 

@@ -7,7 +7,7 @@ import { GatewayStory, toolCallAnswer, toolCallDeltas } from './gateway-story.ts
 
 /** The AI SDK's client for whoever speaks OpenAI's language, pointed at the service. */
 describe('the AI SDK', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   let story: GatewayStory;
   let switchyard: OpenAICompatibleProvider;
   const asked: string[] = [];

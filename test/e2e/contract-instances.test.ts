@@ -12,7 +12,7 @@ import { type KeyType, newHolder, newOrganization, newProject } from './tenants.
 
 type Named = { readonly id: string };
 
-const settleMilliseconds = 20_000;
+const settleMilliseconds = 60_000;
 
 /** Version 1 of the template in this story. */
 const first = {
@@ -77,7 +77,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
   const versions: string[] = [];
 
   before(async function () {
-    this.timeout(70_000);
+    this.timeout(180_000);
     admin = running.client;
     partner = await holder((await admin.get<{ projectId: string }>('/v1/me')).body.projectId, 'partner');
     const customer = await customerOf(partner, 'Weber');

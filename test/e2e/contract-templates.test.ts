@@ -301,7 +301,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
     });
 
     it('Idempotency-Key answers every write once, and the same again, also after kill -9', async function () {
-      this.timeout(90_000);
+      this.timeout(180_000);
       const { template, version } = await withVersion();
       const writes = [
         ['POST', '/v1/templates', { name: 'Once' }],

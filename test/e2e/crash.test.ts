@@ -22,7 +22,7 @@ const effectsLimitMilliseconds = 2_000;
 
 describe('the process stopped at any moment', () => {
   it(`keeps every acknowledged command and every rule through ${kills} kills under load`, async function () {
-    this.timeout(180_000);
+    this.timeout(300_000);
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     try {
@@ -52,7 +52,7 @@ describe('the process stopped at any moment', () => {
   });
 
   it('ends well by SIGTERM under load, and loses nothing', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     const folder = temporaryFolder();
     const service = await startService({ dataDir: folder.path });
     try {
@@ -73,7 +73,7 @@ describe('the process stopped at any moment', () => {
   });
 
   it('goes on with what follows from a deleted flow and a replaced profile', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     try {

@@ -20,10 +20,10 @@ import {
 import { expectStatus } from './expect.ts';
 
 const ready = 'Stop it with Ctrl-C';
-const settleMilliseconds = 20_000;
+const settleMilliseconds = 60_000;
 
 describe('npm run demo', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let folder: TemporaryFolder;
   let dataDir: string;
   let service: ServiceProcess | null;

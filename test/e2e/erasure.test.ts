@@ -65,7 +65,7 @@ describe('erasing personal data', () => {
   let service: ServiceProcess;
 
   beforeEach(async function () {
-    this.timeout(70_000);
+    this.timeout(300_000);
     folder = temporaryFolder();
     service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'trace' } });
   });
@@ -79,7 +79,7 @@ describe('erasing personal data', () => {
   };
 
   it('leaves neither name nor address in any file or log, and no key to read them by', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     const doomed = await create(service.client, { 'idempotency-key': 'doomed' });
     const kept = await create(service.client);
     // What is refused must not be written down either.
@@ -112,7 +112,7 @@ describe('erasing personal data', () => {
   });
 
   it('is finished by the next start when it was only recorded', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     const id = await create(service.client);
     await service.stop();
     const key = keyOf(folder.path, id);
@@ -128,7 +128,7 @@ describe('erasing personal data', () => {
   });
 
   it('is finished however it was killed in the middle of it', async function () {
-    this.timeout(180_000);
+    this.timeout(300_000);
     for (let round = 0; round < 6; round += 1) {
       const id = await create(service.client);
       const answer = service.client.remove(`${path}/${id}/personal-data`).catch(() => null);

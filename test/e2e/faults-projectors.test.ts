@@ -8,7 +8,7 @@ import { type ServiceProcess, until } from '#test/support/service-process.ts';
 import { SettlingLoad } from './settling-load.ts';
 import { expectSound } from './sound-stores.ts';
 
-const takeoverLimitMilliseconds = 30_000;
+const takeoverLimitMilliseconds = 60_000;
 
 describeOnSharedEngines('two nodes that run projections and processes', (engines) => {
   const nodes = new Nodes(engines);

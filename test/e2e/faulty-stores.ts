@@ -11,7 +11,7 @@ import { answeredInTime, SettlingLoad } from './settling-load.ts';
 import { expectSound, expectVerified } from './sound-stores.ts';
 
 const startLimitMilliseconds = 120_000;
-const recoveryLimitMilliseconds = 30_000;
+const recoveryLimitMilliseconds = 120_000;
 /** Acknowledged before a fault begins: it strikes in the middle of work. */
 const workFirst = 10;
 

@@ -47,7 +47,7 @@ describe('flows and versions against a simple model', () => {
   let caller: Caller;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const config = readConfig({ DATA_DIR: folder.path, BOOTSTRAP_API_KEY: adminKey });
     service = await compose(config, {
       log: pino({ level: 'silent' }),

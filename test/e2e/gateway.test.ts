@@ -15,7 +15,7 @@ import {
 import { expectStatus } from './expect.ts';
 
 describe('gateway of the whole service', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   let folder: TemporaryFolder;
   let service: ServiceProcess;
   let provider: FakeProvider;

@@ -16,7 +16,7 @@ import {
 } from '#test/support/service-process.ts';
 
 describe('metering of the whole service', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   let folder: TemporaryFolder;
   let service: ServiceProcess;
 

@@ -20,7 +20,7 @@ import { withoutPosition } from '#test/support/without-position.ts';
 import { type LoggedEvent, readDocuments, readLog } from './stores.ts';
 
 describe('npm run events', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   let source: TemporaryFolder;
   let target: TemporaryFolder;
   let service: ServiceProcess;

@@ -21,7 +21,7 @@ describeOnSharedEngines('nodes with roles of their own', (engines) => {
   let flowsPath: string;
 
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(180_000);
     const begun = [
       nodes.begin('control-plane'),
       nodes.begin('gateway'),
@@ -138,7 +138,7 @@ const startTogether = (engines: SharedEngines) => {
   afterEach(() => nodes.end());
 
   it('at once on empty stores print one key between them, and it is good on each', async function () {
-    this.timeout(120_000);
+    this.timeout(180_000);
     const begun = Array.from({ length: 3 }, () => nodes.begin(undefined, { BOOTSTRAP_API_KEY: undefined }));
     await Promise.all(begun.map((node) => node.listening()));
     const keys = begun.flatMap(({ stdout }) => stdout.match(/sy_live_[A-Za-z0-9]+/g) ?? []);

@@ -15,7 +15,7 @@ import { GatewayStory, toolCallAnswer, toolCallDeltas } from './gateway-story.ts
 
 /** OpenAI's own client, pointed at the service with one of its keys: it shall notice nothing but that it works. */
 describe('the official openai client', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   let story: GatewayStory;
   let client: OpenAI;
   /** The same, but that it does not try again by itself. */

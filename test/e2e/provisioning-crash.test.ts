@@ -23,7 +23,7 @@ const contents = (text: string) => ({
 
 describe('provisioning through kills', () => {
   it(`brings every instance to what was asked of it last, and leaves nothing over, through ${kills} kills`, async function () {
-    this.timeout(180_000);
+    this.timeout(300_000);
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     try {

@@ -48,7 +48,7 @@ describe('README.md', () => {
   });
 
   it('shows what npm run demo makes, and how a partner looks at it', async function () {
-    this.timeout(90_000);
+    this.timeout(180_000);
     const [begun, ...steps] = stepsOf('Partners: templates, customers, instances');
     assert.equal(begun?.script, 'npm run demo\n');
     assert.equal(packageJson.scripts.demo, `node ${relative(root, demoProgram)}`);

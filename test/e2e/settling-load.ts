@@ -13,9 +13,9 @@ const retryMilliseconds = 200;
 /** A store answers within five seconds or is given up; a request that waits its turn on a stream waits ten. */
 const answerLimitMilliseconds = 20_000;
 /** From the first try of a command to its success, whatever went wrong meanwhile. */
-const settleLimitMilliseconds = 60_000;
+const settleLimitMilliseconds = 120_000;
 /** Of whoever waits for what it does. */
-const waitLimitMilliseconds = 30_000;
+const waitLimitMilliseconds = 120_000;
 const profile = { name: 'P', supportedInputLanguages: ['en'], reasoningMode: 'fast', outputVoiceId: 'v' };
 
 /**

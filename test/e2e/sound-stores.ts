@@ -14,7 +14,7 @@ import { ReadModel } from '#test/support/read-model.ts';
 import { until } from '#test/support/service-process.ts';
 import { type Documents, everyDocument } from './stores.ts';
 
-const settleLimitMilliseconds = 60_000;
+const settleLimitMilliseconds = 120_000;
 
 /**
  * Waits until processes and read models have come to rest, and holds what is stored against what was acknowledged: each

@@ -70,7 +70,8 @@ describe('stream queue', () => {
       ran = true;
     });
     const behind = queue.run('flow-1', soon(), async () => 'done');
-    const outcome = await Promise.race([late.then(String, (error: unknown) => error), sleep(2_000, 'still waiting')]);
+    const waiting = sleep(2_000, 'still waiting', { ref: false });
+    const outcome = await Promise.race([late.then(String, (error: unknown) => error), waiting]);
     assert.ok(outcome instanceof Unavailable, String(outcome));
     first.release();
     await running;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { freePort } from '#test/support/free-port.ts';
 import { chatService, messages, path, short } from './chat-service.ts';
 import { type Behaviour, bytes, completion, error, FakeProvider, json, reset, silence } from './fake-provider.ts';
 import { eventually, type GatewayService, openChat, post, sendAndLeave, startGateway } from './gateway-service.ts';
@@ -240,7 +241,7 @@ describe('chat, not streamed', () => {
       });
 
     it('a provider that is not there becomes 503', async () => {
-      const gone = await FakeProvider.start();
+      const gone = await FakeProvider.start(await freePort());
       const { baseUrl } = gone;
       await gone.stop();
       service.configure({
@@ -308,7 +309,7 @@ describe('chat, not streamed', () => {
     });
 
     it('rests a target that keeps failing, and is back on it within three seconds of its recovery', async function () {
-      this.timeout(30_000);
+      this.timeout(180_000);
       primary.answers(error(500, 'x'));
       for (let call = 0; call < 3; call += 1) await post(service, path, chat);
       const asked = primary.seen.length;
@@ -326,8 +327,8 @@ describe('chat, not streamed', () => {
     });
 
     it('is back within three seconds on a provider that was gone and comes back', async function () {
-      this.timeout(30_000);
-      const gone = await FakeProvider.start();
+      this.timeout(180_000);
+      const gone = await FakeProvider.start(await freePort());
       const { baseUrl, port } = gone;
       await gone.stop();
       const primaryGone = { kind: 'openai-compatible', baseUrl };

@@ -74,7 +74,7 @@ describe('gateway configuration file', () => {
     assert.deepEqual(Object.keys((await file.load()).models), ['one']);
     watched();
     await writeFile(path, withModel('second'));
-    await eventually(() => seen.length === 1, 'the change', 10_000);
+    await eventually(() => seen.length === 1, 'the change');
     await writeFile(path, withModel('3'));
     await file.reload();
     assert.deepEqual(seen, [['second'], ['3']]);
@@ -90,7 +90,7 @@ describe('gateway configuration file', () => {
     watched();
     await symlink('b.json', join(folder, 'new'));
     await rename(join(folder, 'new'), path);
-    await eventually(() => seen.length === 1, 'the change', 10_000);
+    await eventually(() => seen.length === 1, 'the change');
     assert.deepEqual(seen, [['two']]);
   });
 

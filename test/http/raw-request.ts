@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly closed: boolean;
 }
 
-const limitMilliseconds = 5_000;
+const limitMilliseconds = 60_000;
 
 /**
  * Sends bytes as they are and collects what comes back until the server closes, or until `enough` says so.

@@ -13,7 +13,7 @@ import { InMemoryLeaseStore } from '#test/support/in-memory-lease-store.ts';
 import { makeProject, organizationCreated } from '#test/support/organization-follower.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 
-const limitMilliseconds = 10_000;
+const limitMilliseconds = 60_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describe('a process on many nodes', () => {

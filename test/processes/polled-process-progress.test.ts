@@ -5,7 +5,7 @@ import { PolledProcessProgress } from '#processes/polled-process-progress.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
 
-const limitMilliseconds = 10_000;
+const limitMilliseconds = 60_000;
 const event = { stream: 'flow-one', type: 'Seen', data: {} };
 
 describe('progress of a process on another node', () => {

@@ -11,7 +11,7 @@ import { eventually } from '#test/support/in-memory-event-store.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/organization-follower.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 
-const limitMilliseconds = 5_000;
+const limitMilliseconds = 60_000;
 
 describe('process runner', () => {
   let store: AppendableEventStore;

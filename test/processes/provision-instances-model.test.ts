@@ -265,7 +265,7 @@ async function sleeping(appends: number, between: (run: Run) => Promise<void>): 
 
 describe('provision-instances, whatever comes between', () => {
   it('leaves what the last operation wanted, or what was there before it', async function () {
-    this.timeout(120_000);
+    this.timeout(180_000);
     await fc.assert(
       fc.asyncProperty(actions, async (all) => {
         const run = await Run.begun();
@@ -279,7 +279,7 @@ describe('provision-instances, whatever comes between', () => {
 
   for (const wakes of ['after it', 'before it', 'in the middle of it']) {
     it(`leaves nothing of a first provisioning that an upgrade superseded, whose worker wakes up ${wakes}`, async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       for (let appends = 0; appends <= appendsOfProvisioning; appends += 1) {
         const run = await Run.begun();
         await run.act({ do: 'start' });
@@ -301,7 +301,7 @@ describe('provision-instances, whatever comes between', () => {
     const what = other.do === 'upgrade' ? `an upgrade to version ${other.to + 1}` : 'a deletion';
 
     it(`lets a worker that slept before any of its appends undo nothing of ${what}`, async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       for (let appends = 0; appends <= appendsOfUpgrade; appends += 1) {
         await sleeping(appends, async (run) => {
           await run.act({ do: 'finish' });
@@ -312,7 +312,7 @@ describe('provision-instances, whatever comes between', () => {
     });
 
     it(`lets a worker wake up anywhere in ${what} that superseded its own`, async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       for (const appends of [4, 5, 6, 7]) {
         for (let later = 0; later <= 8; later += 1) {
           await sleeping(appends, async (run) => {

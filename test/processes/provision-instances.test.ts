@@ -291,7 +291,7 @@ describe('provision-instances', () => {
   });
 
   it('comes to the same wherever it ends and begins again', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     let id = '';
     const told = async () => {
       const story = await provisioned();

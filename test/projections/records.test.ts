@@ -159,7 +159,7 @@ const recordsOf = (shown: Record<string, Shown>) =>
 
 describe('records in read models', () => {
   it('are those that commands answer, after any commands', async function () {
-    this.timeout(20_000);
+    this.timeout(180_000);
     const sequences = fc.array(step, { minLength: 10, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(sequences, async (steps) => {

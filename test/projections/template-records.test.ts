@@ -95,7 +95,7 @@ const shownIn = async <Record>({ documents }: Service, collection: string) =>
 
 describe('records of templates in read models', () => {
   it('are those that commands answer and a simple model tells, after any commands', async function () {
-    this.timeout(20_000);
+    this.timeout(180_000);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 50 }), async (steps) => {
         const random = new Random();

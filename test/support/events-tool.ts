@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { endWithRun } from './end-with-run.ts';
 
 const tool = join(import.meta.dirname, '../../src/command-line/events.ts');
 
@@ -16,10 +17,12 @@ export function startEventsTool(
   words: ReadonlyArray<string>,
   environment: Readonly<Record<string, string>>,
 ): ChildProcess {
-  return spawn(process.execPath, [tool, ...words], {
+  const child = spawn(process.execPath, [tool, ...words], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  endWithRun(child);
+  return child;
 }
 
 /** Waits for its end. @param input null to leave its standard input open */

@@ -7,13 +7,14 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
+import { endWithRun } from '#test/support/end-with-run.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { leaveOut } from '#test/support/left-out.ts';
 
-const startLimitMilliseconds = 15_000;
+const startLimitMilliseconds = 60_000;
 const stopLimitMilliseconds = 5000;
 /** FerretDB looks through all documents for most of what it is asked. */
-const suiteTestMilliseconds = 60_000;
+const suiteTestMilliseconds = 180_000;
 const host = '127.0.0.1';
 
 /** Where `.ci/ferretdb` puts the binary. */
@@ -103,6 +104,7 @@ export class FerretDb implements MongoDbServer {
       Object.entries(options).map(([name, value]) => `--${name}=${value}`),
       { stdio: 'ignore', env: { ...process.env, DO_NOT_TRACK: '1' } },
     );
+    endWithRun(child);
     this.#process = child;
     await this.#answers(child);
   }

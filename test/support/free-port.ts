@@ -1,13 +1,31 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port of this machine that nothing listens on, for a program that must be told one. */
+/**
+ * Below those that systems give to whoever asks for any port, whether to listen or to connect from: only a test takes
+ * one of these, and it is still free when what had it stops and starts again.
+ */
+const firstPort = 10_000;
+const endPort = 30_000;
+
+/** A port of this machine that nothing listens on, for what must be told one or keeps it from start to start. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  for (;;) {
+    const port = randomInt(firstPort, endPort);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
-  return address.port;
+  return true;
 }

@@ -85,9 +85,9 @@ export const testMetadata: EventMetadata = {
   hash: '0'.repeat(64),
 };
 
-/** Waits until something holds. @throws Error after ten seconds */
+/** Waits until something holds. @throws Error after a minute */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`It did not come to pass: ${what}.`);
     await sleep(2);

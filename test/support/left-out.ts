@@ -19,7 +19,7 @@ export function leaveOut(suite: string, how: string): void {
   leftOut.set(suite, how);
 }
 
-/** After the reporter's own last lines. */
+/** When all tests of this process have been told. */
 function tell(): void {
   const lines = [...leftOut].map(([suite, how]) => `  left out: ${suite} (${how})\n`);
   process.stdout.write(`${lines.join('')}\n`);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { endWithRun } from './end-with-run.ts';
 import { freePort } from './free-port.ts';
 import { leaveOut } from './left-out.ts';
 import { until } from './service-process.ts';
@@ -46,6 +47,7 @@ export async function startProxy({ controlPlanes, gateways }: Nodes): Promise<Ru
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  endWithRun(child);
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output += text;

@@ -9,8 +9,8 @@ import { type Exit, type ProcessEnvironment, WatchedProcess } from './watched-pr
 /** The admin key of every service that a test starts, unless it asks for none. */
 export const adminKey = `sy_live_${'abcdefgh12'.repeat(4)}`;
 
-const startLimitMilliseconds = 60_000;
-const endLimitMilliseconds = 30_000;
+const startLimitMilliseconds = 120_000;
+const endLimitMilliseconds = 60_000;
 const pollMilliseconds = 10;
 const main = resolve(import.meta.dirname, '../../src/main.ts');
 

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { endWithRun } from './end-with-run.ts';
 
 /** Variables of a process by name; undefined for one that it is not given. */
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
@@ -21,11 +23,8 @@ export interface Program {
   readonly lastSignal?: NodeJS.Signals;
 }
 
-const running = new Map<ChildProcess, NodeJS.Signals>();
-// A test run that is stopped leaves no process behind.
-process.once('exit', () => {
-  for (const [child, signal] of running) child.kill(signal);
-});
+/** Most of a start is compiling what an earlier start has compiled. `npm ci` empties it. */
+const compileCache = resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
 
 /** A program of Node in a process of its own, with what it writes. */
 export class WatchedProcess {
@@ -38,20 +37,22 @@ export class WatchedProcess {
   constructor({ file, words = [], environment, folder, lastSignal = 'SIGKILL' }: Program) {
     this.#child = spawn(process.execPath, [file, ...words], {
       cwd: folder,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment } as NodeJS.ProcessEnv,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        NODE_COMPILE_CACHE: compileCache,
+        ...environment,
+      } as NodeJS.ProcessEnv,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    running.set(this.#child, lastSignal);
+    endWithRun(this.#child, lastSignal);
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text;
     });
-    this.ended = once(this.#child, 'close').then(([code, signal]) => {
-      running.delete(this.#child);
-      return { code, signal };
-    });
+    this.ended = once(this.#child, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
   get pid(): number {

@@ -164,10 +164,10 @@ describe('EventStoreDB event store: appends that go wrong', () => {
         }
       };
       const writing = Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));
-      for (let round = 0; round < 2; round += 1) {
-        await sleep(100);
+      for (let round = 1; round <= 2; round += 1) {
+        await eventually(() => acknowledged.length > round * 25);
         await double.kill();
-        await sleep(round * 700);
+        await sleep((round - 1) * 700);
         await double.start();
       }
       await eventually(async () => E.isRight(await store.append(someStream(), noStream, [someEvent()])()));

@@ -106,7 +106,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', () => {
       if (round % 3 === 0) double.dropSubscribers();
       await sleep(10);
     }
-    await eventually(allRead(reading), 10_000);
+    await eventually(allRead(reading));
     assertComplete(reading);
     await mustAppend(store, someStream(), noStream, [someEvent()]);
     await eventually(allRead(reading));
@@ -126,7 +126,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', () => {
     await sleep(300);
     assert.ok(positions.length <= 10);
     held = false;
-    await eventually(() => positions.length === 20_000, 15_000);
+    await eventually(() => positions.length === 20_000);
     abort.abort();
     await consuming;
     assert.ok(positions.every((position, index) => position > (positions[index - 1] ?? 0)));

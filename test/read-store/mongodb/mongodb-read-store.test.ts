@@ -8,6 +8,8 @@ import { Superseded } from '#src/superseded.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
 
+/** What is tried is what it does, not how soon. */
+const timeoutMilliseconds = 60_000;
 const everything = { limit: 1000, maxBytes: 1e7 };
 const items = { name: 'items', version: 1, indexes: [['group']] };
 
@@ -201,8 +203,8 @@ function removal(group: string, position: number): DocumentWrite {
 }
 
 function openAt(url: string): OpenReadStore {
-  const reader = openMongoDbReadStore({ url });
-  const writer = openMongoDbReadStoreWriter({ url });
+  const reader = openMongoDbReadStore({ url, timeoutMilliseconds });
+  const writer = openMongoDbReadStoreWriter({ url, timeoutMilliseconds });
   const close = async () => {
     await reader.close();
     await writer.close();

@@ -9,7 +9,7 @@ export type Order =
   | { readonly call: 'start' | 'stop' | 'kill' | 'cut' | 'dropSubscribers' }
   | { readonly faults: Partial<Faults> };
 
-const limitMilliseconds = 20_000;
+const limitMilliseconds = 60_000;
 const script = fileURLToPath(new URL('./serve.ts', import.meta.url));
 
 /** A double of EventStoreDB in a process of its own, which can be frozen as a machine freezes. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from '#test/support/free-port.ts';
 
 /** The two ends of a connection through the front. */
 interface Pair {
@@ -31,10 +32,9 @@ export class Front {
     this.#target = target;
     const listener = createServer({ pauseOnConnect: true }, (client) => this.#accept(client));
     this.#listener = listener;
+    if (this.#port === 0) this.#port = await freePort();
     listener.listen(this.#port, '127.0.0.1');
     await once(listener, 'listening');
-    const address = listener.address();
-    if (address !== null && typeof address === 'object') this.#port = address.port;
   }
 
   /** Nothing passes, in either direction; new connections are taken and left without a word. Connections stay. */

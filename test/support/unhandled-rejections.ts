@@ -1,0 +1,29 @@
+import { inspect } from 'node:util';
+import type { RootHookObject } from 'mocha';
+
+let reasons: unknown[] = [];
+
+/** A rejection that nobody handled fails the test, or what came after the file's last one: Mocha itself passes over it. */
+export const mochaHooks: RootHookObject = {
+  beforeAll() {
+    process.on('unhandledRejection', note);
+  },
+
+  afterEach: throwFirst,
+
+  afterAll() {
+    process.off('unhandledRejection', note);
+    throwFirst();
+  },
+};
+
+function note(reason: unknown): void {
+  reasons.push(reason);
+}
+
+function throwFirst(): void {
+  const [first] = reasons;
+  const some = reasons.length > 0;
+  reasons = [];
+  if (some) throw new Error(`A rejection was not handled: ${inspect(first)}`);
+}
