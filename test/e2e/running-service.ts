@@ -1,6 +1,11 @@
 import type { Client } from '#test/support/client.ts';
 import type { Engines } from '#test/support/engines.ts';
-import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service-process.ts';
+import {
+  type ServiceEnvironment,
+  type ServiceProcess,
+  startService,
+  temporaryFolder,
+} from '#test/support/service-process.ts';
 
 /** A suite's service. */
 export interface RunningService {
@@ -14,14 +19,14 @@ export interface RunningService {
  * How long its answers wait for the read models at most. A test that reads what was written means no statement about how
  * soon that shows on a busy machine.
  */
-export const showLimitMilliseconds = 10_000;
+const showLimitMilliseconds = 10_000;
 
 /** Starts a service on these stores before a suite, and ends it after: to be called where the suite is described. */
-export function runningService({ environment }: Engines): RunningService {
+export function runningService({ environment }: Engines, further: ServiceEnvironment = {}): RunningService {
   const folder = temporaryFolder();
   let service: ServiceProcess | undefined;
   const started = async () => {
-    const told = { SHOW_LIMIT_MS: String(showLimitMilliseconds), ...environment() };
+    const told = { SHOW_LIMIT_MS: String(showLimitMilliseconds), ...environment(), ...further };
     service = await startService({ dataDir: folder.path, environment: told });
     return service.client;
   };
