@@ -86,6 +86,8 @@ export function readConfig(environment: Environment): Config {
   const eventStore = eventStoreOf(environment, dataDir);
   const readStore = readStoreOf(environment, dataDir);
   const port = wholeNumber(environment, 'PORT', 8080, 0, 65_535);
+  const requestMilliseconds = wholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000);
+  // Node takes no longer limit for a part of a request than for the whole.
   const metricsPort = given(environment, 'METRICS_PORT') && wholeNumber(environment, 'METRICS_PORT', 0, 0, 65_535);
   return {
     host: given(environment, 'HOST') ?? '127.0.0.1',
@@ -111,8 +113,14 @@ export function readConfig(environment: Environment): Config {
       maxAppendBytes: wholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
       maxHeaderBytes: wholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
       maxConnections: wholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
-      headersMilliseconds: wholeNumber(environment, 'HEADERS_TIMEOUT_MS', 10_000, 100, 600_000),
-      requestMilliseconds: wholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000),
+      headersMilliseconds: wholeNumber(
+        environment,
+        'HEADERS_TIMEOUT_MS',
+        Math.min(10_000, requestMilliseconds),
+        100,
+        Math.min(600_000, requestMilliseconds),
+      ),
+      requestMilliseconds,
       uploadMilliseconds: wholeNumber(environment, 'UPLOAD_TIMEOUT_MS', 3_600_000, 100, 86_400_000),
       keepAliveMilliseconds: wholeNumber(environment, 'KEEP_ALIVE_TIMEOUT_MS', 65_000, 1, 600_000),
       idleMilliseconds: wholeNumber(environment, 'IDLE_TIMEOUT_MS', 120_000, 100, 3_600_000),

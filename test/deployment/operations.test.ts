@@ -79,7 +79,7 @@ describe('docs/operations.md', () => {
       const [, script = ''] = /\*\*Embedded, while it runs\.\*\*.*?```sh\n(.*?)```/s.exec(page) ?? [];
       assert.match(script, /VACUUM INTO/);
       const here = script.replaceAll(/\bdata\//g, `${live}/`).replaceAll(/(?<![\w/])backup\b/g, backup);
-      const { stdout } = await run('bash', ['-euc', here]).finally(() => {
+      const { stdout } = await run('bash', ['--norc', '-euc', here]).finally(() => {
         written = true;
       });
       await writing;

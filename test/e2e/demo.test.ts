@@ -109,7 +109,7 @@ describe('npm run demo', function () {
     const stdout = await onOwn().said(ready);
     const { UNDONE = '', TRACKER_3 = '', URL: url = '', PARTNER = '' } = variablesIn(stdout);
     const pasted = stdout.split('\n').filter((line) => /^ {2}(?:[A-Z_0-9]+=|curl )/.test(line));
-    const { stdout: told, stderr } = await promisify(execFile)('bash', ['-euc', pasted.join('\n')], {
+    const { stdout: told, stderr } = await promisify(execFile)('bash', ['--norc', '-euc', pasted.join('\n')], {
       timeout: 60_000,
     });
     assert.equal(stderr, '');

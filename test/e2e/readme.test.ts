@@ -77,7 +77,7 @@ function placed(script: string, url: string, key: string): string {
 /** Runs steps in one shell, in a folder. @returns what each wrote */
 async function run(scripts: ReadonlyArray<string>, cwd = root): Promise<ReadonlyArray<string>> {
   const script = scripts.join(`\necho '${mark}'\n`);
-  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { cwd, timeout: 60_000 });
+  const { stdout } = await promisify(execFile)('bash', ['--norc', '-euc', script], { cwd, timeout: 60_000 });
   return stdout.split(mark);
 }
 

@@ -45,6 +45,14 @@ describe('config', () => {
     assert.equal(config.gatewayConfig, null);
   });
 
+  it('lets headers take no longer than the whole request', () => {
+    assert.equal(readConfig({ REQUEST_TIMEOUT_MS: '5000' }).limits.headersMilliseconds, 5_000);
+    assert.throws(
+      () => readConfig({ REQUEST_TIMEOUT_MS: '5000', HEADERS_TIMEOUT_MS: '5001' }),
+      /^StartFailure: HEADERS_TIMEOUT_MS must be a whole number from 100 to 5000, not "5001"/,
+    );
+  });
+
   const eventStoreDb = 'esdb+discover://user:secret@events:2113?tls=true';
   const mongoDb = 'mongodb+srv://user:secret@documents/switchyard';
 
