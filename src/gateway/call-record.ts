@@ -1,3 +1,4 @@
+import { Batches } from '#src/batches.ts';
 import type { Consumption } from './cost.ts';
 
 /** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */
@@ -31,50 +32,29 @@ export interface Usage {
   readonly record: (record: CallRecord) => void;
 }
 
-/** Records waiting at most: more are dropped, and counted, rather than kept. */
-const mostWaiting = 10_000;
-/** Records are handed out when so many wait, or so long after the first. */
-const batchSize = 100;
-const batchMs = 250;
-
 /** Hands records out many at a time, off the requests' path, so that no call is slowed for them. */
 export class UsageOutlet implements Usage {
-  readonly #take: (records: ReadonlyArray<CallRecord>) => void;
-  #waiting: CallRecord[] = [];
-  #timer: NodeJS.Timeout | null = null;
+  readonly #records: Batches<CallRecord>;
   #dropped = 0;
 
   /** @param take what is handed the records; what it throws is its own trouble and is lost with them */
   constructor(take: (records: ReadonlyArray<CallRecord>) => void) {
-    this.#take = take;
+    this.#records = new Batches((records) => {
+      try {
+        take(records);
+      } catch {
+        this.#dropped += records.length;
+      }
+    });
   }
 
-  /** Records dropped since the start. */
+  /** Records lost since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  record = (record: CallRecord): void => {
-    if (this.#waiting.length >= mostWaiting) {
-      this.#dropped += 1;
-      return;
-    }
-    const waiting = this.#waiting.push(record);
-    if (waiting === batchSize) setImmediate(this.handOut);
-    this.#timer ??= setTimeout(this.handOut, batchMs).unref();
-  };
+  record = (record: CallRecord): void => this.#records.add(record);
 
   /** Hands out what waits. */
-  readonly handOut = (): void => {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    const records = this.#waiting;
-    if (records.length === 0) return;
-    this.#waiting = [];
-    try {
-      this.#take(records);
-    } catch {
-      this.#dropped += records.length;
-    }
-  };
+  readonly handOut = (): void => this.#records.drain();
 }

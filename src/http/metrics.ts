@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Batches } from '#src/batches.ts';
 
 /** How far a projection is behind the log. */
 export interface ProjectionLag {
@@ -36,26 +37,21 @@ interface AnsweredRequest {
   readonly seconds: number;
 }
 
-/** Requests are counted so many at a time, or when the metrics are read: alone, one takes several times as long. */
-const requestsAtOnce = 100;
-
 /** Makes the instruments, in a registry of their own. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  let answered: AnsweredRequest[] = [];
-  const countAnswered = () => {
-    for (const { operation, method, status, seconds: took } of answered)
+  const answered = new Batches<AnsweredRequest>((batch) => {
+    for (const { operation, method, status, seconds: took } of batch)
       requests.observe({ operation, method, status }, took);
-    answered = [];
-  };
+  });
   const requests = new Histogram({
     name: 'switchyard_http_request_duration_seconds',
     help: 'Time from a request to its answer',
     labelNames: ['operation', 'method', 'status'],
     buckets: seconds,
     registers: [registry],
-    collect: countAnswered,
+    collect: () => answered.drain(),
   });
   const commands = new Histogram({
     name: 'switchyard_command_duration_seconds',
@@ -72,9 +68,7 @@ export function createMetrics(): Metrics {
   });
 
   return {
-    request: (operation, method, status, took) => {
-      if (answered.push({ operation, method, status, seconds: took }) === requestsAtOnce) countAnswered();
-    },
+    request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
     command: (command, value) => commands.observe({ command }, value),
     appendBatch: (appends) => batches.observe(appends),
     watchProjections: (lags) => watchProjections(registry, lags),

@@ -1,0 +1,40 @@
+/** How long the first item of a batch waits. */
+const batchMilliseconds = 50;
+/** Items handed over in one turn at most: more would hold up what else the turn has to do. */
+const itemsAtOnce = 100;
+const mostWaiting = 10_000;
+
+/**
+ * Gathers what is to be done after a request, and does it a little later and many at a time: done at once, one by one,
+ * it would hold up the request that follows, and take several times as long.
+ */
+export class Batches<Item> {
+  readonly #take: (items: ReadonlyArray<Item>) => void;
+  #waiting: Item[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param take does what is to be done; never throws */
+  constructor(take: (items: ReadonlyArray<Item>) => void) {
+    this.#take = take;
+  }
+
+  /** Adds an item. Where ten thousand wait, these are done first. */
+  add(item: Item): void {
+    if (this.#waiting.push(item) >= mostWaiting) this.drain();
+    else this.#timer ??= setTimeout(this.#handOver, batchMilliseconds).unref();
+  }
+
+  /** Does at once what waits. */
+  drain(): void {
+    const items = this.#waiting;
+    this.#waiting = [];
+    if (items.length > 0) this.#take(items);
+  }
+
+  readonly #handOver = (): void => {
+    this.#timer = null;
+    const items = this.#waiting.splice(0, itemsAtOnce);
+    if (items.length > 0) this.#take(items);
+    if (this.#waiting.length > 0) setImmediate(this.#handOver);
+  };
+}
