@@ -50,8 +50,8 @@ const longestRestMs = 60_000;
  * Relays a call: target after target, try after try, until one serves it, nothing is left to try, its time is over or
  * the client has left. Resolves when nothing more will be written; never rejects.
  */
-export async function relay(call: RelayedCall, means: RelayMeans): Promise<void> {
-  await new Relay(call, means).run();
+export function relay(call: RelayedCall, means: RelayMeans): Promise<void> {
+  return new Relay(call, means).run();
 }
 
 class Relay {
