@@ -39,6 +39,9 @@ const rows: Readonly<Record<string, (ways: Ways) => Promise<ReadonlyArray<Result
   upload: uploads,
 };
 
+/** Measured in processes of their own: one that has grown before has room that was counted then. */
+const ofMemory: ReadonlySet<string> = new Set(['slow', 'upload']);
+
 /**
  * The gateway in front of a local upstream, against nginx and Portkey in front of the same.
  * `npm run bench -- gateway` measures every row, `npm run bench -- gateway calls leave` these alone. nginx is Debian's
@@ -52,10 +55,16 @@ export default async function gateway(args: ReadonlyArray<string>): Promise<void
     return;
   }
   const wanted = Object.entries(rows).filter(([name]) => args.length === 0 || args.includes(name));
-  const ways = await startWays({ withPortkey: wanted.some(([name]) => name === 'calls') });
   const results: Result[] = [];
+  let ways = await startWays({ withPortkey: wanted.some(([name]) => name === 'calls') });
   try {
-    for (const [, measure] of wanted) results.push(...(await measure(ways)));
+    for (const [name, measure] of wanted) {
+      if (ofMemory.has(name)) {
+        await ways.stop();
+        ways = await startWays({ withPortkey: false });
+      }
+      results.push(...(await measure(ways)));
+    }
   } finally {
     await ways.stop();
   }
@@ -132,8 +141,12 @@ async function slow(ways: Ways): Promise<ReadonlyArray<Result>> {
     own.push(await perStream(ways.switchyard));
     if (ways.nginx !== null) others.push(await perStream(ways.nginx));
   }
-  print(`memory for each of 1,000 slow streams: ${format(median(own))} KB; nginx ${format(median(others))} KB`);
-  return [{ what: 'memory for each of 1,000 slow streams', figure: median(own), unit: ' KB', required: 100, aim: 30 }];
+  print(
+    `memory for each of 1,000 slow streams: ${own.map(format).join(', ')} KB; nginx ${format(Math.max(...others))} KB`,
+  );
+  // What the first ones take stays with the process: the later rounds find it there.
+  const figure = Math.max(...own);
+  return [{ what: 'memory for each of 1,000 slow streams', figure, unit: ' KB', required: 100, aim: 30 }];
 }
 
 async function leaves({ switchyard, direct, nginx }: Ways): Promise<ReadonlyArray<Result>> {
@@ -166,7 +179,9 @@ async function uploads({ switchyard }: Ways): Promise<ReadonlyArray<Result>> {
     above.push((peak - idle) / megabyte);
   }
   print(`memory above idle, upload of 90 MB: ${above.map(format).join(', ')} MB`);
-  return [{ what: 'upload of 90 MB, memory above idle', figure: median(above), unit: ' MB', required: 32, aim: 8 }];
+  return [
+    { what: 'upload of 90 MB, memory above idle', figure: Math.max(...above), unit: ' MB', required: 32, aim: 8 },
+  ];
 }
 
 /** A figure for each way; NaN where there is none. */

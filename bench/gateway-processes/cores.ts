@@ -3,13 +3,16 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { print } from '../measure.ts';
 
+/** Asked before this process keeps off one of them. */
+const cores = availableParallelism();
+
 /**
  * Keeps this process, and all that it starts from here on, off the last core, which is left to what is measured. Says so
  * where it cannot be done (one core, or no `taskset`): loads and gateways then share the cores.
  * @returns gives a process, with its children, that core for itself
  */
 export function leaveOneCore(): (pid: number) => void {
-  const last = availableParallelism() - 1;
+  const last = cores - 1;
   try {
     if (last === 0) throw new Error('there is one core alone');
     setAffinity(`0-${last - 1}`, process.pid);
@@ -23,8 +26,8 @@ export function leaveOneCore(): (pid: number) => void {
 }
 
 /** Of all its threads. */
-function setAffinity(cores: string, pid: number): void {
-  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], { stdio: 'pipe' });
+function setAffinity(list: string, pid: number): void {
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', list, String(pid)], { stdio: 'pipe' });
 }
 
 function withChildren(pid: number): ReadonlyArray<number> {
