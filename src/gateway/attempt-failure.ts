@@ -36,6 +36,9 @@ export interface Refused {
   readonly requestId: string | null;
 }
 
+/** An answer that cannot be read. */
+export const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
+
 /** The bytes of a refusal that are looked at. */
 export const refusalBytesAtMost = 1024 * 1024;
 

@@ -1,9 +1,8 @@
 import { type AnswerHead, type Answering, answerFields, pushHeader } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
-import type { AttemptFailure } from './attempt-failure.ts';
+import { type AttemptFailure, malformed } from './attempt-failure.ts';
 import type { Client } from './client.ts';
 
-const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
 /** Passes bytes on as they come, audio for one. The first of them makes the answer begin. */

@@ -76,7 +76,7 @@ export function tokensIn(usage: Json | undefined): Tokens | null {
 }
 
 /** What sums can be made of, whatever a provider says. */
-function isCount(value: Json | undefined): value is number {
+export function isCount(value: Json | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
 

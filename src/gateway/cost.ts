@@ -1,5 +1,5 @@
 import type { JsonObject } from '#src/json.ts';
-import type { Tokens } from './chat-event.ts';
+import { isCount, type Tokens } from './chat-event.ts';
 import type { Price } from './configuration.ts';
 import { isObject } from './json-value.ts';
 
@@ -26,5 +26,5 @@ export function costOf({ tokens, characters, audioSeconds }: Consumption, price:
 /** The length of a transcribed audio in seconds, under any of the names in use; null where an answer does not tell it. */
 export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: JsonObject): number | null {
   const told = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
-  return typeof told === 'number' && told >= 0 && told <= Number.MAX_SAFE_INTEGER ? told : null;
+  return isCount(told) ? told : null;
 }

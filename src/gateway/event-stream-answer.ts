@@ -1,6 +1,6 @@
 import { type AnswerHead, type Answering, answerFields } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
-import { type AttemptFailure, errorInStream, refusedInside } from './attempt-failure.ts';
+import { type AttemptFailure, errorInStream, malformed, refusedInside } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens } from './chat-event.ts';
 import type { Client } from './client.ts';
 import { isPlain } from './content-encoding.ts';
@@ -23,7 +23,6 @@ const heldBytesAtMost = 1024 * 1024;
 const wholeBytesAtMost = 16 * 1024 * 1024;
 
 const noBytes = Buffer.alloc(0);
-const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 

@@ -4,6 +4,7 @@ import { type Failure, failure } from '#domain/failure.ts';
 import { type ArrivalLimits, bodyAtHand, receiveBody } from '#http/receive-body.ts';
 import { hasBody, mediaTypeRefusal } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
+import type { RelayRequest } from '#operations/operation.ts';
 import { ownWords } from './attempt-failure.ts';
 import type { CatalogueRefusal } from './catalogue.ts';
 import { faultOf } from './chat-request.ts';
@@ -19,18 +20,8 @@ export interface GatewayLimits {
   readonly arrival: ArrivalLimits;
 }
 
-/** A request to the gateway whose key is good. */
-export interface GatewayRequest {
-  readonly ctx: Context;
-  /** Path parameters by name, decoded. */
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly keyId: string;
-  /** Headers of every answer, names and values in turn: the key's limits. */
-  readonly fields: ReadonlyArray<string>;
-}
-
 /** A call that was let in. */
-export interface GatewayCall extends GatewayRequest {
+export interface GatewayCall extends RelayRequest {
   readonly gateway: Gateway;
   readonly served: Served;
   readonly client: Client;
@@ -42,7 +33,7 @@ export interface GatewayCall extends GatewayRequest {
  */
 export async function answerCall(
   gateway: Gateway,
-  request: GatewayRequest,
+  request: RelayRequest,
   answer: (call: GatewayCall) => Promise<Failure | null>,
 ): Promise<void> {
   const { limits } = gateway;

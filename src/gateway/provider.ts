@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '#src/json.ts';
+import type { ProviderConfiguration } from './configuration.ts';
 import type { StoredBody, Transport, UpstreamRequest } from './transport.ts';
 
 /** What an answer of another language is turned into. */
@@ -76,6 +77,12 @@ export function isCannotTake(asked: ProviderRequest | CannotTake): asked is Cann
   return 'member' in asked;
 }
 
+/** The refusal of a format that a provider does not have. @param forWhom where others may have it */
+export function unknownFormat(known: Iterable<string>, forWhom = ''): CannotTake {
+  const names = Array.from(known, (name) => `"${name}"`).join(', ');
+  return { member: 'response_format', message: `must be one of ${names}${forWhom}` };
+}
+
 /** What makes calls to one provider: a kind is a file beside this one. What it cannot do it does not have. */
 export interface Provider {
   readonly name: string;
@@ -87,6 +94,16 @@ export interface Provider {
 
 /** What of a client's headers any provider may see. */
 const passedOn = ['openai-beta', 'traceparent', 'tracestate', 'idempotency-key'];
+
+/** The headers of every request to a provider, names and values in turn. @param keyHeader with its key; none without one */
+export function ownHeaders(
+  { headers }: ProviderConfiguration,
+  keyHeader: ReadonlyArray<string>,
+): ReadonlyArray<string> {
+  // Answers are looked at as they come: compressed ones could not be.
+  const always = ['user-agent', 'switchyard', 'accept-encoding', 'identity'];
+  return [...Object.entries(headers).flat(), ...keyHeader, ...always];
+}
 
 /** A provider's own headers and those of the client that it is given, names and values in turn. */
 export function withPassedHeaders(own: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {

@@ -1,6 +1,6 @@
 import { type AnswerHead, type Answering, answerFields } from './answering.ts';
 import type { AttemptControl, Reception } from './attempt.ts';
-import { type AttemptFailure, refusedInside } from './attempt-failure.ts';
+import { type AttemptFailure, malformed, refusedInside } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import type { Client } from './client.ts';
 import { contentOf } from './content-encoding.ts';
@@ -18,7 +18,6 @@ const answerBytesAtMost = 64 * 1024 * 1024;
 /** A few bytes may be made of very many: nothing else goes on meanwhile. */
 const decompressedBytesAtMost = 16 * 1024 * 1024;
 
-const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 

@@ -1,9 +1,6 @@
 import { expectProblem, expectStatus } from './expect.ts';
 import { describeFaults } from './faulty-stores.ts';
 
-/** Longer than an append is waited for. */
-const lateMilliseconds = 6_000;
-
 describeFaults('nodes whose event store fails', (stores) => {
   let projectPath: string;
   before(async () => {
@@ -67,13 +64,7 @@ describeFaults('nodes whose event store fails', (stores) => {
     await stores().expectRecovery();
   });
 
-  it('go on when its answers come too late', async () => {
-    const proxies = [stores().control.events, stores().projecting.events];
-    for (const proxy of proxies) proxy.delay(lateMilliseconds);
-    await expectRefused();
-    for (const proxy of proxies) proxy.delay(0);
-    await stores().expectRecovery();
-  });
+  it('go on when its answers come too late', () => stores().bringLateAnswers('events', expectRefused));
 
   it('go on when its answers are lost on the way', async () => {
     for (const { events } of [stores().control, stores().projecting]) events.mute();

@@ -2,9 +2,6 @@ import { expectProblem, expectStatus } from './expect.ts';
 import { describeFaults } from './faulty-stores.ts';
 import { answeredInTime } from './settling-load.ts';
 
-/** Longer than a call of the store is waited for. */
-const lateMilliseconds = 6_000;
-
 describeFaults('nodes whose read store fails', (stores, ferret) => {
   let projectPath: string;
   before(async () => {
@@ -55,13 +52,7 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
     await stores().expectRecovery();
   });
 
-  it('go on when its answers come too late', async () => {
-    const proxies = [stores().control.documents, stores().projecting.documents];
-    for (const proxy of proxies) proxy.delay(lateMilliseconds);
-    await expectRefused();
-    for (const proxy of proxies) proxy.delay(0);
-    await stores().expectRecovery();
-  });
+  it('go on when its answers come too late', () => stores().bringLateAnswers('documents', expectRefused));
 
   it('take commands while it is full, and refuse to read what it lacks', async () => {
     await ferret.stop();

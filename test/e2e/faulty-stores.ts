@@ -12,6 +12,8 @@ import { expectSound, expectVerified } from './sound-stores.ts';
 
 const startLimitMilliseconds = 120_000;
 const recoveryLimitMilliseconds = 120_000;
+/** Longer than a call to a store may take. */
+const lateMilliseconds = 6_000;
 /** Acknowledged before a fault begins: it strikes in the middle of work. */
 const workFirst = 10;
 
@@ -117,6 +119,15 @@ export class FaultyStores {
   /** The addresses of the stores, past the proxies. */
   get urls(): SharedStores {
     return { eventStoreUrl: this.double.url, readStoreUrl: this.#readStoreUrl };
+  }
+
+  /** Lets a store's answers come too late to both nodes, expects what follows from it, and that all recovers. */
+  async bringLateAnswers(of: 'events' | 'documents', expectRefused: () => Promise<void>): Promise<void> {
+    const proxies = [this.control[of], this.projecting[of]];
+    for (const proxy of proxies) proxy.delay(lateMilliseconds);
+    await expectRefused();
+    for (const proxy of proxies) proxy.delay(0);
+    await this.expectRecovery();
   }
 
   /** Makes a project. @returns its path, and the position at which it was made */

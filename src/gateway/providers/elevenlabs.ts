@@ -5,6 +5,7 @@ import { audioSecondsIn } from '../cost.ts';
 import { isObject, parsedJson } from '../json-value.ts';
 import {
   type CannotTake,
+  ownHeaders,
   type Provider,
   type ProviderRequest,
   type ProviderSpeech,
@@ -12,6 +13,7 @@ import {
   type Reading,
   type SpeechFields,
   type Translated,
+  unknownFormat,
   withPassedHeaders,
 } from '../provider.ts';
 import type { Transport } from '../transport.ts';
@@ -42,20 +44,16 @@ export class ElevenLabs implements Provider {
     this.name = name;
     this.transport = transport;
     this.#base = new URL(configuration.baseUrl ?? elevenLabsBaseUrl);
-    this.#headers = [
-      ...Object.entries(configuration.headers).flat(),
-      ...(apiKey === null ? [] : [configuration.apiKeyHeader ?? 'xi-api-key', apiKey]),
-      'user-agent',
-      'switchyard',
-      'accept-encoding',
-      'identity',
-    ];
+    this.#headers = ownHeaders(
+      configuration,
+      apiKey === null ? [] : [configuration.apiKeyHeader ?? 'xi-api-key', apiKey],
+    );
   }
 
   speech({ model, voice, fields, clientHeaders }: ProviderSpeech): ProviderRequest | CannotTake {
     const format = audioFormats.get(fields.responseFormat ?? 'mp3');
     if (format === undefined) {
-      return { member: 'response_format', message: `must be one of ${listed(audioFormats.keys())} with this voice` };
+      return unknownFormat(audioFormats.keys(), ' with this voice');
     }
     if (fields.streamFormat === 'sse') return { member: 'stream_format', message: 'must be "audio" with this voice' };
     const path = `/text-to-speech/${encodeURIComponent(voice)}/stream`;
@@ -77,7 +75,7 @@ export class ElevenLabs implements Provider {
     const { model, fields, around, clientHeaders } = asked;
     const format = last(fields, 'response_format') ?? 'json';
     if (!isTranscriptFormat(format)) {
-      return { member: 'response_format', message: `must be one of ${listed(transcriptFormats)} with this model` };
+      return unknownFormat(transcriptFormats, ' with this model');
     }
     const boundary = `switchyard-${randomUUID()}`;
     const texts = [
@@ -141,10 +139,6 @@ function last(fields: ProviderTranscription['fields'], name: string): string | n
 
 function isTranscriptFormat(format: string): format is TranscriptFormat {
   return transcriptFormats.some((known) => known === format);
-}
-
-function listed(names: Iterable<string>): string {
-  return [...names].map((name) => `"${name}"`).join(', ');
 }
 
 function translated(body: Buffer, format: TranscriptFormat): Translated | null {

@@ -1,5 +1,6 @@
 import type { ProviderConfiguration } from '../configuration.ts';
 import {
+  ownHeaders,
   type Provider,
   type ProviderChat,
   type ProviderRequest,
@@ -26,15 +27,7 @@ export class OpenAiCompatible implements Provider {
     this.name = name;
     this.transport = transport;
     this.#base = new URL(configuration.baseUrl ?? defaultBaseUrl);
-    this.#headers = [
-      ...Object.entries(configuration.headers).flat(),
-      ...keyHeaders(apiKey, configuration.apiKeyHeader),
-      'user-agent',
-      'switchyard',
-      // Answers are looked at as they come: compressed ones could not be.
-      'accept-encoding',
-      'identity',
-    ];
+    this.#headers = ownHeaders(configuration, keyHeaders(apiKey, configuration.apiKeyHeader));
     this.#chatHeaders = this.#headersFor('application/json', 'application/json');
     this.#chatStreamHeaders = this.#headersFor('application/json', 'text/event-stream');
     this.#chatPath = this.#path('/chat/completions');

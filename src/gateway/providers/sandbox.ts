@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#src/json.ts';
 import { isObject } from '../json-value.ts';
 import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
-import type {
-  CannotTake,
-  Provider,
-  ProviderChat,
-  ProviderRequest,
-  ProviderSpeech,
-  ProviderTranscription,
+import {
+  type CannotTake,
+  type Provider,
+  type ProviderChat,
+  type ProviderRequest,
+  type ProviderSpeech,
+  type ProviderTranscription,
+  unknownFormat,
 } from '../provider.ts';
 import type { Transport, UpstreamRequest } from '../transport.ts';
 import { toneWav } from './tone-wav.ts';
@@ -23,10 +24,6 @@ const created = 1_767_225_600;
 /** OpenAI's. What is not `pcm` is answered as WAV: its content type says so. */
 const speechFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
 const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
-
-function unknownFormat(known: ReadonlyArray<string>): CannotTake {
-  return { member: 'response_format', message: `must be one of ${known.map((name) => `"${name}"`).join(', ')}` };
-}
 
 /** Answers by itself, the same to the same request: for a first run, for tests, and for tours without an account. */
 export class Sandbox implements Provider {
