@@ -1,0 +1,80 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Freeze, freezeDuring } from './abuse/freeze.ts';
+import type { AbuseScenario } from './abuse/scenario.ts';
+import { idleMemory, peakMemory } from './gateway-processes/resident-memory.ts';
+import { startService } from './http-processes/processes.ts';
+import { print, printResults, type Result } from './measure.ts';
+
+/** Files in `abuse/` that are no scenarios. */
+const helpers = new Set(['scenario', 'freeze', 'health-probe']);
+const idleMs = 2_000;
+const mebibyte = 1024 * 1024;
+
+/**
+ * What one caller can do to the others: each scenario attacks a service of its own, while another process asks
+ * `/healthz` without a break. `npm run bench -- abuse <name> ...` runs some of them, without a name all.
+ */
+export default async function abuse(args: ReadonlyArray<string>): Promise<void> {
+  const names = readdirSync(join(import.meta.dirname, 'abuse'))
+    .map((file) => file.replace(/\.ts$/, ''))
+    .filter((name) => !helpers.has(name) && (args.length === 0 || args.includes(name)));
+  const results: Result[] = [];
+  for (const name of names) {
+    const { default: scenario } = (await import(`./abuse/${name}.ts`)) as { default: AbuseScenario };
+    results.push(...(await measure(scenario)));
+  }
+  print();
+  printResults(results);
+}
+
+async function measure(scenario: AbuseScenario): Promise<ReadonlyArray<Result>> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-abuse-'));
+  const service = await startService(folder, scenario.environment);
+  try {
+    await scenario.prepare?.(service);
+    const idle = await idleMemory(service.pid);
+    const idleFreeze = await freezeDuring(service.url, () => sleep(idleMs));
+    let figures: ReadonlyArray<Result> = [];
+    let freeze: Freeze = idleFreeze;
+    const peak = await peakMemory(service.pid, async () => {
+      freeze = await freezeDuring(service.url, async () => {
+        figures = (await scenario.attack(service)) ?? [];
+      });
+    });
+    const aboveIdle = (peak - idle) / mebibyte;
+    const silence = `${Math.round(freeze.longestMs)} ms (idle ${Math.round(idleFreeze.longestMs)} ms)`;
+    const failures = freeze.failures > 0 ? `, ${freeze.failures} times without an answer` : '';
+    print(`${scenario.title}: longest silence ${silence}${failures}, ${Math.round(aboveIdle)} MiB above idle`);
+    return [...boundsOf(scenario, freeze.longestMs, aboveIdle), ...figures];
+  } finally {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function boundsOf(
+  { title, maxFreezeMs, maxBytesAboveIdle }: AbuseScenario,
+  freezeMs: number,
+  mebibytesAboveIdle: number,
+): Result[] {
+  const results: Result[] = [];
+  if (maxFreezeMs !== undefined) {
+    results.push({
+      what: `${title}: freeze`,
+      figure: freezeMs,
+      unit: ' ms',
+      required: maxFreezeMs,
+      aim: maxFreezeMs / 2,
+    });
+  }
+  if (maxBytesAboveIdle !== undefined) {
+    const required = maxBytesAboveIdle / mebibyte;
+    const what = `${title}: memory above idle`;
+    results.push({ what, figure: mebibytesAboveIdle, unit: ' MiB', required, aim: required / 2 });
+  }
+  return results;
+}

@@ -1,0 +1,37 @@
+import { Agent, get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// A process of its own: the attack keeps the loop of the one that sends it busy.
+
+const pauseMs = 2;
+
+const url = process.argv[2] ?? '';
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+let isRunning = true;
+let longestMs = 0;
+let failures = 0;
+
+process.on('message', () => {
+  isRunning = false;
+});
+
+process.send?.({ started: true });
+let answeredAt = performance.now();
+while (isRunning) {
+  if (!(await ask())) failures += 1;
+  const now = performance.now();
+  longestMs = Math.max(longestMs, now - answeredAt);
+  answeredAt = now;
+  await sleep(pauseMs);
+}
+process.send?.({ longestMs, failures }, () => process.disconnect());
+
+/** Whether `/healthz` answers. */
+function ask(): Promise<boolean> {
+  return new Promise((resolve) => {
+    get(`${url}/healthz`, { agent }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode === 200));
+    }).on('error', () => resolve(false));
+  });
+}
