@@ -5,6 +5,7 @@ import type { Route, Target } from './catalogue.ts';
 import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import { EventStreamAnswer } from './event-stream-answer.ts';
+import { forwardedHeaders } from './forwarded-headers.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
 import type { Outgoing } from './relay.ts';
 import { relay } from './relay.ts';
@@ -23,7 +24,7 @@ export async function completeChat(call: GatewayCall, limits: GatewayLimits): Pr
   await relay(
     {
       operation: 'chat',
-      keyId: call.keyId,
+      caller: call.caller,
       streamed: stream,
       characters: null,
       startedAt: performance.now(),
@@ -52,11 +53,12 @@ function answeringOf({ client }: GatewayCall, request: ChatRequest, route: Route
 
 /** Makes requests for targets; a second try on the same one sends the same bytes. */
 function requestsOf(
-  { served, ctx }: GatewayCall,
+  { served, ctx, caller }: GatewayCall,
   request: ChatRequest,
   route: Route,
 ): (target: Target, continueFrom: string | null) => Outgoing {
   const asksUsage = request.stream && route.askUsage;
+  const forwarded = forwardedHeaders(ctx.req.headers, caller.projectId);
   let last: { readonly target: Target; readonly continueFrom: string | null; readonly body: Buffer } | null = null;
   return (target, continueFrom) => {
     if (last?.target !== target || last.continueFrom !== continueFrom) {
@@ -64,7 +66,7 @@ function requestsOf(
     }
     const provider = served.providers.get(target.provider);
     if (provider?.chat === undefined) throw new Error(`${target.id} cannot chat`);
-    const chat = { body: last.body, streams: request.stream, clientHeaders: ctx.req.headers };
+    const chat = { body: last.body, streams: request.stream, forwarded };
     return { transport: provider.transport, ...provider.chat(chat) };
   };
 }

@@ -37,7 +37,7 @@ export async function answerCall(
   answer: (call: GatewayCall) => Promise<Failure | null>,
 ): Promise<void> {
   const { limits } = gateway;
-  const { fields, refusal: refused } = await limits.enter(request.keyId);
+  const { fields, refusal: refused } = await limits.enter(request.caller.keyId);
   const client = new Client(request.ctx, [...request.fields, ...fields]);
   if (refused !== null) return client.refuse(ownWords(refused));
   const served = gateway.enter();
@@ -46,7 +46,7 @@ export async function answerCall(
     if (failed !== null) client.refuse(ownWords(failed));
   } finally {
     gateway.leave(served);
-    limits.leave(request.keyId);
+    limits.leave(request.caller.keyId);
   }
 }
 

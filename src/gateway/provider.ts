@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '#src/json.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 import type { StoredBody, Transport, UpstreamRequest } from './transport.ts';
@@ -13,8 +12,8 @@ export interface Translated {
 export interface ProviderChat {
   readonly body: Buffer;
   readonly streams: boolean;
-  /** The client's headers, of which the provider is given those on its list. */
-  readonly clientHeaders: IncomingHttpHeaders;
+  /** The client's headers that the provider gets, names and values in turn: see `forwardedHeaders`. */
+  readonly forwarded: ReadonlyArray<string>;
 }
 
 /** A speech request as the client made it, and what it was resolved to. */
@@ -24,7 +23,7 @@ export interface ProviderSpeech {
   readonly model: string;
   readonly voice: string;
   readonly fields: SpeechFields;
-  readonly clientHeaders: IncomingHttpHeaders;
+  readonly forwarded: ReadonlyArray<string>;
 }
 
 /** The members of a speech request that a provider of another language needs. */
@@ -50,7 +49,7 @@ export interface ProviderTranscription {
   readonly fileBytes: number;
   /** A body that has the file's part, headers and content as they came, between other bytes. */
   readonly around: (before: Buffer, after: Buffer) => StoredBody;
-  readonly clientHeaders: IncomingHttpHeaders;
+  readonly forwarded: ReadonlyArray<string>;
 }
 
 /** How to read what a provider of another language answers. */
@@ -92,9 +91,6 @@ export interface Provider {
   readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | CannotTake;
 }
 
-/** What of a client's headers any provider may see. */
-const passedOn = ['openai-beta', 'traceparent', 'tracestate', 'idempotency-key'];
-
 /** The headers of every request to a provider, names and values in turn. @param keyHeader with its key; none without one */
 export function ownHeaders(
   { headers }: ProviderConfiguration,
@@ -105,14 +101,10 @@ export function ownHeaders(
   return [...Object.entries(headers).flat(), ...keyHeader, ...always];
 }
 
-/** A provider's own headers and those of the client that it is given, names and values in turn. */
-export function withPassedHeaders(own: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {
-  let all: string[] | null = null;
-  for (const name of passedOn) {
-    const value = headers[name];
-    if (typeof value !== 'string') continue;
-    all ??= [...own];
-    all.push(name, value);
-  }
-  return all ?? own;
+/**
+ * A provider's own headers with those of the client's that it gets, names and values in turn.
+ * @param forwarded see `forwardedHeaders`
+ */
+export function withForwarded(own: ReadonlyArray<string>, forwarded: ReadonlyArray<string>): ReadonlyArray<string> {
+  return forwarded.length === 0 ? own : [...own, ...forwarded];
 }

@@ -1,4 +1,5 @@
 import { failure as failureWith } from '#domain/failure.ts';
+import type { Caller } from '#domain/tenancy.ts';
 import type { Answering } from './answering.ts';
 import { Attempt, type AttemptControl, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import { type AttemptFailure, classOf, type LastWord, lastWordOn, ownWords } from './attempt-failure.ts';
@@ -24,7 +25,7 @@ export interface RelayMeans {
 /** One call that has been understood. */
 export interface RelayedCall {
   readonly operation: CallRecord['operation'];
-  readonly keyId: string;
+  readonly caller: Caller;
   readonly streamed: boolean;
   /** Of the text that is to be spoken; null in other calls. */
   readonly characters: number | null;
@@ -251,7 +252,7 @@ class Relay {
   }
 
   #record(outcome: CallOutcome): void {
-    const { operation, keyId, streamed, startedAt, route, answering } = this.#call;
+    const { operation, caller, streamed, startedAt, route, answering } = this.#call;
     const { headersAt, contentAt } = this.#times;
     const since = (at: number | null) => (at === null ? null : at - startedAt);
     const { tokens } = answering;
@@ -265,7 +266,7 @@ class Relay {
     const price = this.#target?.price ?? null;
     this.#means.usage.record({
       operation,
-      keyId,
+      keyId: caller.keyId,
       model: route.name,
       target: this.#target?.id ?? null,
       provider: this.#target?.provider ?? null,

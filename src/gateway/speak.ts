@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '#src/json.ts';
 import { AudioAnswer } from './audio-answer.ts';
 import type { Target } from './catalogue.ts';
 import { faultOf, type JsonRequest, readJsonRequest, textFaults } from './chat-request.ts';
+import { forwardedHeaders } from './forwarded-headers.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
 import { isObject } from './json-value.ts';
 import { prepareRequests } from './prepared-requests.ts';
@@ -30,18 +31,18 @@ export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<F
   const { model, voice, fields } = request.right;
   const route = call.served.catalogue.speech(model, voice);
   if (E.isLeft(route)) return catalogueFailure(route.left);
-  const clientHeaders = call.ctx.req.headers;
+  const forwarded = forwardedHeaders(call.ctx.req.headers, call.caller.projectId);
   const requests = prepareRequests(call.served, route.right, (provider, target) => {
     const spoken = target.voice ?? voice;
     const body = speechBody(request.right, target, spoken);
-    return provider.speech?.({ body, model: target.model, voice: spoken, fields, clientHeaders });
+    return provider.speech?.({ body, model: target.model, voice: spoken, fields, forwarded });
   });
   if ('code' in requests) return requests;
   await relay(
     {
       ...requests,
       operation: 'speech',
-      keyId: call.keyId,
+      caller: call.caller,
       streamed: true,
       characters: codePoints(fields.input),
       startedAt: performance.now(),

@@ -4,6 +4,7 @@ import { receiveBody } from '#http/receive-body.ts';
 import { hasBody } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { AudioAnswer } from './audio-answer.ts';
+import { forwardedHeaders } from './forwarded-headers.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, tooLarge, tooSlow } from './gateway-call.ts';
 import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from './multipart-scanner.ts';
 import { prepareRequests } from './prepared-requests.ts';
@@ -76,7 +77,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
     {
       ...requests,
       operation: 'transcription',
-      keyId: call.keyId,
+      caller: call.caller,
       streamed: streams,
       characters: null,
       startedAt: performance.now(),
@@ -90,7 +91,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
 }
 
 function transcriptionFor(
-  { ctx }: GatewayCall,
+  { ctx, caller }: GatewayCall,
   upload: Upload,
   file: Part,
   model: string,
@@ -106,7 +107,7 @@ function transcriptionFor(
     fields,
     fileBytes: file.end - file.contentStart,
     around: (before, after) => spool.body([before, { start: file.start, end: file.end }, after]),
-    clientHeaders: ctx.req.headers,
+    forwarded: forwardedHeaders(ctx.req.headers, caller.projectId),
   };
 }
 

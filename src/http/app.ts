@@ -158,7 +158,7 @@ class HttpFace {
     const refusal = scopeRefusal(caller, scope);
     if (refusal !== null) return this.#refuse(exchange, refusal);
     const { ctx, limitFields } = exchange;
-    await relay({ ctx, parameters, keyId: caller.keyId, fields: limitFields });
+    await relay({ ctx, parameters, caller, fields: limitFields });
   }
 
   async #answerOperation(

@@ -61,7 +61,8 @@ export interface RelayRequest {
   readonly ctx: Context;
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  readonly keyId: string;
+  /** Who asks: the key's own ids, and whose they are. */
+  readonly caller: Caller;
   /** Headers for every answer, names and values in turn: the key's limits. */
   readonly fields: ReadonlyArray<string>;
 }

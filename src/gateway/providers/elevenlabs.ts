@@ -14,7 +14,7 @@ import {
   type SpeechFields,
   type Translated,
   unknownFormat,
-  withPassedHeaders,
+  withForwarded,
 } from '../provider.ts';
 import type { Transport } from '../transport.ts';
 import { wavHeader } from './wav-header.ts';
@@ -50,7 +50,7 @@ export class ElevenLabs implements Provider {
     );
   }
 
-  speech({ model, voice, fields, clientHeaders }: ProviderSpeech): ProviderRequest | CannotTake {
+  speech({ model, voice, fields, forwarded }: ProviderSpeech): ProviderRequest | CannotTake {
     const format = audioFormats.get(fields.responseFormat ?? 'mp3');
     if (format === undefined) {
       return unknownFormat(audioFormats.keys(), ' with this voice');
@@ -60,10 +60,7 @@ export class ElevenLabs implements Provider {
     return {
       request: {
         path: this.#path(path, `output_format=${format.outputFormat}`),
-        headers: withPassedHeaders(
-          [...this.#headers, 'content-type', 'application/json', 'accept', '*/*'],
-          clientHeaders,
-        ),
+        headers: withForwarded([...this.#headers, 'content-type', 'application/json', 'accept', '*/*'], forwarded),
         body: Buffer.from(JSON.stringify({ ...settingsIn(fields), text: fields.input, model_id: model })),
         streams: true,
       },
@@ -72,7 +69,7 @@ export class ElevenLabs implements Provider {
   }
 
   transcription(asked: ProviderTranscription): ProviderRequest | CannotTake {
-    const { model, fields, around, clientHeaders } = asked;
+    const { model, fields, around, forwarded } = asked;
     const format = last(fields, 'response_format') ?? 'json';
     if (!isTranscriptFormat(format)) {
       return unknownFormat(transcriptFormats, ' with this model');
@@ -88,7 +85,7 @@ export class ElevenLabs implements Provider {
     return {
       request: {
         path: this.#path('/speech-to-text', ''),
-        headers: withPassedHeaders([...this.#headers, ...type], clientHeaders),
+        headers: withForwarded([...this.#headers, ...type], forwarded),
         body: around(Buffer.from(`${before}--${boundary}\r\n`), Buffer.from(`\r\n--${boundary}--\r\n`)),
         streams: false,
       },

@@ -6,7 +6,7 @@ import {
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
-  withPassedHeaders,
+  withForwarded,
 } from '../provider.ts';
 import type { Transport } from '../transport.ts';
 
@@ -33,18 +33,18 @@ export class OpenAiCompatible implements Provider {
     this.#chatPath = this.#path('/chat/completions');
   }
 
-  chat({ body, streams, clientHeaders }: ProviderChat): ProviderRequest {
-    const headers = withPassedHeaders(streams ? this.#chatStreamHeaders : this.#chatHeaders, clientHeaders);
+  chat({ body, streams, forwarded }: ProviderChat): ProviderRequest {
+    const headers = withForwarded(streams ? this.#chatStreamHeaders : this.#chatHeaders, forwarded);
     return asItCame({ path: this.#chatPath, headers, body, streams });
   }
 
-  speech({ body, clientHeaders }: ProviderSpeech): ProviderRequest {
-    const headers = withPassedHeaders(this.#headersFor('application/json', '*/*'), clientHeaders);
+  speech({ body, forwarded }: ProviderSpeech): ProviderRequest {
+    const headers = withForwarded(this.#headersFor('application/json', '*/*'), forwarded);
     return asItCame({ path: this.#path('/audio/speech'), headers, body, streams: true });
   }
 
-  transcription({ body, contentType, streams, clientHeaders }: ProviderTranscription): ProviderRequest {
-    const headers = withPassedHeaders(this.#headersFor(contentType, '*/*'), clientHeaders);
+  transcription({ body, contentType, streams, forwarded }: ProviderTranscription): ProviderRequest {
+    const headers = withForwarded(this.#headersFor(contentType, '*/*'), forwarded);
     return asItCame({ path: this.#path('/audio/transcriptions'), headers, body, streams });
   }
 
