@@ -1,18 +1,16 @@
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
-import { projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#read-store/projection.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;
-
-type Events = AgentProfileEvents & Pick<FlowEvents, 'FlowCreated' | 'FlowAgentProfileAssigned' | 'FlowDeleted'>;
 
 /**
  * Every agent profile that is there. Its flows are those whose own streams say so; a profile's events only ask for
  * them. What a flow's event changes moves no profile's revision.
  */
-export const agentProfiles = projection<AgentProfileDocument, Events>({
+export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents & FlowEvents>({
   name: 'agent-profiles',
   version: 1,
   keys: (event) => {
@@ -45,6 +43,14 @@ export const agentProfiles = projection<AgentProfileDocument, Events>({
     FlowAgentProfileAssigned: (document, { data }, id) =>
       id === data.agentProfileId ? withFlow(document, data.id) : withoutFlow(document, data.id),
     FlowDeleted: (document, { data }) => withoutFlow(document, data.id),
+    FlowRenamed: ignored,
+    FlowDescribed: ignored,
+    FlowTypeChanged: ignored,
+    FlowTierChanged: ignored,
+    FlowVersionCreated: ignored,
+    FlowVersionTagged: ignored,
+    FlowVersionActivated: ignored,
+    FlowVersionDeleted: ignored,
   },
   indexes: [['projectId']],
 });

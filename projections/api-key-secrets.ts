@@ -28,7 +28,7 @@ export const apiKeySecrets = projection<ApiKeySecretDocument, ApiKeyEvents>({
       keyId: data.id,
       validUntil: secretHash === data.secretHash ? null : data.previousValidUntil,
     }),
+    ApiKeyRevoked: { removeWhere: ({ data }) => ({ keyId: data.id }) },
   },
-  removeWhere: { ApiKeyRevoked: ({ data }) => ({ keyId: data.id }) },
   indexes: [['keyId']],
 });

@@ -1,20 +1,18 @@
 import { erasedCustomer, newCustomer } from '#domain/organization/customer.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import type { SealedCustomer } from '#domain/organization/record.ts';
-import { projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#read-store/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
 export type CustomerDocument = TenantDocument<SealedCustomer>;
 
 /** Every partner's customers, their personal texts sealed as in the events. */
-export const customers = projection<
-  CustomerDocument,
-  Pick<OrganizationEvents, 'CustomerCreated' | 'PersonalDataErased'>
->({
+export const customers = projection<CustomerDocument, OrganizationEvents>({
   name: 'customers',
   version: 1,
   keys: ({ data }) => [data.id],
   on: {
+    OrganizationCreated: ignored,
     CustomerCreated: (_, { data, revision, metadata }) => ({
       ...tenantOf(metadata),
       revision,

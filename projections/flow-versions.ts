@@ -1,20 +1,15 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#read-store/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
 export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionRecord>, 'revision'> {
   readonly flowId: string;
 }
 
-type VersionEvents = Pick<
-  FlowEvents,
-  'FlowVersionCreated' | 'FlowVersionTagged' | 'FlowVersionActivated' | 'FlowVersionDeleted' | 'FlowDeleted'
->;
-
 /** Every version of the flows that are there. Their ETag is the flow's. */
-export const flowVersions = projection<FlowVersionDocument, VersionEvents>({
+export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
   name: 'flow-versions',
   version: 1,
   keys: (event) => {
@@ -30,8 +25,14 @@ export const flowVersions = projection<FlowVersionDocument, VersionEvents>({
     FlowVersionTagged: (document, event) => changed(document, event, { tag: event.data.tag }),
     FlowVersionActivated: (document, event, id) => changed(document, event, { isActive: id === event.data.id }),
     FlowVersionDeleted: () => null,
+    FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.id }) },
+    FlowCreated: ignored,
+    FlowRenamed: ignored,
+    FlowDescribed: ignored,
+    FlowTypeChanged: ignored,
+    FlowTierChanged: ignored,
+    FlowAgentProfileAssigned: ignored,
   },
-  removeWhere: { FlowDeleted: ({ data }) => ({ flowId: data.id }) },
   indexes: [['flowId']],
 });
 

@@ -1,6 +1,6 @@
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#read-store/projection.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {
@@ -28,6 +28,8 @@ export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
       return after && { ...after, flowId };
     },
     PhoneNumberDeleted: () => null,
+    // It was claimed and never created.
+    PhoneNumberAbandoned: ignored,
   },
   indexes: [['projectId'], ['flowId']],
 });

@@ -1,16 +1,14 @@
 import type { TemplateEvents } from '#domain/template/events.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
-import { projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#read-store/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
 export interface TemplateVersionDocument extends Omit<TenantDocument<TemplateVersionRecord>, 'revision'> {
   readonly templateId: string;
 }
 
-type VersionEvents = Pick<TemplateEvents, 'TemplateVersionCreated' | 'TemplateVersionPublished'>;
-
 /** Every version of every template. Their ETag is the template's. */
-export const templateVersions = projection<TemplateVersionDocument, VersionEvents>({
+export const templateVersions = projection<TemplateVersionDocument, TemplateEvents>({
   name: 'template-versions',
   version: 1,
   keys: ({ data }) => [data.id],
@@ -20,6 +18,10 @@ export const templateVersions = projection<TemplateVersionDocument, VersionEvent
       templateId: data.templateId,
       record: { ...data, publishedAt: null, createdAt: metadata.time, updatedAt: metadata.time },
     }),
+    TemplateCreated: ignored,
+    TemplateRenamed: ignored,
+    TemplateDescribed: ignored,
+    TemplateArchived: ignored,
     TemplateVersionPublished: (document, { metadata: { time } }) =>
       document && { ...document, record: { ...document.record, publishedAt: time, updatedAt: time } },
   },

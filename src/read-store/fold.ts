@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { heapBytes, mostHeapBytes } from '#read-store/heap-bytes.ts';
-import type { AnyProjection } from '#read-store/projection.ts';
+import { type AnyProjection, handlerOf, removalOf } from '#read-store/projection.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
 import { WhereIndex } from '#read-store/where-index.ts';
 
@@ -58,7 +58,7 @@ export class Fold {
 
   /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is no text */
   keys(event: RecordedEvent): ReadonlyArray<string> {
-    if (!Object.hasOwn(this.#projection.on, event.type)) return [];
+    if (handlerOf(this.#projection, event.type) === undefined) return [];
     const keys = this.#projection.keys(event);
     for (const key of keys) if (typeof key !== 'string') throw new Error(`A document's id is ${typeof key}, no text.`);
     return keys;
@@ -138,10 +138,8 @@ export class Fold {
   }
 
   #removal(event: RecordedEvent): Where | undefined {
-    const { removeWhere = {}, indexes } = this.#projection;
-    const where: Where | undefined = Object.hasOwn(removeWhere, event.type)
-      ? removeWhere[event.type]?.(event)
-      : undefined;
+    const { indexes } = this.#projection;
+    const where = removalOf(this.#projection, event.type)?.(event);
     if (where === undefined) return undefined;
     const asked = Object.keys(where);
     const fits = (fields: ReadonlyArray<string>) =>
@@ -160,7 +158,7 @@ export class Fold {
     removed: ReadonlySet<FoldEntry> | undefined,
   ): ReadonlyArray<Change> {
     if (keys.length === 0) return [];
-    const handler = this.#projection.on[event.type];
+    const handler = handlerOf(this.#projection, event.type);
     const changes: Change[] = [];
     for (const key of keys.length > 1 ? new Set(keys) : keys) {
       const entry = this.#entries.get(key);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Fold } from '#read-store/fold.ts';
-import { type AnyProjection, projection } from '#read-store/projection.ts';
+import { type AnyProjection, ignored, projection } from '#read-store/projection.ts';
 import { given } from '#test/support/given-events.ts';
 import { testMetadata } from '#test/support/in-memory-event-store.ts';
 
@@ -16,6 +16,7 @@ interface ItemEvents {
   readonly GroupDeleted: { readonly group: string };
   /** Removes a group and begins it anew, in one event. */
   readonly GroupReplaced: { readonly id: string; readonly group: string };
+  readonly Seen: { readonly id: string };
 }
 
 const items: AnyProjection = projection<Item, ItemEvents>({
@@ -28,11 +29,12 @@ const items: AnyProjection = projection<Item, ItemEvents>({
       if (key === 'broken') throw new Error('It cannot be linked.');
       return item && { ...item, times: item.times + 1 };
     },
-    GroupReplaced: (item, { data }) => ({ group: data.group, times: item === null ? 100 : -1 }),
-  },
-  removeWhere: {
-    GroupDeleted: ({ data }) => ({ group: data.group }),
-    GroupReplaced: ({ data }) => ({ group: data.group }),
+    GroupDeleted: { removeWhere: ({ data }) => ({ group: data.group }) },
+    GroupReplaced: {
+      removeWhere: ({ data }) => ({ group: data.group }),
+      handle: (item, { data }) => ({ group: data.group, times: item === null ? 100 : -1 }),
+    },
+    Seen: ignored,
   },
   indexes: [['group']],
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AnyProjection, projection } from '#read-store/projection.ts';
+import { type AnyProjection, ignored, projection } from '#read-store/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
 import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
@@ -41,6 +41,7 @@ const flows = (version = 1): AnyProjection =>
         return flow && { ...flow, name: data.name, seen: flow.seen + 1 };
       },
       FlowDeleted: () => null,
+      VersionCreated: ignored,
     },
     indexes: [['name']],
   });
@@ -49,8 +50,12 @@ const versions: AnyProjection = projection<Version, FlowEvents>({
   name: 'versions',
   version: 1,
   keys: (event) => ('number' in event.data ? [`${event.data.flowId}-${event.data.number}`] : []),
-  on: { VersionCreated: (_, { data }) => data },
-  removeWhere: { FlowDeleted: ({ data }) => ({ flowId: data.flowId }) },
+  on: {
+    FlowCreated: ignored,
+    FlowRenamed: ignored,
+    FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.flowId }) },
+    VersionCreated: (_, { data }) => data,
+  },
   indexes: [['flowId']],
 });
 
@@ -60,6 +65,9 @@ const unwritableNames: AnyProjection = projection<{ readonly name: unknown }, Fl
   version: 1,
   keys: (event) => [event.data.flowId],
   on: {
+    FlowCreated: ignored,
+    FlowDeleted: ignored,
+    VersionCreated: ignored,
     FlowRenamed: (_, { data: { name } }) => {
       const cycle: { name?: unknown } = {};
       cycle.name = cycle;
@@ -311,7 +319,8 @@ describe('projection runner', () => {
 
   it('stops a projection that names a document by no text, or removes by what has no index', async () => {
     const nameless = { ...flows(), name: 'nameless', keys: () => [undefined] };
-    const unindexed = { ...versions, name: 'unindexed', removeWhere: { FlowDeleted: () => ({ number: 1 }) } };
+    const removal = { removeWhere: () => ({ number: 1 }) };
+    const unindexed = { ...versions, name: 'unindexed', on: { ...versions.on, FlowDeleted: removal } };
     log.append(created('f1'), version('f1', 1), deleted('f1'));
     await start([flows(), nameless as unknown as AnyProjection, unindexed]);
     await caughtUp();

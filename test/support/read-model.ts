@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projections } from '#projections/table.ts';
-import type { AnyProjection } from '#read-store/projection.ts';
+import { type AnyProjection, handlerOf, removalOf } from '#read-store/projection.ts';
 import type { DocumentValue, Page, PageRequest, ReadStore, StoredDocument, Where } from '#read-store/read-store.ts';
 
 const fits = (value: DocumentValue, where: Where) =>
@@ -53,11 +53,12 @@ export class ReadModel implements ReadStore {
     return documents;
   }
 
-  #project({ name, on, keys, removeWhere }: AnyProjection, event: RecordedEvent): void {
+  #project(projection: AnyProjection, event: RecordedEvent): void {
+    const { name, keys } = projection;
     const documents = this.#collections.get(name) ?? new Map<string, StoredDocument>();
-    const where = removeWhere?.[event.type]?.(event);
+    const where = removalOf(projection, event.type)?.(event);
     if (where !== undefined) for (const [id, { value }] of documents) if (fits(value, where)) documents.delete(id);
-    const handler = on[event.type];
+    const handler = handlerOf(projection, event.type);
     if (handler === undefined) return;
     for (const id of new Set(keys(event))) {
       const before = documents.get(id);

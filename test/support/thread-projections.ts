@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
-import { type AnyProjection, projection } from '#read-store/projection.ts';
+import { type AnyProjection, ignored, projection } from '#read-store/projection.ts';
 
 interface Counter {
   readonly count: number;
@@ -20,6 +20,7 @@ export const projections: ReadonlyArray<AnyProjection> = [
     keys: ({ data }) => [data.id],
     on: {
       Counted: (counter) => ({ count: (counter?.count ?? 0) + 1 }),
+      Poisoned: ignored,
       ThreadKilled: (counter, { data }) => {
         if (!existsSync(data.whileThere)) return counter;
         rmSync(data.whileThere);
@@ -37,6 +38,7 @@ export const projections: ReadonlyArray<AnyProjection> = [
       Poisoned: () => {
         throw new Error('It is poisoned.');
       },
+      ThreadKilled: ignored,
     },
     indexes: [],
   }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AnyProjection, projection } from '#read-store/projection.ts';
+import { type AnyProjection, ignored, projection } from '#read-store/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#read-store/projection-runner.ts';
 import type { Page, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
@@ -28,6 +28,7 @@ const flows: AnyProjection = projection<
     FlowCreated: (_, { data }) => ({ ...data, seen: 100 }),
     FlowRenamed: (flow, { data }) => flow && { ...flow, name: data.name, seen: flow.seen + 1 },
     FlowDeleted: () => null,
+    VersionCreated: ignored,
   },
   indexes: [['name']],
 });
@@ -36,8 +37,12 @@ const versions: AnyProjection = projection<{ readonly flowId: string; readonly n
   name: 'versions',
   version: 1,
   keys: (event) => ('number' in event.data ? [`${event.data.flowId}-${event.data.number}`] : []),
-  on: { VersionCreated: (_, { data }) => data },
-  removeWhere: { FlowDeleted: ({ data }) => ({ flowId: data.flowId }) },
+  on: {
+    FlowCreated: ignored,
+    FlowRenamed: ignored,
+    FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.flowId }) },
+    VersionCreated: (_, { data }) => data,
+  },
   indexes: [['flowId']],
 });
 
