@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const documents = [...globSync('*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })].sort();
+
+/** Past entries of the changelog name files of their time. */
+const historical = new Set(['CHANGELOG.md']);
+
+/** Folders whose paths are checked wherever a document names one in backticks. */
+const folders = 'src|test|docs|commands|queries|projections|bench|deployment|examples|\\.ci';
+const repositoryPath = new RegExp(`^(?:\\./)?(?:${folders})/[^\\s]*$`);
+
+describe('documents', () => {
+  for (const document of documents) {
+    it(`${document} links to files and headings that exist`, () => {
+      assert.deepEqual(
+        linksIn(document).filter((link) => !leadsSomewhere(document, link)),
+        [],
+      );
+    });
+
+    it(`${document} names files and folders that exist`, () => {
+      if (historical.has(document)) return;
+      assert.deepEqual(
+        pathsIn(document).filter((path) => !exists(path)),
+        [],
+      );
+    });
+  }
+});
+
+/** The relative targets of a document's links. */
+function linksIn(document: string): ReadonlyArray<string> {
+  const text = proseOf(document).replaceAll(/`[^`\n]*`/g, '');
+  const inline = [...text.matchAll(/\]\(\s*<?([^)\s>]+)>?[^)]*\)/g)];
+  const reference = [...text.matchAll(/^\s*\[[^\]]+\]:\s*<?([^\s>]+)>?/gm)];
+  return [...inline, ...reference]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target));
+}
+
+/** @param link may end in `#heading` */
+function leadsSomewhere(document: string, link: string): boolean {
+  const [path = '', heading] = link.split('#');
+  const file = path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path)));
+  if (relative(root, join(root, file)).startsWith('..') || !existsSync(join(root, file))) return false;
+  return heading === undefined || !file.endsWith('.md') || headingsOf(file).has(heading);
+}
+
+/** The anchors that GitHub gives a document's headings. */
+function headingsOf(document: string): ReadonlySet<string> {
+  const seen = new Map<string, number>();
+  const anchors = [...proseOf(document).matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, title = '']) => {
+    const anchor = title
+      .toLowerCase()
+      .replaceAll(/\]\([^)]*\)/g, '')
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-');
+    const before = seen.get(anchor) ?? 0;
+    seen.set(anchor, before + 1);
+    return before === 0 ? anchor : `${anchor}-${before}`;
+  });
+  return new Set(anchors);
+}
+
+/** Every word in backticks that looks like a path of this repository. */
+function pathsIn(document: string): ReadonlyArray<string> {
+  const spans = [...proseOf(document).matchAll(/(`+)([^`]+)\1/g)].map(([, , span = '']) => span);
+  return spans.flatMap((span) => span.split(/\s+/)).filter((word) => repositoryPath.test(word));
+}
+
+/** Whether there is such a file or folder; `<name>`, `*` and the `x` of `x.test.ts` fit any name, `{a,b}` fits each. */
+function exists(path: string): boolean {
+  const pattern = path
+    .replaceAll(/<[^>]+>/g, '*')
+    .replace(/\/x\./, '/*.')
+    .replace(/\/$/, '');
+  return /[*{]/.test(pattern) ? globSync(pattern, { cwd: root }).length > 0 : existsSync(join(root, pattern));
+}
+
+/** A document without its code blocks. */
+function proseOf(document: string): string {
+  return readFileSync(join(root, document), 'utf8').replaceAll(/^ *(```|~~~)[\s\S]*?^ *\1.*$/gm, '');
+}
