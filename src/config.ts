@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { defaultLimitFactor, type LimitFactors } from '#http/limit-levels.ts';
 import { type LogLevel, logLevels } from '#http/log.ts';
 import { StartFailure } from '#src/start-failure.ts';
 
@@ -58,8 +59,10 @@ export interface Limits {
   readonly maxJsonBytes: number;
   /** An upload of audio at most. */
   readonly maxAudioBytes: number;
-  /** Requests of one key in a minute at most; null for no limit. */
+  /** Requests of one project in a minute at most; null for no limit. */
   readonly requestsPerMinute: number | null;
+  /** How many times as many its organization and its partner have. */
+  readonly limitFactors: LimitFactors;
   /** The stored bytes of one append at most. */
   readonly maxAppendBytes: number;
   readonly maxHeaderBytes: number;
@@ -109,6 +112,10 @@ export function readConfig(environment: Environment): Config {
         given(environment, 'REQUESTS_PER_MINUTE') === undefined
           ? null
           : wholeNumber(environment, 'REQUESTS_PER_MINUTE', 600, 1, 1_000_000_000),
+      limitFactors: {
+        organization: wholeNumber(environment, 'ORGANIZATION_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
+        partner: wholeNumber(environment, 'PARTNER_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
+      },
       // The first start stores an event with every scope there is.
       maxAppendBytes: wholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
       maxHeaderBytes: wholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),

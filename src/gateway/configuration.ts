@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { flag, integer, oneOf, text, withDefault } from '#domain/codecs.ts';
 import type { InputError } from '#domain/failure.ts';
+import { defaultLimitFactor } from '#http/limit-levels.ts';
 import { inputErrors, pointerTo } from '#operations/input-errors.ts';
 import { named, type SettingsOf, settings } from './settings.ts';
 
@@ -126,6 +127,8 @@ const Voice = settings({
 const Limits = settings({
   requestsPerMinute: optional(integer(1, 1_000_000_000)),
   callsAtOnce: optional(integer(1, 1_000_000)),
+  organizationFactor: withDefault(integer(1, 1_000_000), defaultLimitFactor),
+  partnerFactor: withDefault(integer(1, 1_000_000), defaultLimitFactor),
 });
 
 const Configuration = settings({

@@ -28,7 +28,7 @@ export interface GatewayCall extends RelayRequest {
 }
 
 /**
- * Answers a request within the key's limits: with what `answer` writes, or with the failure that it gives.
+ * Answers a request within the limits of its project: with what `answer` writes, or with the failure that it gives.
  * @throws ClientGone when the client leaves before its request is complete
  */
 export async function answerCall(
@@ -37,7 +37,7 @@ export async function answerCall(
   answer: (call: GatewayCall) => Promise<Failure | null>,
 ): Promise<void> {
   const { limits } = gateway;
-  const { fields, refusal: refused } = await limits.enter(request.caller.keyId);
+  const { fields, refusal: refused } = await limits.enter(request.caller);
   const client = new Client(request.ctx, [...request.fields, ...fields]);
   if (refused !== null) return client.refuse(ownWords(refused));
   const served = gateway.enter();
@@ -46,7 +46,7 @@ export async function answerCall(
     if (failed !== null) client.refuse(ownWords(failed));
   } finally {
     gateway.leave(served);
-    limits.leave(request.caller.keyId);
+    limits.leave(request.caller);
   }
 }
 

@@ -1,8 +1,8 @@
+import { CallLimits } from './call-limits.ts';
 import type { Usage } from './call-record.ts';
 import { Catalogue } from './catalogue.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { GatewayConfiguration, ProviderConfiguration } from './configuration.ts';
-import { KeyLimits } from './key-limits.ts';
 import type { Provider } from './provider.ts';
 import { openProvider } from './providers/open-provider.ts';
 import type { RelayMeans } from './relay.ts';
@@ -36,7 +36,7 @@ export class Gateway {
   readonly means: RelayMeans;
   readonly temporaryFolder: string;
   /** One through all configurations. */
-  readonly limits: KeyLimits;
+  readonly limits: CallLimits;
   readonly #breaker = new CircuitBreaker();
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, Opened> = new Map();
@@ -48,7 +48,7 @@ export class Gateway {
     this.means = { breaker: this.#breaker, usage, random };
     this.temporaryFolder = temporaryFolder;
     this.#environment = environment;
-    this.limits = new KeyLimits(configuration.limits);
+    this.limits = new CallLimits(configuration.limits);
     this.#served = this.#open(configuration);
   }
 

@@ -32,7 +32,8 @@ import { type Route, routesOf } from '#operations/routes.ts';
 import { scopeRefusal } from '#operations/scope-refusal.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
-import { RateLimit, rateLimited } from './rate-limit.ts';
+import { defaultLimitFactors, type LimitFactors } from './limit-levels.ts';
+import { RateLimit } from './rate-limit.ts';
 
 /** What the HTTP face stands on. */
 export interface AppOptions {
@@ -46,8 +47,10 @@ export interface AppOptions {
   readonly log: Logger;
   readonly limits: {
     readonly maxBodyBytes: number;
-    /** Requests of one key in a minute at most, on this node; null for no limit. Default null. */
+    /** Requests of one project in a minute at most, on this node; null for no limit. Default null. */
     readonly requestsPerMinute?: number | null;
+    /** How many times as many its organization and its partner have. Default 10. */
+    readonly limitFactors?: LimitFactors;
   };
   /** The planes whose operations are answered here; documentation goes with the control plane. Default both. */
   readonly planes?: ReadonlySet<Plane>;
@@ -100,8 +103,8 @@ class HttpFace {
     // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
     this.#requestLog = options.log.child({}, { redact: [] });
     this.#readBody = jsonBodyReader(options.limits.maxBodyBytes);
-    const { requestsPerMinute = null } = options.limits;
-    this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute);
+    const { requestsPerMinute = null, limitFactors = defaultLimitFactors } = options.limits;
+    this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
     const { planes = bothPlanes } = options;
     const routes = routesOf(options.operations).filter(({ operation }) => isAnsweredOn(planes, operation));
     const open = [
@@ -185,7 +188,7 @@ class HttpFace {
     );
   }
 
-  /** Who asks, unless the key is not good, or has asked too often. */
+  /** Who asks, unless the key is not good, or its project has asked too often. */
   async #callerOf(exchange: Exchange): Promise<Caller | Failure> {
     const key = presentedKeyOf(exchange.ctx.req.headers);
     if (key === null) return keyRequired;
@@ -193,9 +196,9 @@ class HttpFace {
     if (caller === null) return keyInvalid;
     exchange.keyId = caller.keyId;
     if (this.#rateLimit === null) return caller;
-    const { allowed, fields, retryAfterSeconds } = await this.#rateLimit.take(caller.keyId);
+    const { fields, refusal } = await this.#rateLimit.take(caller);
     exchange.limitFields = fields;
-    return allowed ? caller : rateLimited(retryAfterSeconds);
+    return refusal ?? caller;
   }
 
   #requestOf(exchange: Exchange, route: Route, parameters: Parameters, caller: Caller): Understood {

@@ -16,7 +16,7 @@ export interface Exchange {
   /** The operation's name, for logs and metrics: never the path. */
   name: string;
   keyId: string | null;
-  /** Headers that tell the key's rate limit, names and values in turn; none where there is no limit. */
+  /** Headers that say what is left under the rate limit, names and values in turn; none where there is no limit. */
   limitFields: ReadonlyArray<string>;
 }
 

@@ -1,60 +1,109 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { type Failure, failure } from '#domain/failure.ts';
+import type { Caller } from '#domain/tenancy.ts';
+import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from './limit-levels.ts';
 
 const windowSeconds = 60;
 
-/** What became of one request under the limit. */
+/** What became of one request under the limits. */
 export interface RateLimited {
-  readonly allowed: boolean;
-  /** `RateLimit` and `RateLimit-Policy`, names and values in turn. */
+  /** Why the request is refused; null for one that is let in. */
+  readonly refusal: Failure | null;
+  /** `RateLimit` and `RateLimit-Policy` of the tightest limit, names and values in turn; none for an `admin` key. */
   readonly fields: ReadonlyArray<string>;
-  /** When the window ends. */
-  readonly retryAfterSeconds: number;
 }
 
-/** Counts the requests of each key on this node, in windows of a minute; those that are refused count for nothing. */
-export class RateLimit {
-  readonly #limiter: RateLimiterMemory;
-  #policy: string;
+const unlimited: RateLimited = { refusal: null, fields: [] };
 
-  /** @param requestsPerMinute for each key */
-  constructor(requestsPerMinute: number) {
-    this.#limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: windowSeconds });
-    this.#policy = policyOf(requestsPerMinute);
+/** What a limit has left after a request. */
+interface Count {
+  readonly level: LimitLevel;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly secondsLeft: number;
+  readonly isExceeded: boolean;
+}
+
+/**
+ * Counts requests on this node in windows of a minute: for the project, its organization and its partner. Requests that
+ * are refused count for nothing. A counter lasts for its window; the broader limits, counted first, bound how many
+ * counters of projects there are.
+ */
+export class RateLimit {
+  readonly #limiters: Readonly<Record<LimitLevel['kind'], RateLimiterMemory>>;
+  #perProject: number;
+  #factors: LimitFactors;
+
+  /** @param perProject requests of a project in a minute */
+  constructor(perProject: number, factors: LimitFactors = defaultLimitFactors) {
+    // Whether a count exceeds its limit is judged here, so that limits may change while counts stay.
+    const limiter = () => new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
+    this.#limiters = { project: limiter(), organization: limiter(), partner: limiter() };
+    this.#perProject = perProject;
+    this.#factors = factors;
   }
 
-  /** Another limit from now on; what each key has had in its minute stays counted. */
-  set requestsPerMinute(requestsPerMinute: number) {
-    this.#limiter.points = requestsPerMinute;
-    this.#policy = policyOf(requestsPerMinute);
+  /** Other limits from now on; what was counted in the running minute stays counted. */
+  configure(perProject: number, factors: LimitFactors): void {
+    this.#perProject = perProject;
+    this.#factors = factors;
   }
 
   /**
-   * Counts a request.
+   * Counts a request of a caller.
    * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ for the headers
    */
-  async take(keyId: string): Promise<RateLimited> {
-    const counted = await this.#limiter.consume(keyId).catch((refused: unknown) => refused);
+  async take(caller: Caller): Promise<RateLimited> {
+    const counts: Count[] = [];
+    for (const level of limitLevelsOf(caller)) {
+      const count = await this.#count(level);
+      counts.push(count);
+      if (count.isExceeded) {
+        await this.#giveBack(counts);
+        return { refusal: rateLimited(count), fields: fieldsOf(count) };
+      }
+    }
+    const tightest = tightestOf(counts);
+    return tightest === null ? unlimited : { refusal: null, fields: fieldsOf(tightest) };
+  }
+
+  async #count(level: LimitLevel): Promise<Count> {
+    const limit = limitAt(level, this.#perProject, this.#factors);
+    const counted = await this.#limiters[level.kind].consume(level.id).catch((refused: unknown) => refused);
     if (!(counted instanceof RateLimiterRes)) throw counted;
-    const retryAfterSeconds = Math.max(1, Math.ceil(counted.msBeforeNext / 1_000));
-    const state = `"key";r=${counted.remainingPoints};t=${retryAfterSeconds}`;
-    const allowed = counted.consumedPoints <= this.#limiter.points;
-    // Else a limit that is raised would still be used up by what was refused under the lower one.
-    if (!allowed) await this.#limiter.reward(keyId);
     return {
-      allowed,
-      fields: ['RateLimit-Policy', this.#policy, 'RateLimit', state],
-      retryAfterSeconds,
+      level,
+      limit,
+      remaining: Math.max(0, limit - counted.consumedPoints),
+      secondsLeft: Math.max(1, Math.ceil(counted.msBeforeNext / 1_000)),
+      isExceeded: counted.consumedPoints > limit,
     };
+  }
+
+  /** Else a limit that is raised would still be used up by what was refused under the lower one. */
+  async #giveBack(counts: ReadonlyArray<Count>): Promise<void> {
+    for (const { level } of counts) await this.#limiters[level.kind].reward(level.id);
   }
 }
 
-function policyOf(requestsPerMinute: number): string {
-  return `"key";q=${requestsPerMinute};w=${windowSeconds}`;
+/** The one with the least left; of equals the narrowest, which comes last. */
+function tightestOf(counts: ReadonlyArray<Count>): Count | null {
+  return counts.reduce<Count | null>(
+    (tightest, count) => (tightest !== null && tightest.remaining < count.remaining ? tightest : count),
+    null,
+  );
 }
 
-/** The refusal of a request beyond the limit. */
-export function rateLimited(retryAfterSeconds: number): Failure {
-  const detail = `This key has used up its requests. Try again in ${retryAfterSeconds} s.`;
-  return failure('rate-limited', detail, { retryAfterSeconds });
+function fieldsOf({ level: { kind }, limit, remaining, secondsLeft }: Count): ReadonlyArray<string> {
+  return [
+    'RateLimit-Policy',
+    `"${kind}";q=${limit};w=${windowSeconds}`,
+    'RateLimit',
+    `"${kind}";r=${remaining};t=${secondsLeft}`,
+  ];
+}
+
+function rateLimited({ level: { kind }, limit, secondsLeft }: Count): Failure {
+  const detail = `The ${kind} has had its ${limit} requests of this minute. Try again in ${secondsLeft} s.`;
+  return failure('rate-limited', detail, { retryAfterSeconds: secondsLeft });
 }

@@ -92,7 +92,7 @@ describe('gateway configuration', () => {
         transcription: undefined,
       },
       voices: {},
-      limits: { requestsPerMinute: undefined, callsAtOnce: undefined },
+      limits: { requestsPerMinute: undefined, callsAtOnce: undefined, organizationFactor: 10, partnerFactor: 10 },
     });
     const least = {
       providers: { p: { kind: 'sandbox' } },

@@ -76,19 +76,19 @@ describe('gateway with another configuration', () => {
     assert.equal(one.connections, before);
   });
 
-  describe('limits of a key', () => {
+  describe('limits of a project', () => {
     const errorOf = (text: string) => (JSON.parse(text) as { error: { code: string; type: string } }).error;
 
     it('hold for requests a minute, with headers that tell them', async () => {
       service.configure(configuration(one, { requestsPerMinute: 1 }));
       const first = await post(service, '/v1/chat/completions', chat);
       assert.equal(first.status, 200);
-      assert.equal(first.headers.get('ratelimit-policy'), '"key";q=1;w=60');
+      assert.equal(first.headers.get('ratelimit-policy'), '"project";q=1;w=60');
       const second = await post(service, '/v1/chat/completions', chat);
       assert.equal(second.status, 429);
       assert.equal(errorOf(second.text).type, 'rate_limit_error');
       assert.ok(Number(second.headers.get('retry-after')) >= 1);
-      assert.match(second.headers.get('ratelimit') ?? '', /^"key";r=0;t=\d+$/);
+      assert.match(second.headers.get('ratelimit') ?? '', /^"project";r=0;t=\d+$/);
     });
 
     it('go on through a change, and what was refused counts for nothing', async () => {
@@ -100,8 +100,8 @@ describe('gateway with another configuration', () => {
       service.configure(configuration(two, { requestsPerMinute: 3 }));
       const answer = await post(service, '/v1/chat/completions', chat);
       assert.equal(answer.status, 200);
-      assert.equal(answer.headers.get('ratelimit-policy'), '"key";q=3;w=60');
-      assert.match(answer.headers.get('ratelimit') ?? '', /^"key";r=0;t=\d+$/);
+      assert.equal(answer.headers.get('ratelimit-policy'), '"project";q=3;w=60');
+      assert.match(answer.headers.get('ratelimit') ?? '', /^"project";r=0;t=\d+$/);
       assert.equal(await statusOfNext(), 429);
       service.configure(configuration(two, { requestsPerMinute: 1 }));
       assert.equal(await statusOfNext(), 429);

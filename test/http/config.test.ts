@@ -99,6 +99,8 @@ describe('config', () => {
     BOOTSTRAP_API_KEY: ['secret', `sy_live_${'a'.repeat(31)}`],
     LOG_LEVEL: ['loud'],
     MAX_BODY_BYTES: ['0', '1e3'],
+    ORGANIZATION_LIMIT_FACTOR: ['0', 'ten'],
+    PARTNER_LIMIT_FACTOR: ['0', '1.5'],
   }))
     it(`stops on a wrong ${name}, in one line that names it and holds no secret`, () => {
       for (const value of values)

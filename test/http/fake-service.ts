@@ -17,7 +17,7 @@ export const widgetId = 'cm3v8k2p90000qzrm4d1x7w5b';
 
 export const caller: Caller = {
   keyId: 'ckey000001',
-  keyType: 'admin',
+  keyType: 'project',
   projectId: 'cproject01',
   organizationId: 'corg000001',
   partnerId: null,

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
+import type { Caller } from '#domain/tenancy.ts';
+import { RateLimit } from '#http/rate-limit.ts';
 import { readConfig } from '../../src/config.ts';
 import { caller, type FakeService, goodKey, startFakeService, widgetId } from './fake-service.ts';
+
+/** A project's key in a customer of a partner. */
+const customer: Caller = {
+  ...caller,
+  keyType: 'project',
+  projectId: 'cproject01',
+  organizationId: 'ccustomer1',
+  partnerId: 'cpartner01',
+};
 
 describe('rate limit', () => {
   let service: FakeService;
@@ -10,39 +21,106 @@ describe('rate limit', () => {
   const get = (key = goodKey) =>
     fetch(`${service.url}/v1/widgets/${widgetId}`, { headers: { authorization: `Bearer ${key}` } });
 
-  it('is off by default: no header tells of one', async () => {
+  it('is off by default, and then no header speaks of one', async () => {
     service = await startFakeService();
     const answer = await get();
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('ratelimit'), null);
-    assert.equal(readConfig({}).limits.requestsPerMinute, null);
+    const { requestsPerMinute, limitFactors } = readConfig({}).limits;
+    assert.equal(requestsPerMinute, null);
+    assert.deepEqual(limitFactors, { organization: 10, partner: 10 });
   });
 
-  it('tells each key how many requests are left, and refuses the next one with 429 and Retry-After', async () => {
+  it('says how many requests a project has left, and refuses the next of any of its keys with 429', async () => {
     const second = `sy_live_${'b'.repeat(40)}`;
+    const other = `sy_live_${'c'.repeat(40)}`;
     service = await startFakeService({
-      authenticate: async (key) => ({ ...caller, keyId: key === goodKey ? 'cfirst0000' : 'csecond000' }),
+      authenticate: async (key) => ({
+        ...customer,
+        keyId: key === goodKey ? 'cfirst0000' : 'csecond000',
+        projectId: key === other ? 'cproject02' : 'cproject01',
+      }),
       limits: { maxBodyBytes: 4_096, requestsPerMinute: 2 },
     });
-    const answers = [await get(), await get()];
-    const refused = await get();
-    answers.push(refused);
+    const answers = [await get(), await get(second)];
+    const refused = await get(second);
+    answers.push(refused, await get());
     assert.deepEqual(
       answers.map(({ status }) => status),
-      [200, 200, 429],
+      [200, 200, 429, 429],
     );
     for (const [index, { headers }] of answers.entries()) {
-      assert.equal(headers.get('ratelimit-policy'), '"key";q=2;w=60');
-      assert.match(headers.get('ratelimit') ?? '', new RegExp(`^"key";r=${Math.max(0, 1 - index)};t=\\d+$`));
+      assert.equal(headers.get('ratelimit-policy'), '"project";q=2;w=60');
+      assert.match(headers.get('ratelimit') ?? '', new RegExp(`^"project";r=${Math.max(0, 1 - index)};t=\\d+$`));
     }
     assert.ok(Number(refused.headers.get('retry-after')) >= 1);
     assert.equal(((await refused.json()) as { code: string }).code, 'rate-limited');
-    assert.equal((await get(second)).status, 200, 'another key has a count of its own');
+    assert.equal((await get(other)).status, 200, 'another project has a count of its own');
   });
 
   it('counts requests to paths that are not there, too', async () => {
     service = await startFakeService({ limits: { maxBodyBytes: 4_096, requestsPerMinute: 1 } });
     const nowhere = () => fetch(`${service.url}/v1/nowhere`, { headers: { 'x-api-key': goodKey } });
     assert.deepEqual([(await nowhere()).status, (await nowhere()).status], [404, 429]);
+  });
+
+  it('holds for no admin key', async () => {
+    service = await startFakeService({
+      authenticate: async () => ({ ...caller, keyType: 'admin' }),
+      limits: { maxBodyBytes: 4_096, requestsPerMinute: 1 },
+    });
+    const answers = [await get(), await get()];
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('ratelimit')]),
+      [
+        [200, null],
+        [200, null],
+      ],
+    );
+  });
+});
+
+describe('counting requests', () => {
+  const policyOf = (fields: ReadonlyArray<string>) => fields[1];
+
+  /** Sends requests of a new project each. @returns the codes and policies of those that were refused */
+  async function takeOfProjects(limit: RateLimit, organizationId: string, projects: number) {
+    const refused = [];
+    for (let index = 0; index < projects; index += 1) {
+      const taken = await limit.take({ ...customer, organizationId, projectId: `c${organizationId}${index}` });
+      if (taken.refusal !== null) refused.push([taken.refusal.code, policyOf(taken.fields)]);
+    }
+    return refused;
+  }
+
+  it('gives an organization ten times a project’s requests, however many projects it has', async () => {
+    const limit = new RateLimit(2, { organization: 10, partner: 100 });
+    assert.deepEqual(await takeOfProjects(limit, 'corg1', 20), []);
+    assert.deepEqual(await takeOfProjects(limit, 'corg1', 1), [['rate-limited', '"organization";q=20;w=60']]);
+  });
+
+  it('gives a partner so many times a project’s requests, however many customers it has', async () => {
+    const limit = new RateLimit(2, { organization: 10, partner: 3 });
+    assert.deepEqual(await takeOfProjects(limit, 'corg1', 3), []);
+    assert.deepEqual(await takeOfProjects(limit, 'corg2', 4), [['rate-limited', '"partner";q=6;w=60']]);
+  });
+
+  it('counts a refused request for nobody', async () => {
+    const limit = new RateLimit(1, { organization: 2, partner: 2 });
+    assert.equal((await limit.take(customer)).refusal, null);
+    for (let time = 0; time < 5; time += 1) {
+      const { refusal, fields } = await limit.take(customer);
+      assert.equal(refusal?.code, 'rate-limited');
+      assert.equal(policyOf(fields), '"project";q=1;w=60');
+    }
+    assert.equal((await limit.take({ ...customer, projectId: 'cproject02' })).refusal, null);
+  });
+
+  it('names the limit of which least is left', async () => {
+    const limit = new RateLimit(10, { organization: 1, partner: 2 });
+    await limit.take(customer);
+    const { fields } = await limit.take({ ...customer, projectId: 'cproject02' });
+    assert.equal(policyOf(fields), '"organization";q=10;w=60');
+    assert.match(fields[3] ?? '', /^"organization";r=8;t=\d+$/);
   });
 });

@@ -1,0 +1,88 @@
+import { type Failure, failure } from '#domain/failure.ts';
+import type { Caller } from '#domain/tenancy.ts';
+import { defaultLimitFactor, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from '#http/limit-levels.ts';
+import { RateLimit, type RateLimited } from '#http/rate-limit.ts';
+
+const unlimited: RateLimited = { fields: [], refusal: null };
+
+/** The configuration's limits of a project; undefined for none. */
+export interface CallLimitsConfiguration {
+  readonly requestsPerMinute?: number | undefined;
+  readonly callsAtOnce?: number | undefined;
+  /** How many times a project's limits an organization has. Default 10. */
+  readonly organizationFactor?: number | undefined;
+  /** How many times a project's limits a partner has with all its customers. Default 10. */
+  readonly partnerFactor?: number | undefined;
+}
+
+/**
+ * Limits of calls on this node: requests a minute and calls at once, counted for the project, its organization and its
+ * partner. They may change while calls run.
+ */
+export class CallLimits {
+  /** Running calls by kind and id; those without any have no entry. */
+  readonly #running = new Map<string, number>();
+  #rate: RateLimit | null = null;
+  #maxConcurrentCalls: number | null = null;
+  #factors: LimitFactors = { organization: defaultLimitFactor, partner: defaultLimitFactor };
+
+  constructor(configuration: CallLimitsConfiguration) {
+    this.configure(configuration);
+  }
+
+  /** Other limits from now on; the running minute and the running calls stay counted. */
+  configure(configuration: CallLimitsConfiguration): void {
+    const { requestsPerMinute, callsAtOnce, organizationFactor, partnerFactor } = configuration;
+    this.#factors = {
+      organization: organizationFactor ?? defaultLimitFactor,
+      partner: partnerFactor ?? defaultLimitFactor,
+    };
+    this.#maxConcurrentCalls = callsAtOnce ?? null;
+    if (requestsPerMinute === undefined) this.#rate = null;
+    else if (this.#rate === null) this.#rate = new RateLimit(requestsPerMinute, this.#factors);
+    else this.#rate.configure(requestsPerMinute, this.#factors);
+  }
+
+  /** Lets a call in or refuses it. For each call that is let in, `leave` must be called once when it ends. */
+  async enter(caller: Caller): Promise<RateLimited> {
+    const levels = limitLevelsOf(caller);
+    const refusal = this.#tooManyCalls(levels);
+    if (refusal !== null) return { fields: [], refusal };
+    // Calls are counted without a limit too: a limit may be set while they run.
+    for (const level of levels) this.#add(level, 1);
+    if (this.#rate === null) return unlimited;
+    const limited = await this.#rate.take(caller);
+    if (limited.refusal !== null) this.leave(caller);
+    return limited;
+  }
+
+  /** A call that was let in has ended. */
+  leave(caller: Caller): void {
+    for (const level of limitLevelsOf(caller)) this.#add(level, -1);
+  }
+
+  #tooManyCalls(levels: ReadonlyArray<LimitLevel>): Failure | null {
+    if (this.#maxConcurrentCalls === null) return null;
+    for (const level of levels) {
+      const limit = limitAt(level, this.#maxConcurrentCalls, this.#factors);
+      if ((this.#running.get(keyOf(level)) ?? 0) >= limit) return tooManyCalls(level, limit);
+    }
+    return null;
+  }
+
+  #add(level: LimitLevel, calls: number): void {
+    const key = keyOf(level);
+    const running = (this.#running.get(key) ?? 0) + calls;
+    if (running > 0) this.#running.set(key, running);
+    else this.#running.delete(key);
+  }
+}
+
+function keyOf({ kind, id }: LimitLevel): string {
+  return `${kind} ${id}`;
+}
+
+function tooManyCalls({ kind }: LimitLevel, limit: number): Failure {
+  const detail = `The ${kind} has ${limit} calls running, as many as it may have at once. Try again when one has ended.`;
+  return failure('too-many-calls', detail, { retryAfterSeconds: 1 });
+}
