@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultLimitFactor, type LimitFactors } from '#http/limit-levels.ts';
 import { type LogLevel, logLevels } from '#http/log.ts';
 import { StartFailure } from '#src/start-failure.ts';
@@ -227,10 +228,9 @@ function isMongoDb(value: string): boolean {
 function bootstrapApiKeyOf(environment: Environment): string | null {
   const value = given(environment, 'BOOTSTRAP_API_KEY');
   if (value === undefined) return null;
-  if (/^sy_live_[A-Za-z0-9]{32,}$/.test(value)) return value;
-  throw new StartFailure(
-    'BOOTSTRAP_API_KEY must be sy_live_ and at least 32 letters and digits. Make one with: npm run keys -- generate',
-  );
+  const fault = faultOfKeyText(value);
+  if (fault === null) return value;
+  throw new StartFailure(`BOOTSTRAP_API_KEY ${fault}. Make one with: npm run keys -- generate`);
 }
 
 function logLevelOf(environment: Environment): LogLevel {

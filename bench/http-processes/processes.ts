@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { adminKey } from '#test/support/admin-key.ts';
 import { freePort } from '#test/support/free-port.ts';
 import type { BareAnswer } from './bare-server.ts';
 import type { Load, LoadResult } from './load.ts';
 
-export const adminKey = `sy_live_${'Bench'.repeat(8)}`;
+export { adminKey };
 
 const readyMilliseconds = 300_000;
 

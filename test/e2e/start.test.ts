@@ -83,7 +83,7 @@ describe('starting', function () {
     expectStatus(await first.client.get('/v1/me'), 200);
     assert.doesNotMatch(first.stdout + first.stderr, keyForm);
     await first.stop();
-    const other = `sy_live_${'Z'.repeat(32)}`;
+    const other = `sy_live_${'ZYXW9876'.repeat(4)}`;
     const second = await start({ BOOTSTRAP_API_KEY: other });
     expectStatus(await second.client.as(adminKey).get('/v1/me'), 200);
     expectProblem(await second.client.as(other).get('/v1/me'), 401, 'key-invalid');
@@ -170,6 +170,8 @@ describe('starting', function () {
       `sy_live_${'short'}`,
       `sy_live_${'x'.repeat(31)}`,
       `sy_live_${'-'.repeat(40)}`,
+      `sy_live_${'x'.repeat(32)}`,
+      adminKey.padEnd(257, 'abcdefgh12'),
     ]) {
       const line = await refusal({ BOOTSTRAP_API_KEY: value });
       assert.match(line, /BOOTSTRAP_API_KEY.*npm run keys -- generate/);

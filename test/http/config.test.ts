@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { describe, it } from 'mocha';
 import { readConfig } from '#src/config.ts';
 import { StartFailure } from '#src/start-failure.ts';
+import { adminKey } from '#test/support/admin-key.ts';
 
 describe('config', () => {
   it('has a default for everything', () => {
@@ -23,7 +24,7 @@ describe('config', () => {
   });
 
   it('takes what is given', () => {
-    const key = `sy_live_${'A1'.repeat(16)}`;
+    const key = `sy_live_${'Ab12Cd34'.repeat(4)}`;
     const config = readConfig({
       HOST: '0.0.0.0',
       PORT: '0',
@@ -96,7 +97,7 @@ describe('config', () => {
     EVENT_STORE_URL: ['http://user:secret@host', 'file.db', 'sqlite:', 'esdb://', 'esdb:user:secret@host'],
     READ_STORE_URL: ['postgres://user:secret@host', 'mongodb:', 'read.db'],
     BLOB_STORE_URL: ['gridfs', 'gridfs+http://user:secret@host', 's3://user:secret@host', 'folder:'],
-    BOOTSTRAP_API_KEY: ['secret', `sy_live_${'a'.repeat(31)}`],
+    BOOTSTRAP_API_KEY: ['secret', `sy_live_${'a'.repeat(40)}`, adminKey.padEnd(257, 'secret')],
     LOG_LEVEL: ['loud'],
     MAX_BODY_BYTES: ['0', '1e3'],
     ORGANIZATION_LIMIT_FACTOR: ['0', 'ten'],

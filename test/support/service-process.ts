@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { announcedOwner } from '#src/data-directory.ts';
+import { adminKey } from './admin-key.ts';
 import { Client } from './client.ts';
 import { type Exit, type ProcessEnvironment, WatchedProcess } from './watched-process.ts';
 
-/** The admin key of every service that a test starts, unless it asks for none. */
-export const adminKey = `sy_live_${'abcdefgh12'.repeat(4)}`;
+export { adminKey };
 
 const startLimitMilliseconds = 120_000;
 const endLimitMilliseconds = 60_000;

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { faultOfKeyText, maxKeyCharacters } from '#domain/api-key/secret.ts';
+import { generateKey } from '#operations/fresh-secret.ts';
+import { adminKey } from '#test/support/admin-key.ts';
+
+describe('the text of a key that a person chose', () => {
+  it('is taken when it is one that Switchyard makes', () => {
+    for (let count = 0; count < 1_000; count += 1) assert.equal(faultOfKeyText(generateKey()), null);
+  });
+
+  it('is taken when it is random hexadecimal digits', () => {
+    assert.equal(faultOfKeyText('sy_live_9f86d081884c7d659a2feaa0c55ad015'), null);
+  });
+
+  it('is taken up to the length that is looked up, and no longer', () => {
+    assert.equal(faultOfKeyText(adminKey.padEnd(maxKeyCharacters, 'abcdefgh12')), null);
+    assert.match(faultOfKeyText(adminKey.padEnd(maxKeyCharacters + 1, 'x')) ?? '', /at most 256 characters, has 257$/);
+  });
+
+  it('is refused when it repeats a few characters', () => {
+    for (const few of ['x', 'ab', 'Bench'])
+      assert.match(faultOfKeyText(`sy_live_${few.repeat(32)}`) ?? '', /^must be random/);
+  });
+
+  it('is refused when it has another form', () => {
+    for (const text of ['', 'sy_live_', adminKey.slice(1), `${adminKey}-`, `${adminKey}\n`, adminKey.slice(0, 39)])
+      assert.match(faultOfKeyText(text) ?? '', /^must be sy_live_ and at least 32 letters and digits$/);
+  });
+});
