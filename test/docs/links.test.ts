@@ -13,7 +13,25 @@ const historical = new Set(['CHANGELOG.md']);
 const folders = 'src|test|docs|commands|queries|projections|bench|deployment|examples|\\.ci';
 const repositoryPath = new RegExp(`^(?:\\./)?(?:${folders})/[^\\s]*$`);
 
+/** What `docs/architecture.md` describes ahead of the move into these folders. Once one exists, it leaves this list. */
+const foldersToCome: ReadonlyArray<string> = [
+  'src/app/',
+  'src/application/',
+  'src/cli/',
+  'src/personal-data/',
+  'src/process-engine/',
+  'src/projection-engine/',
+  'src/shared/',
+];
+
 describe('documents', () => {
+  it('the list of folders to come names no folder that exists', () => {
+    assert.deepEqual(
+      foldersToCome.filter((folder) => existsSync(join(root, folder))),
+      [],
+    );
+  });
+
   for (const document of documents) {
     it(`${document} links to files and headings that exist`, () => {
       assert.deepEqual(
@@ -74,6 +92,7 @@ function pathsIn(document: string): ReadonlyArray<string> {
 
 /** Whether there is such a file or folder; `<name>`, `*` and the `x` of `x.test.ts` fit any name, `{a,b}` fits each. */
 function exists(path: string): boolean {
+  if (foldersToCome.some((folder) => path.startsWith(folder))) return true;
   const pattern = path
     .replaceAll(/<[^>]+>/g, '*')
     .replace(/\/x\./, '/*.')
