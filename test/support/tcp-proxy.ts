@@ -10,9 +10,11 @@ interface Pair {
   readonly server: Socket;
   /** What the server answers never arrives. */
   mute: boolean;
+  /** The answers that are held up; the next one follows them. */
+  answered: Promise<void>;
 }
 
-/** Stands between a client and a server on this machine, and gets in the way when told to. */
+/** Forwards bytes between a client and a server on this machine, in their order, and disturbs them on request. */
 export class TcpProxy {
   readonly #target: number;
   readonly #server: Server;
@@ -74,7 +76,7 @@ export class TcpProxy {
       return;
     }
     const server = connect(this.#target, host);
-    const pair = { client, server, mute: false };
+    const pair: Pair = { client, server, mute: false, answered: Promise.resolve() };
     this.#pairs.add(pair);
     const end = () => {
       this.#pairs.delete(pair);
@@ -87,11 +89,16 @@ export class TcpProxy {
       if (this.#requestsLeft < 0) this.cut();
       else server.write(data);
     });
-    server.on('data', (data) => void this.#answer(pair, data));
+    server.on('data', (data) => {
+      const dueAt = performance.now() + this.#delayMilliseconds;
+      // In turn: a delay that ends early must not let later bytes overtake those that are still held up.
+      pair.answered = pair.answered.then(() => this.#answer(pair, data, dueAt));
+    });
   }
 
-  async #answer(pair: Pair, data: Buffer): Promise<void> {
-    if (this.#delayMilliseconds > 0) await sleep(this.#delayMilliseconds);
+  async #answer(pair: Pair, data: Buffer, dueAt: number): Promise<void> {
+    const waitMs = dueAt - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
     if (!pair.mute && !pair.client.destroyed) pair.client.write(data);
   }
 }
