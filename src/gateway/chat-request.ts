@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '#src/json.ts';
 import { type ReasoningHint, reasoningHints } from './configuration.ts';
 import { type Member, membersOf } from './json-members.ts';
 import { isObject } from './json-value.ts';
+import { spellingFaults } from './member-spelling.ts';
 
 /** A JSON body: its bytes, where its members stand, and what they say. */
 export interface JsonRequest {
@@ -42,6 +43,7 @@ export function readChatRequest(bytes: Buffer): E.Either<Failure, ChatRequest> {
   if (E.isLeft(request)) return request;
   const { value } = request.right;
   const faults = [
+    ...spellingFaults(namesOf(request.right), ['model']),
     ...textFaults('/model', value.model),
     ...messagesFaults(value.messages),
     ...flagFaults('/stream', value.stream),
@@ -55,6 +57,11 @@ export function readChatRequest(bytes: Buffer): E.Either<Failure, ChatRequest> {
     stream: value.stream === true,
     choices: typeof value.n === 'number' && value.n >= 1 ? value.n : 1,
   });
+}
+
+/** The names of a body's members, each as often as it is there. */
+export function namesOf({ members }: JsonRequest): ReadonlyArray<string> {
+  return members.map(({ name }) => name);
 }
 
 /** The longest text that is shown to whoever sent it. */

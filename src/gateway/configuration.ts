@@ -4,6 +4,7 @@ import { flag, integer, oneOf, text, withDefault } from '#domain/codecs.ts';
 import type { InputError } from '#domain/failure.ts';
 import { defaultLimitFactor } from '#http/limit-levels.ts';
 import { inputErrors, pointerTo } from '#operations/input-errors.ts';
+import { segmentFault } from './path-segment.ts';
 import { named, type SettingsOf, settings } from './settings.ts';
 
 const milliseconds = integer(1, 24 * 60 * 60 * 1_000);
@@ -194,15 +195,24 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
   for (const hint of reasoningHints) mustHaveModel(['auto', 'chat', hint], auto.chat[hint]);
   mustHaveModel(['auto', 'transcription'], auto.transcription);
   const holders = new Map<string, string>();
-  for (const [name, { provider, id, fallbacks }] of Object.entries(voices)) {
-    mustHaveProvider(['voices', name], provider);
-    for (const [index, fallback] of fallbacks.entries())
-      mustHaveProvider(['voices', name, 'fallbacks', index], fallback.provider);
+  for (const [name, voice] of Object.entries(voices)) {
+    const { id, fallbacks } = voice;
+    const places = fallbacks.map((fallback, index) => [['voices', name, 'fallbacks', index], fallback] as const);
+    for (const [path, speaker] of [[['voices', name], voice] as const, ...places]) {
+      mustHaveProvider(path, speaker.provider);
+      const fault = voiceFault(speaker, providers[speaker.provider]);
+      if (fault !== null) mistake([...path, 'voice'], fault);
+    }
     const other = id === undefined ? undefined : holders.get(id);
     if (other !== undefined) mistake(['voices', name, 'id'], `is the id of ${other}, too`);
     if (id !== undefined) holders.set(id, name);
   }
   return found;
+}
+
+/** ElevenLabs has the voice in the path of the request. */
+function voiceFault({ voice }: Speaker, provider: ProviderConfiguration | undefined): string | null {
+  return provider?.kind === 'elevenlabs' ? segmentFault(voice) : null;
 }
 
 type Mistake = readonly [path: ReadonlyArray<string>, message: string];

@@ -14,14 +14,17 @@ export interface Part {
 }
 
 /** What is wrong with a multipart body. */
-export type MultipartFault = 'ended-early' | 'malformed' | 'too-many-parts' | 'text-too-long';
+export type MultipartFault = 'ended-early' | 'malformed' | 'ambiguous-part' | 'too-many-parts' | 'text-too-long';
 
 const headerBytesAtMost = 16 * 1024;
 const textBytesAtMost = 1024 * 1024;
 const partsAtMost = 1_000;
 const lineEnd = '\r\n';
 
-type State = 'delimiter' | 'after-delimiter' | 'headers' | 'content' | 'end';
+type State = 'preamble' | 'after-delimiter' | 'headers' | 'content' | 'epilogue';
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 /** The boundary that a content type names; null for one that is no multipart/form-data. */
 export function boundaryOf(contentType: string | undefined): string | null {
@@ -30,28 +33,38 @@ export function boundaryOf(contentType: string | undefined): string | null {
   return boundary.length >= 1 && boundary.length <= 70 && /^[\x20-\x7e]+$/.test(boundary) ? boundary : null;
 }
 
-/** Finds the parts of a multipart/form-data body (RFC 7578) that comes in pieces, and holds no more of it than it must. */
+/**
+ * Finds the parts of a multipart/form-data body (RFC 7578) that comes in pieces, and holds no more of it than it must.
+ *
+ * Providers read the same bytes with readers of their own, some of which take less for a delimiter or for the end of a
+ * header. What they could read otherwise is a fault: they would find parts that have not been looked at here.
+ */
 export class MultipartScanner {
   readonly parts: Part[] = [];
   fault: MultipartFault | null = null;
-  readonly #delimiter: Buffer;
+  /** The name of the part that the fault is in; null where it is in none or the name is not known. */
+  faultyPart: string | null = null;
+  /** A delimiter without the line end before it. */
+  readonly #dashBoundary: Buffer;
   /** What may yet be the beginning of what is looked for. */
   #window: Buffer;
-  /** Where the window stands in the body. The first delimiter has no line end before it: one is thought there. */
+  /** The offset of the window in the body. The first delimiter has no line end before it: one is put there. */
   #windowAt = -lineEnd.length;
-  #state: State = 'delimiter';
+  /** The byte before the window. */
+  #lastDropped = 0;
+  #state: State = 'preamble';
   #open: { name: string; filename: string | null; start: number; contentStart: number } | null = null;
   #partStart = 0;
   #text: Buffer[] | null = null;
   #textBytes = 0;
 
   constructor(boundary: string) {
-    this.#delimiter = Buffer.from(`${lineEnd}--${boundary}`, 'latin1');
+    this.#dashBoundary = Buffer.from(`--${boundary}`, 'latin1');
     this.#window = Buffer.from(lineEnd);
   }
 
   push(chunk: Buffer): void {
-    if (this.fault !== null || this.#state === 'end') return;
+    if (this.fault !== null) return;
     this.#window = this.#window.length === 0 ? chunk : Buffer.concat([this.#window, chunk]);
     while (this.fault === null && this.#step()) {
       // Each step takes what it understood off the window.
@@ -60,42 +73,78 @@ export class MultipartScanner {
 
   /** The body has ended. */
   finish(): void {
-    if (this.fault === null && this.#state !== 'end') this.fault = 'ended-early';
+    if (this.fault === null && this.#state !== 'epilogue') this.fault = 'ended-early';
   }
 
   /** @returns whether there may be more to understand in the window */
   #step(): boolean {
     switch (this.#state) {
-      case 'delimiter':
-        return this.#skipTo(this.#delimiter, 'after-delimiter');
+      case 'preamble':
+        return this.#skipPreamble();
       case 'after-delimiter':
         return this.#readDelimiterEnd();
       case 'headers':
         return this.#readHeaders();
       case 'content':
         return this.#readContent();
-      case 'end':
-        return false;
+      case 'epilogue':
+        return this.#skipEpilogue();
     }
   }
 
-  #skipTo(sought: Buffer, next: State): boolean {
-    const at = this.#window.indexOf(sought);
+  #skipPreamble(): boolean {
+    const at = this.#lineOfBoundary();
     if (at === -1) {
-      this.#drop(Math.max(0, this.#window.length - sought.length + 1));
+      this.#drop(this.#settledBytes());
       return false;
     }
-    this.#drop(at + sought.length);
-    this.#state = next;
+    if (!this.#isDelimiter(at)) return this.#fail('malformed');
+    this.#drop(at + this.#dashBoundary.length);
+    this.#state = 'after-delimiter';
     return true;
+  }
+
+  /** What follows the last part is no part of the form: another delimiter in it could begin one for other readers. */
+  #skipEpilogue(): boolean {
+    if (this.#lineOfBoundary() !== -1) return this.#fail('malformed');
+    this.#drop(this.#settledBytes());
+    return false;
+  }
+
+  /** Where the boundary's dashes begin a line, however that line begins; -1 where they do not. */
+  #lineOfBoundary(): number {
+    let at = this.#window.indexOf(this.#dashBoundary);
+    while (at !== -1 && !isLineBreak(this.#byteBefore(at))) at = this.#window.indexOf(this.#dashBoundary, at + 1);
+    return at;
+  }
+
+  /** Whether the whole line end of a delimiter is in the window before a place. */
+  #isDelimiter(at: number): boolean {
+    return at >= 2 && this.#window[at - 2] === carriageReturn && this.#window[at - 1] === lineFeed;
+  }
+
+  #byteBefore(at: number): number {
+    return (at === 0 ? this.#lastDropped : this.#window[at - 1]) ?? 0;
+  }
+
+  /** Bytes of the window that cannot belong to a delimiter, whatever follows. */
+  #settledBytes(): number {
+    return Math.max(0, this.#window.length - this.#dashBoundary.length - lineEnd.length + 1);
+  }
+
+  /** @returns that there is nothing more to understand */
+  #fail(fault: MultipartFault, part: string | null = null): false {
+    this.fault = fault;
+    this.faultyPart = part;
+    return false;
   }
 
   /** The rest of a delimiter's line: two dashes end the body, white space is passed over. */
   #readDelimiterEnd(): boolean {
     if (this.#window.length < 2) return false;
     if (this.#window.toString('latin1', 0, 2) === '--') {
-      this.#state = 'end';
-      return false;
+      this.#state = 'epilogue';
+      return true;
     }
     const end = this.#window.indexOf(lineEnd);
     if (end === -1) {
@@ -116,28 +165,29 @@ export class MultipartScanner {
       if (this.#window.length > headerBytesAtMost) this.fault = 'malformed';
       return false;
     }
-    const { name, filename } = dispositionIn(this.#window.toString('utf8', 0, end));
-    if (this.parts.length >= partsAtMost) this.fault = 'too-many-parts';
-    if (name === null) this.fault = 'malformed';
-    // The line end before the delimiter may be the one that ends the headers: it is left in the window.
+    const { name, filename, isAmbiguous } = dispositionIn(this.#window.toString('utf8', 0, end));
+    if (this.parts.length >= partsAtMost) return this.#fail('too-many-parts');
+    if (isAmbiguous) return this.#fail('ambiguous-part', name);
+    if (name === null) return this.#fail('malformed');
     this.#drop(end + (noHeaders ? lineEnd.length : 2 * lineEnd.length));
-    this.#open = { name: name ?? '', filename, start: this.#partStart, contentStart: this.#windowAt };
+    this.#open = { name, filename, start: this.#partStart, contentStart: this.#windowAt };
     this.#text = filename === null ? [] : null;
     this.#state = 'content';
     return true;
   }
 
   #readContent(): boolean {
-    const at = this.#window.indexOf(this.#delimiter);
+    const at = this.#lineOfBoundary();
     if (at === -1) {
-      this.#keep(Math.max(0, this.#window.length - this.#delimiter.length + 1));
+      this.#keep(this.#settledBytes());
       return false;
     }
-    this.#keep(at);
+    if (!this.#isDelimiter(at)) return this.#fail('malformed', this.#open?.name ?? null);
+    this.#keep(at - lineEnd.length);
     const { name = '', filename = null, start = 0, contentStart = 0 } = this.#open ?? {};
     const text = this.#text === null ? null : Buffer.concat(this.#text).toString('utf8');
     this.parts.push({ name, filename, start, contentStart, end: this.#windowAt, text });
-    this.#drop(this.#delimiter.length);
+    this.#drop(lineEnd.length + this.#dashBoundary.length);
     this.#state = 'after-delimiter';
     return true;
   }
@@ -153,29 +203,50 @@ export class MultipartScanner {
   }
 
   #drop(bytes: number): void {
+    if (bytes > 0) this.#lastDropped = this.#window[bytes - 1] ?? 0;
     this.#window = this.#window.subarray(bytes);
     this.#windowAt += bytes;
   }
 }
 
-function dispositionIn(headers: string): { readonly name: string | null; readonly filename: string | null } {
-  const line = headers.split(lineEnd).find((header) => /^content-disposition[ \t]*:/i.test(header)) ?? '';
+interface Disposition {
+  readonly name: string | null;
+  readonly filename: string | null;
+  /** Another reader might find another name. */
+  readonly isAmbiguous: boolean;
+}
+
+function dispositionIn(headers: string): Disposition {
+  const lines = headers.split(lineEnd);
+  const dispositions = lines.filter((header) => /^content-disposition[ \t]*:/i.test(header));
+  const [line = ''] = dispositions;
+  const isFormData = /^content-disposition[ \t]*:[ \t]*form-data/i.test(line);
   const parameters = parametersOf(line);
-  if (!/^content-disposition[ \t]*:[ \t]*form-data/i.test(line)) return { name: null, filename: null };
+  // Some readers end a line at either character alone, or take a line that begins with a blank for more of the one before.
+  const hasOddLine = lines.some((header) => /^[ \t]|[\r\n]/.test(header));
   return {
-    name: parameters.get('name') ?? null,
+    name: isFormData ? (parameters.get('name') ?? null) : null,
     filename: parameters.get('filename') ?? parameters.get('filename*') ?? null,
+    isAmbiguous: dispositions.length > 1 || hasOddLine || nameCount(line) > 1,
   };
 }
+
+function nameCount(header: string): number {
+  return Array.from(header.matchAll(parameter)).filter(([, name = '']) => /^name\*?$/i.test(name)).length;
+}
+
+const parameter = /;[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
 
 /** The parameters of a header, by their names in lower case. A quote in a value is `\"` or `%22`. */
 function parametersOf(header: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const [, name = '', quoted, plain = ''] of header.matchAll(
-    /;[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g,
-  )) {
+  for (const [, name = '', quoted, plain = ''] of header.matchAll(parameter)) {
     const value = quoted === undefined ? plain : quoted.replaceAll('\\"', '"').replaceAll('%22', '"');
     if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), value);
   }
   return found;
+}
+
+function isLineBreak(byte: number): boolean {
+  return byte === lineFeed || byte === carriageReturn;
 }

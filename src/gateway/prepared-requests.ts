@@ -1,5 +1,5 @@
 import { type Failure, failure } from '#domain/failure.ts';
-import { invalidInput } from '#operations/input-errors.ts';
+import { invalidInput, pointerTo } from '#operations/input-errors.ts';
 import type { Route, Target } from './catalogue.ts';
 import type { Served } from './gateway.ts';
 import { type CannotTake, isCannotTake, type Provider, type ProviderRequest } from './provider.ts';
@@ -29,7 +29,7 @@ export function prepareRequests(
     else prepared.set(target, { transport: provider.transport, ...made });
   }
   if (prepared.size === 0 && refused !== null) {
-    return invalidInput([{ pointer: `/${refused.member}`, message: refused.message }]);
+    return invalidInput([{ pointer: pointerTo([refused.member]), message: refused.message }]);
   }
   if (prepared.size === 0) return failure('no-provider', 'No provider of this model can do this. Tell the operator.');
   return {

@@ -5,10 +5,11 @@ import { invalidInput } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { AudioAnswer } from './audio-answer.ts';
 import type { Target } from './catalogue.ts';
-import { faultOf, type JsonRequest, readJsonRequest, textFaults } from './chat-request.ts';
+import { faultOf, type JsonRequest, namesOf, readJsonRequest, textFaults } from './chat-request.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
 import { isObject } from './json-value.ts';
+import { spellingFaults } from './member-spelling.ts';
 import { prepareRequests } from './prepared-requests.ts';
 import type { SpeechFields } from './provider.ts';
 import { relay } from './relay.ts';
@@ -65,7 +66,12 @@ function readSpeechRequest(bytes: Buffer): E.Either<Failure, SpeechRequest> {
   const request = readJsonRequest(bytes);
   if (E.isLeft(request)) return request;
   const { value } = request.right;
-  const faults = [...textFaults('/input', value.input), ...modelFaults(value), ...voiceFaults(value.voice)];
+  const faults = [
+    ...spellingFaults(namesOf(request.right), ['model', 'voice']),
+    ...textFaults('/input', value.input),
+    ...modelFaults(value),
+    ...voiceFaults(value.voice),
+  ];
   if (faults.length > 0) return E.left(invalidInput(faults));
   return E.right({
     ...request.right,

@@ -2,10 +2,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
 import { receiveBody } from '#http/receive-body.ts';
 import { hasBody } from '#http/request-body.ts';
-import { invalidInput } from '#operations/input-errors.ts';
+import { invalidInput, pointerTo } from '#operations/input-errors.ts';
 import { AudioAnswer } from './audio-answer.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, tooLarge, tooSlow } from './gateway-call.ts';
+import { spellingFaults } from './member-spelling.ts';
 import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from './multipart-scanner.ts';
 import { prepareRequests } from './prepared-requests.ts';
 import type { ProviderTranscription } from './provider.ts';
@@ -41,7 +42,7 @@ async function receive(
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge(maxBytes));
-  if (!hasBody(ctx)) return E.left(faultOf('ended-early'));
+  if (!hasBody(ctx)) return E.left(faultOf({ fault: 'ended-early', faultyPart: null }));
   if (req.headers.expect !== undefined) ctx.res.writeContinue();
   const scanner = new MultipartScanner(boundary);
   const arrival = await receiveBody(req, limits, async (piece) => {
@@ -51,10 +52,10 @@ async function receive(
     return true;
   });
   if (arrival === 'too-slow') return E.left(tooSlow);
-  if (scanner.fault !== null) return E.left(faultOf(scanner.fault));
+  if (scanner.fault !== null) return E.left(faultOf(scanner));
   if (arrival === 'enough') return E.left(tooLarge(maxBytes));
   scanner.finish();
-  if (scanner.fault !== null) return E.left(faultOf(scanner.fault));
+  if (scanner.fault !== null) return E.left(faultOf(scanner));
   await spool.finish();
   return E.right({ spool, parts: scanner.parts, contentType });
 }
@@ -63,7 +64,14 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
   const { parts } = upload;
   const file = parts.findLast(({ name }) => name === 'file');
   const model = parts.findLast(({ name }) => name === 'model')?.text;
-  const faults = [...requiredFaults('model', model), ...requiredFaults('file', file)];
+  const faults = [
+    ...spellingFaults(
+      parts.map(({ name }) => name),
+      ['model'],
+    ),
+    ...requiredFaults('model', model),
+    ...fileFaults(parts),
+  ];
   if (faults.length > 0 || file === undefined || model == null) return invalidInput(faults);
   const route = call.served.catalogue.transcription(model);
   if (E.isLeft(route)) return catalogueFailure(route.left);
@@ -128,6 +136,15 @@ function requiredFaults(name: string, value: unknown): ReadonlyArray<InputError>
   return value === null ? [{ pointer: `/${name}`, message: 'must be a text, not a file' }] : [];
 }
 
+/** A text under the name of the file could be anything to a provider: a path or an address of its own. */
+function fileFaults(parts: ReadonlyArray<Part>): ReadonlyArray<InputError> {
+  const files = parts.filter(({ name }) => name === 'file');
+  if (files.length === 0) return [{ pointer: '/file', message: 'is required' }];
+  return files.every(({ filename }) => filename !== null)
+    ? []
+    : [{ pointer: '/file', message: 'must be a file, with a filename' }];
+}
+
 const notMultipart = failure(
   'unsupported-media-type',
   'The body must be multipart/form-data with a boundary, uncompressed.',
@@ -137,9 +154,11 @@ const faultMessages: Readonly<Record<MultipartFault, string>> = {
   'ended-early': 'ends before its last boundary',
   malformed: 'is not multipart/form-data as RFC 7578 has it',
   'too-many-parts': 'has more than 1000 parts',
+  'ambiguous-part': 'must have one Content-Disposition header with one name, on one line',
   'text-too-long': 'has a field of more than 1 MiB that is no file: a file has a filename',
 };
 
-function faultOf(fault: MultipartFault): Failure {
-  return invalidInput([{ pointer: '', message: faultMessages[fault] }]);
+function faultOf({ fault, faultyPart }: Pick<MultipartScanner, 'fault' | 'faultyPart'>): Failure {
+  const pointer = faultyPart === null ? '' : pointerTo([faultyPart]);
+  return invalidInput([{ pointer, message: faultMessages[fault ?? 'malformed'] }]);
 }

@@ -44,7 +44,7 @@ describe('audio', () => {
     auto: { transcription: 'whisper' },
     voices: {
       narrator: { id: 'v-1', provider: 'primary', voice: 'al"loy', model: 'gpt-tts' },
-      rachel: { provider: 'eleven', voice: '21m/00', model: 'eleven_v2' },
+      rachel: { provider: 'eleven', voice: '21m 00', model: 'eleven_v2' },
       spared: {
         provider: 'primary',
         voice: 'alloy',
@@ -241,7 +241,7 @@ describe('audio', () => {
       assert.ok(answer.body.equals(sound));
       assert.equal(answer.headers.get('content-type'), 'audio/mpeg');
       const [seen] = eleven.seen;
-      assert.equal(seen?.path, '/v1/text-to-speech/21m%2F00/stream?output_format=mp3_44100_128');
+      assert.equal(seen?.path, '/v1/text-to-speech/21m%2000/stream?output_format=mp3_44100_128');
       assert.equal(seen?.headers['xi-api-key'], 'provider-secret');
       assert.equal(seen?.headers.authorization, undefined);
       assert.deepEqual(JSON.parse(seen?.body.toString() ?? ''), {
@@ -265,7 +265,7 @@ describe('audio', () => {
 
     it('gets a header where ElevenLabs gives samples for WAV', async () => {
       const answer = await spoken({ input: 'hi', voice: 'rachel', response_format: 'wav' });
-      assert.equal(eleven.seen[0]?.path, '/v1/text-to-speech/21m%2F00/stream?output_format=pcm_24000');
+      assert.equal(eleven.seen[0]?.path, '/v1/text-to-speech/21m%2000/stream?output_format=pcm_24000');
       assert.equal(answer.headers.get('content-type'), 'audio/wav');
       assert.equal(answer.body.toString('latin1', 0, 4), 'RIFF');
       assert.ok(answer.body.subarray(44).equals(sound));

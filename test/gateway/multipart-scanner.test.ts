@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { boundaryOf, MultipartScanner } from '../../src/gateway/multipart-scanner.ts';
+import { boundaryOf, type MultipartFault, MultipartScanner } from '../../src/gateway/multipart-scanner.ts';
 
 const boundary = '--odd(boundary)';
 
@@ -14,8 +14,8 @@ const content = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
   fc
     .array(fc.constantFrom('\r\n', '--', boundary, `\r\n--${boundary.slice(0, -1)}`, '\r', '\n', 'x'), { maxLength: 8 })
-    .map((pieces) => Buffer.from(pieces.join('').replaceAll(`\r\n--${boundary}`, '')))
-    .filter((bytes) => !`\r\n${bytes.toString()}`.includes(`\r\n--${boundary}`)),
+    .map((pieces) => Buffer.from(pieces.join('')))
+    .filter((bytes) => !/[\r\n]----odd\(boundary\)/.test(`\n${bytes.toString()}`)),
 );
 const part = fc.record(
   {
@@ -103,6 +103,43 @@ describe('multipart body', () => {
       [`${`${head}\r\n`.repeat(1_001)}--${boundary}--`, 'too-many-parts'],
     ];
     for (const [body, fault] of faults) assert.equal(scan([Buffer.from(body)]).fault, fault, body.slice(0, 80));
+  });
+
+  it('is refused where another reader could find other parts in it', () => {
+    const disposition = (name: string) => `Content-Disposition: form-data; name="${name}"`;
+    const part = (headers: string, text = 'x') => `--${boundary}\r\n${headers}\r\n\r\n${text}\r\n`;
+    const end = `--${boundary}--\r\n`;
+    const hidden = `--${boundary}\r\n${disposition('model')}\r\n\r\ngpt-9\r\n`;
+    const bodies: ReadonlyArray<[string, MultipartFault, string | null]> = [
+      [part(`${disposition('a')}\r\ncontent-disposition : form-data; name="model"`) + end, 'ambiguous-part', 'a'],
+      [part(`${disposition('a')}\nContent-Disposition: form-data; name="model"`) + end, 'ambiguous-part', 'a'],
+      [part(`Content-Type: text/plain\rContent-Disposition: form-data; name="a"`) + end, 'ambiguous-part', null],
+      [part(`${disposition('a')}; name="model"`) + end, 'ambiguous-part', 'a'],
+      [part(`${disposition('a')}; name*=utf-8''model`) + end, 'ambiguous-part', 'a'],
+      [part(`${disposition('a')}\r\n ; name="model"`) + end, 'ambiguous-part', 'a'],
+      [part(disposition('a'), `x\n${hidden}`) + end, 'malformed', 'a'],
+      [part(disposition('a'), `x\r${hidden}`) + end, 'malformed', 'a'],
+      [part(disposition('a'), hidden) + end, 'malformed', 'a'],
+      [`x\n${hidden}${part(disposition('a'))}${end}`, 'malformed', null],
+      [part(disposition('a')) + end + hidden + end, 'malformed', null],
+      [`${part(disposition('a')) + end}x\n${hidden}${end}`, 'malformed', null],
+    ];
+    for (const [body, fault, name] of bodies) {
+      for (const pieces of [[Buffer.from(body)], [...Buffer.from(body)].map((byte) => Buffer.from([byte]))]) {
+        const scanner = scan(pieces);
+        assert.deepEqual([scanner.fault, scanner.faultyPart], [fault, name], body);
+      }
+    }
+  });
+
+  it('may hold its boundary within a line', () => {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n`;
+    const scanner = scan([Buffer.from(`a--${boundary}\r\n${head}x--${boundary}\r\n\r\n--${boundary}--`)]);
+    assert.equal(scanner.fault, null);
+    assert.deepEqual(
+      scanner.parts.map(({ text }) => text),
+      [`x--${boundary}\r\n`],
+    );
   });
 
   it('never throws', () => {

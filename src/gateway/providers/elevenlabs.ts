@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '#src/json.ts';
 import type { ProviderConfiguration } from '../configuration.ts';
 import { audioSecondsIn } from '../cost.ts';
 import { isObject, parsedJson } from '../json-value.ts';
+import { segmentFault } from '../path-segment.ts';
 import {
   type CannotTake,
   ownHeaders,
@@ -55,6 +56,8 @@ export class ElevenLabs implements Provider {
     if (format === undefined) {
       return unknownFormat(audioFormats.keys(), ' with this voice');
     }
+    const refused = outsideCatalogue(Object.keys(fields.others)) ?? unsafeVoice(voice);
+    if (refused !== null) return refused;
     if (fields.streamFormat === 'sse') return { member: 'stream_format', message: 'must be "audio" with this voice' };
     const path = `/text-to-speech/${encodeURIComponent(voice)}/stream`;
     return {
@@ -74,6 +77,8 @@ export class ElevenLabs implements Provider {
     if (!isTranscriptFormat(format)) {
       return unknownFormat(transcriptFormats, ' with this model');
     }
+    const refused = outsideCatalogue(fields.map(([name]) => name));
+    if (refused !== null) return refused;
     const boundary = `switchyard-${randomUUID()}`;
     const texts = [
       ['model_id', model],
@@ -97,6 +102,20 @@ export class ElevenLabs implements Provider {
     const search = [this.#base.search.slice(1), query].filter((part) => part !== '').join('&');
     return this.#base.pathname.replace(/\/$/, '') + under + (search === '' ? '' : `?${search}`);
   }
+}
+
+/** What would choose another model, have ElevenLabs fetch something, or send the answer elsewhere. */
+const unsafeMember = /^(?:model_id|cloud_storage_url|source_url|webhook(?:_.*)?)$/is;
+
+/** The member of ElevenLabs' own that would get round the catalogue; null for none. */
+function outsideCatalogue(names: ReadonlyArray<string>): CannotTake | null {
+  const member = names.find((name) => unsafeMember.test(name));
+  return member === undefined ? null : { member, message: 'is not taken here: leave it out' };
+}
+
+function unsafeVoice(voice: string): CannotTake | null {
+  const fault = segmentFault(voice);
+  return fault === null ? null : { member: 'voice', message: fault };
 }
 
 /** ElevenLabs' own settings pass through, as unknown members do everywhere; the speed is one of the voice's. */
