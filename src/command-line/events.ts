@@ -12,6 +12,7 @@ import { type EventStoreConfig, readConfig } from '../config.ts';
 import { StartFailure } from '../start-failure.ts';
 import { Unavailable } from '../unavailable.ts';
 import { openLog, openTarget } from './event-logs.ts';
+import { StoredEventDecoder } from './stored-event-decoder.ts';
 
 const usage = `Usage: npm run events -- <command>
 
@@ -19,13 +20,14 @@ const usage = `Usage: npm run events -- <command>
     --resume      goes on with an export that was cut off
     --unverified  goes on where a hash chain is broken, and says where; such a file cannot be imported
   import <file>   puts an exported log into a store; - is standard input
-  verify          verifies the hash chain of every stream
+  verify          verifies the hash chain of every stream, and decodes every event
 
   --store <url>   the event store: sqlite:<file> or esdb://...; without it EVENT_STORE_URL, or events.db in DATA_DIR
 
 The file has a line for each event, as it is stored and in the order of the log, a first line that says what it is, and
 a last one with the count and a hash, which are the same for the same log on any engine: a file that was cut off or
-changed is known. Every event is verified on the way out and in.
+changed is known. Every event is verified on the way out and in, and decoded on the way in: one whose data is not what
+its type has is refused with its line, stream, revision and place.
 
 Export may run beside the service: it ends where the log ended when it began. Import is refused where a service runs on
 the embedded store; nothing should write to an EventStoreDB meanwhile. The target must be empty, or hold the first
@@ -151,7 +153,8 @@ async function importFrom({ file, store }: Asked): Promise<number> {
   const events = file === '-' ? null : await checkedFile(file);
   const { log: target, close } = await openTarget(addressOf(store), ownedFolders(store));
   const progress = new Progress('imported', process.stderr);
-  const check = new LogCheck();
+  const decoder = new StoredEventDecoder();
+  const check = new LogCheck(null, (event) => decoder.faultOf(event));
   let imported: Imported;
   try {
     const { report } = progress;
@@ -163,6 +166,7 @@ async function importFrom({ file, store }: Asked): Promise<number> {
     await close();
   }
   const held = imported.held === 0 ? '' : `, ${imported.held} of which were there already`;
+  sayUnknown(decoder);
   say(`imported ${totalOf(check)}${held}`);
   return 0;
 }
@@ -170,7 +174,8 @@ async function importFrom({ file, store }: Asked): Promise<number> {
 /** Verifies a whole file before a store is touched. @returns how many events it holds */
 async function checkedFile(file: string): Promise<number> {
   const progress = new Progress('verified', process.stderr);
-  const check = new LogCheck();
+  const decoder = new StoredEventDecoder();
+  const check = new LogCheck(null, (event) => decoder.faultOf(event));
   try {
     const source = sourceOf(file);
     return (await checkLogFile({ source, check, report: progress.report, signal: interrupted.signal })).events;
@@ -188,13 +193,15 @@ async function verify({ store }: Asked): Promise<number> {
   const { log, close } = await openLog(addressOf(store));
   const progress = new Progress('verified', process.stderr);
   const broken = brokenLinks();
-  const check = new LogCheck(broken.found);
+  const decoder = new StoredEventDecoder();
+  const check = new LogCheck(broken.found, (event) => decoder.faultOf(event));
   try {
     await verifyLog({ log, check, report: progress.report, signal: interrupted.signal });
   } finally {
     progress.end();
     await close();
   }
+  sayUnknown(decoder);
   process.stdout.write(`verified ${totalOf(check)}\n`);
   return broken.told();
 }
@@ -233,7 +240,7 @@ function brokenLinks(): BrokenLinks {
       if (count <= mostBrokenTold) say(`BROKEN: ${fault}`);
     },
     told: () => {
-      if (count > 0) say(`${count} BROKEN LINKS: the log was changed, or is damaged`);
+      if (count > 0) say(`${count} BROKEN: the log was changed, is damaged, or was written by a newer release`);
       return count === 0 ? 0 : 1;
     },
   };
@@ -242,6 +249,12 @@ function brokenLinks(): BrokenLinks {
 function totalOf(check: LogCheck): string {
   const { events, sha256 } = check.summary();
   return `${events} events in ${check.streams} streams, SHA-256 ${sha256}`;
+}
+
+/** Says which events were not decoded because a newer release wrote them. */
+function sayUnknown({ unknownTypes }: StoredEventDecoder): void {
+  const types = [...unknownTypes].map(([type, count]) => `${type} (${count})`);
+  if (types.length > 0) say(`not decoded, for this release does not know their types: ${types.join(', ')}`);
 }
 
 function withAdvice(error: unknown, advice: string): unknown {

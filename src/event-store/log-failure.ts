@@ -1,4 +1,4 @@
-import type { BrokenLink } from '#event-store/hash-chain.ts';
+import type { BrokenLink, StoredEvent } from '#event-store/hash-chain.ts';
 
 /**
  * A log cannot be moved or does not verify, and a person must do something about it. The message is one clear line: what
@@ -16,6 +16,11 @@ export class Interrupted extends Error {
 /** A broken link in words. */
 export function describeBroken({ stream, revision, id, reason }: BrokenLink): string {
   return `the hash chain is broken at revision ${revision} of ${stream}, event ${id}: ${reasons[reason]}`;
+}
+
+/** An event whose chain holds and that does not decode, in words. @param fault what is wrong, with its pointer */
+export function describeUndecodable({ stream, revision, id, type }: StoredEvent, fault: string): string {
+  return `revision ${revision} of ${stream}, event ${id} (${type}), cannot be decoded: ${fault}`;
 }
 
 const reasons: Readonly<Record<BrokenLink['reason'], string>> = {

@@ -6,6 +6,7 @@ import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileEvents } from '#domain/agent-profile/events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
 import { flowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { instanceEvents } from '#domain/instance/events.ts';
@@ -65,6 +66,7 @@ describe('stored events', () => {
   it('have a fixture for each type, and no others', () => {
     const maps = [...entities.map(({ events }) => events), ...unfolded];
     const types = [...maps.flatMap((events) => Object.keys(events)), requestAnswered];
+    assert.deepEqual(Object.keys(eventCodecs).toSorted(), types.toSorted());
     const files = readdirSync(folder).map((file) => file.replace(/\.v\d+\.json$/, ''));
     assert.deepEqual([...new Set(files)].toSorted(), types.toSorted());
   });

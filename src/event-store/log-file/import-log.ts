@@ -37,7 +37,7 @@ export interface Imported {
 }
 
 /**
- * Reads a log file to its end and verifies it whole: lines, chains, count and hash.
+ * Reads a log file to its end and verifies it whole: lines, chains, what events hold, count and hash.
  * @throws LogFailure, Interrupted
  */
 export async function checkLogFile({ source, check, report, signal }: Passing): Promise<LogSummary> {
@@ -96,7 +96,7 @@ async function* passing({
     for (;;) {
       const next = await file.next();
       if (next.done === true) return compare(next.value, check.summary(), source.name);
-      for (const { event, line } of next.value) check.take(event, line);
+      for (const one of next.value) take(one, check, source.name);
       yield next.value;
       if (signal.aborted) throw new Interrupted();
     }
@@ -105,6 +105,16 @@ async function* passing({
     throw signal.aborted ? new Interrupted() : error;
   } finally {
     await file.return(check.summary());
+  }
+}
+
+/** @throws LogFailure that names the line */
+function take({ event, line, number }: FileEvent, check: LogCheck, name: string): void {
+  try {
+    check.take(event, line);
+  } catch (error) {
+    if (error instanceof LogFailure) throw new LogFailure(`Line ${number} of ${name}: ${error.message}`);
+    throw error;
   }
 }
 

@@ -48,6 +48,8 @@ export interface FileEvent {
   readonly event: StoredEvent;
   /** With its end. */
   readonly line: Buffer;
+  /** The line's number in the file, from 1. */
+  readonly number: number;
 }
 
 /**
@@ -70,7 +72,7 @@ export async function* readLogFile(
       if (!isWhole(line)) throw cutOff(name, number - 1);
       if (number === 1) checkFirstLine(line, name);
       else if (isLastLine(line)) summary = (parsed(line) as t.TypeOf<typeof LastLine>).end;
-      else events.push({ event: eventIn(line, name, number), line });
+      else events.push({ event: eventIn(line, name, number), line, number });
     }
     if (events.length > 0) yield events;
   }
