@@ -32,6 +32,18 @@ describe('documents', () => {
     );
   });
 
+  it('the index of decisions lists every decision under its title', () => {
+    const index = readFileSync(join(root, 'docs/adr/README.md'), 'utf8');
+    const rows = globSync('[0-9]*.md', { cwd: join(root, 'docs/adr') }).map((file) => {
+      const [, number, title] = /^# (\d+)\. (.+)$/m.exec(readFileSync(join(root, 'docs/adr', file), 'utf8')) ?? [];
+      return `| ${number} | [${title}](${file}) |`;
+    });
+    assert.deepEqual(
+      rows.filter((row) => !index.includes(row)),
+      [],
+    );
+  });
+
   for (const document of documents) {
     it(`${document} links to files and headings that exist`, () => {
       assert.deepEqual(
