@@ -7,6 +7,7 @@ import type { Timeouts } from './configuration.ts';
 import { contentOf } from './content-encoding.ts';
 import { isObject, parsedJson } from './json-value.ts';
 import { providerRequestIdIn } from './provider-request-id.ts';
+import type { SecretRedactor } from './secret-redactor.ts';
 
 /** A limit that ran out: `firstContent`, … */
 export type Limit = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
@@ -54,7 +55,7 @@ export function refusedBy(status: number, headers: IncomingHttpHeaders, sent: Bu
     error,
     body,
     retryAfterMs: retryAfterOf(headers, Date.now()),
-    shouldRetry: typeof shouldRetry === 'string' ? shouldRetry : null,
+    shouldRetry: shouldRetry === 'true' || shouldRetry === 'false' ? shouldRetry : null,
     requestId: providerRequestIdIn(headers),
   };
 }
@@ -63,6 +64,26 @@ export function refusedBy(status: number, headers: IncomingHttpHeaders, sent: Bu
 export function refusedInside(error: ProviderError): Refused {
   const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
   return { kind: 'refused', status: statusOf(error), error, ...none };
+}
+
+/** A refusal without what is the operator's secret: a provider may echo the headers that it was sent. */
+export function redactedRefusal(refused: Refused, redactor: SecretRedactor): Refused {
+  const { error, body, requestId } = refused;
+  const redact = (text: string | null) => (text === null ? null : redactor.redact(text));
+  return {
+    ...refused,
+    error:
+      error === null
+        ? null
+        : {
+            message: redactor.redact(error.message),
+            type: redact(error.type),
+            code: redact(error.code),
+            param: redact(error.param),
+          },
+    body: body === null ? null : redactor.redactBody(body),
+    requestId: redact(requestId),
+  };
 }
 
 /** Which limit a refusal falls under: what may be tried again, and where. */

@@ -67,6 +67,6 @@ function requestsOf(
     const provider = served.providers.get(target.provider);
     if (provider?.chat === undefined) throw new Error(`${target.id} cannot chat`);
     const chat = { body: last.body, streams: request.stream, forwarded };
-    return { transport: provider.transport, ...provider.chat(chat) };
+    return { transport: provider.transport, redactor: provider.redactor ?? null, ...provider.chat(chat) };
   };
 }

@@ -26,7 +26,7 @@ export function prepareRequests(
     const made = provider === undefined ? undefined : make(provider, target);
     if (provider === undefined || made === undefined) continue;
     if (isCannotTake(made)) refused ??= made;
-    else prepared.set(target, { transport: provider.transport, ...made });
+    else prepared.set(target, { transport: provider.transport, redactor: provider.redactor ?? null, ...made });
   }
   if (prepared.size === 0 && refused !== null) {
     return invalidInput([{ pointer: pointerTo([refused.member]), message: refused.message }]);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#src/json.ts';
 import type { ProviderConfiguration } from './configuration.ts';
+import { SecretRedactor } from './secret-redactor.ts';
 import type { StoredBody, Transport, UpstreamRequest } from './transport.ts';
 
 /** What an answer of another language is turned into. */
@@ -86,6 +87,8 @@ export function unknownFormat(known: Iterable<string>, forWhom = ''): CannotTake
 export interface Provider {
   readonly name: string;
   readonly transport: Transport;
+  /** Takes what is secret of it out of its refusals; absent where nothing is. */
+  readonly redactor?: SecretRedactor;
   readonly chat?: (chat: ProviderChat) => ProviderRequest;
   readonly speech?: (speech: ProviderSpeech) => ProviderRequest | CannotTake;
   readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | CannotTake;
@@ -99,6 +102,11 @@ export function ownHeaders(
   // Answers are looked at as they come: compressed ones could not be.
   const always = ['user-agent', 'switchyard', 'accept-encoding', 'identity'];
   return [...Object.entries(headers).flat(), ...keyHeader, ...always];
+}
+
+/** What keeps the values of a provider's headers from its clients. @param apiKey null where the provider needs none */
+export function redactorOf({ headers }: ProviderConfiguration, apiKey: string | null): SecretRedactor {
+  return new SecretRedactor([...Object.values(headers), ...(apiKey === null ? [] : [apiKey])]);
 }
 
 /**

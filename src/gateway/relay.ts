@@ -2,7 +2,14 @@ import { failure as failureWith } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import type { Answering } from './answering.ts';
 import { Attempt, type AttemptControl, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
-import { type AttemptFailure, classOf, type LastWord, lastWordOn, ownWords } from './attempt-failure.ts';
+import {
+  type AttemptFailure,
+  classOf,
+  type LastWord,
+  lastWordOn,
+  ownWords,
+  redactedRefusal,
+} from './attempt-failure.ts';
 import { countsAgainst, nextStep } from './attempts.ts';
 import type { CallOutcome, CallRecord, Usage } from './call-record.ts';
 import { inOrder, type Route, type Target } from './catalogue.ts';
@@ -12,6 +19,7 @@ import { type Consumption, costOf } from './cost.ts';
 import { Deadline } from './deadline.ts';
 import type { ProviderRequest } from './provider.ts';
 import { providerRequestIdField } from './provider-request-id.ts';
+import type { SecretRedactor } from './secret-redactor.ts';
 import type { Transport } from './transport.ts';
 
 /** What every call is relayed with. */
@@ -42,6 +50,8 @@ export interface RelayedCall {
 
 export interface Outgoing extends ProviderRequest {
   readonly transport: Transport;
+  /** Takes what is the operator's secret out of a refusal; null where nothing is. */
+  readonly redactor: SecretRedactor | null;
 }
 
 /** A target that asks to be left alone is left alone so long at most. */
@@ -132,7 +142,7 @@ class Relay {
 
   #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome> {
     const { requestFor, answering } = this.#call;
-    const { transport, request, reading } = requestFor(target, continueFrom);
+    const { transport, request, reading, redactor } = requestFor(target, continueFrom);
     this.#target = target;
     this.#attempts += 1;
     this.#triesHere += 1;
@@ -148,7 +158,7 @@ class Relay {
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
       if (isAnew) this.#times = attempt.times;
-      return outcome;
+      return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
   }
 
@@ -284,6 +294,13 @@ class Relay {
 }
 
 const nobodyCan = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
+
+/** Whatever is made of a failure later, its secrets are out of it before. */
+function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {
+  return outcome.kind === 'failed' && outcome.failure.kind === 'refused'
+    ? { kind: 'failed', failure: redactedRefusal(outcome.failure, redactor) }
+    : outcome;
+}
 
 function isTooLong(failure: AttemptFailure | null): boolean {
   return failure !== null && isFor(failure, 'context-length');

@@ -12,11 +12,13 @@ import {
   type ProviderSpeech,
   type ProviderTranscription,
   type Reading,
+  redactorOf,
   type SpeechFields,
   type Translated,
   unknownFormat,
   withForwarded,
 } from '../provider.ts';
+import type { SecretRedactor } from '../secret-redactor.ts';
 import type { Transport } from '../transport.ts';
 import { wavHeader } from './wav-header.ts';
 
@@ -38,12 +40,14 @@ type TranscriptFormat = (typeof transcriptFormats)[number];
 export class ElevenLabs implements Provider {
   readonly name: string;
   readonly transport: Transport;
+  readonly redactor: SecretRedactor;
   readonly #base: URL;
   readonly #headers: ReadonlyArray<string>;
 
   constructor(name: string, configuration: ProviderConfiguration, apiKey: string | null, transport: Transport) {
     this.name = name;
     this.transport = transport;
+    this.redactor = redactorOf(configuration, apiKey);
     this.#base = new URL(configuration.baseUrl ?? elevenLabsBaseUrl);
     this.#headers = ownHeaders(
       configuration,

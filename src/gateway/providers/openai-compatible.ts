@@ -6,8 +6,10 @@ import {
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
+  redactorOf,
   withForwarded,
 } from '../provider.ts';
+import type { SecretRedactor } from '../secret-redactor.ts';
 import type { Transport } from '../transport.ts';
 
 export const defaultBaseUrl = 'https://api.openai.com/v1';
@@ -16,6 +18,7 @@ export const defaultBaseUrl = 'https://api.openai.com/v1';
 export class OpenAiCompatible implements Provider {
   readonly name: string;
   readonly transport: Transport;
+  readonly redactor: SecretRedactor;
   readonly #headers: ReadonlyArray<string>;
   readonly #chatHeaders: ReadonlyArray<string>;
   readonly #chatStreamHeaders: ReadonlyArray<string>;
@@ -26,6 +29,7 @@ export class OpenAiCompatible implements Provider {
   constructor(name: string, configuration: ProviderConfiguration, apiKey: string | null, transport: Transport) {
     this.name = name;
     this.transport = transport;
+    this.redactor = redactorOf(configuration, apiKey);
     this.#base = new URL(configuration.baseUrl ?? defaultBaseUrl);
     this.#headers = ownHeaders(configuration, keyHeaders(apiKey, configuration.apiKeyHeader));
     this.#chatHeaders = this.#headersFor('application/json', 'application/json');
