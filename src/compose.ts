@@ -5,7 +5,7 @@ import { CommandHandler } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Readiness } from '#http/health.ts';
 import { KeyResolver } from '#http/key-resolver.ts';
-import { createMetrics, type Metrics, type ProjectionLag } from '#http/metrics.ts';
+import { createMetrics, type Metrics, type ProjectionLag, type Stopped } from '#http/metrics.ts';
 import type { Lookup } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
 import { queryOperation } from '#operations/execute-query.ts';
@@ -95,6 +95,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     const documents = filledOnly(stores.documents, projections);
     const keys = new KeyResolver(documents, stores.keyUsage);
     metrics.watchProjections(() => projectionLags(events, projections));
+    metrics.watchStopped(() => stoppedProjections(projections));
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
     const operations = bindOperations({ ...stores, documents }, handler, processes, keys, config.limits);
     const relayed = gatewayOperations(gateway?.gateway ?? null, gatewayLimits(config.limits));
@@ -258,6 +259,13 @@ function lookupIn(documents: ReadStore, keyUsage: KeyUsage, projectionStatus: Re
     keyLastUsed: async (keyId) => (await keyUsage.lastUsed([keyId])).get(keyId) ?? null,
     projection: async (name) => (await projectionStatus()).find((status) => status.name === name) ?? null,
   };
+}
+
+function stoppedProjections(progress: ProjectionsProgress): ReadonlyArray<Stopped> {
+  return progress.status().flatMap(({ name, failure }) => {
+    if (failure === null) return [];
+    return [{ kind: 'projection', name, eventId: failure.eventId, position: failure.position }];
+  });
 }
 
 /** None while the event store does not answer: the other metrics are wanted then most of all. */

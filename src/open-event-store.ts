@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isKnownEventType } from '#domain/event-codecs.ts';
 import { upcasters } from '#domain/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
@@ -34,7 +35,7 @@ export async function openEventStore(
   { log, metrics, onFatal }: EventStoreListeners,
 ): Promise<OpenedEventStore> {
   const common = {
-    upcast: upcastWith(upcasters),
+    upcast: upcastWith(upcasters, isKnownEventType),
     maxAppendBytes: limits.maxAppendBytes,
     onCommit: ({ appends }: { readonly appends: number }) => metrics.appendBatch(appends),
   };

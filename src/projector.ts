@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { isKnownEventType } from '#domain/event-codecs.ts';
 import { upcasters } from '#domain/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
@@ -30,7 +31,9 @@ const data = workerData as ProjectorThreadData;
 const log: Log = { info: logged('info'), warn: logged('warn'), error: logged('error') };
 const closing = new AbortController();
 
-const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
+const { projections, upcast = upcastWith(upcasters, isKnownEventType) } = (await import(
+  data.projectionsModule
+)) as ProjectionsModule;
 const events = await openEvents(data.events);
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);

@@ -1,7 +1,7 @@
 import type { EventStore } from '#event-store/event-store.ts';
 import type { Readiness, ReadinessCheck } from '#http/health.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
+import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { inTime } from '#src/in-time.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -31,8 +31,14 @@ function following(projections: Needs['projections']): ReadinessCheck {
   return {
     name: 'projections',
     ready: live && stopped.length === 0,
-    detail: stopped.length > 0 ? `stopped: ${stopped.map(({ name }) => name).join(', ')}; ${detail}` : detail,
+    detail: stopped.length > 0 ? `stopped: ${stopped.map(causeOf).join(', ')}; ${detail}` : detail,
   };
+}
+
+/** Where a projection stopped. What it said there may quote the event: only operators with a key see that. */
+function causeOf({ name, failure }: ProjectionStatus): string {
+  if (failure === null) return name;
+  return `${name} at position ${failure.position} (event ${failure.eventId}, ${failure.eventType})`;
 }
 
 /** Whether something answers in time. @param ask gives what to tell an operator */

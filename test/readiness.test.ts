@@ -41,8 +41,16 @@ describe('readiness', () => {
     assert.equal(checks['read-store'], 'ready: 0 read models');
   });
 
+  it('names the event at which a projection has stopped, and nothing of what it holds', async () => {
+    const failure = { eventId: 'event-1', eventType: 'FlowRenamed', position: 12, message: 'a quoted text' };
+    const stopped = { name: 'flows', state: 'stopped', failure } as ProjectionStatus;
+    const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
+    const cause = 'flows at position 12 (event event-1, FlowRenamed)';
+    assert.equal(checks.projections, `not ready: stopped: ${cause}; thread running`);
+  });
+
   it('names the projections that have stopped', async () => {
-    const stopped = { name: 'flows', state: 'stopped' } as ProjectionStatus;
+    const stopped = { name: 'flows', state: 'stopped', failure: null } as ProjectionStatus;
     const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
     assert.equal(checks.projections, 'not ready: stopped: flows; thread running');
   });

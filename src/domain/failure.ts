@@ -62,6 +62,7 @@ export const failures = {
   'provider-unfinished': { status: 502, title: 'The provider ended its answer early' },
   'provider-too-large': { status: 502, title: 'The answer of the provider is too large' },
   unavailable: { status: 503, title: 'Switchyard cannot answer just now' },
+  'stream-unreadable': { status: 503, title: 'An event of the resource cannot be read' },
   'provider-unreachable': { status: 503, title: 'The provider cannot be reached' },
   'provider-overloaded': { status: 503, title: 'The provider is overloaded or down' },
   'read-model-behind': { status: 503, title: 'The read model has not caught up' },

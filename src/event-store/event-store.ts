@@ -17,7 +17,10 @@ export interface EventToAppend {
   readonly metadata: string;
 }
 
-/** An event as stored, upcast to the newest shape of its type. */
+/**
+ * An event as stored, upcast to the newest shape of its type. Of a subscription's events, `data` and `metadata` are read
+ * when they are first asked for, and throw an `UnreadableEventError` where they cannot be.
+ */
 export interface RecordedEvent<Type extends string = string, Data = JsonObject> {
   /** Global order: strictly increasing, gaps allowed. Below 2^53 on every engine. */
   readonly position: number;
@@ -82,7 +85,7 @@ export interface EventStore {
   ): TE.TaskEither<AppendFailure, Appended>;
   /**
    * A stream's events in order, from a revision on, `limit` at most. Empty when there are none.
-   * @throws Unavailable
+   * @throws Unavailable; UnreadableEventError for the first that this release cannot read
    */
   read(stream: string, fromRevision: number, limit?: number): Promise<ReadonlyArray<RecordedEvent>>;
   /**

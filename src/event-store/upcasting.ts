@@ -23,9 +23,11 @@ export function newestVersion(upcasters: Upcasters, type: string): number {
 /**
  * Makes the function that readers apply to each event. Data already in its newest shape is passed on untouched.
  * @param upcasters the steps of every type that ever changed its shape
+ * @param isKnown whether this release knows a type; by default every type is known
  */
-export function upcastWith(upcasters: Upcasters): Upcast {
+export function upcastWith(upcasters: Upcasters, isKnown: (type: string) => boolean = () => true): Upcast {
   return (type, schemaVersion, data) => {
+    if (!isKnown(type)) throw new UpcastFailure(`This release does not know the event type ${type}.`);
     const steps = stepsOf(upcasters, type);
     if (schemaVersion === steps.length + 1) return data;
     if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > steps.length + 1)

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { isCuid } from '#domain/codecs.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { dataPolicy, notStored, writeAnswer } from '#http/answer.ts';
 import { answerFields } from '#http/answer-fields.ts';
 import { type Dispatch, dispatchOf, type Line } from '#http/dispatch.ts';
@@ -286,6 +287,11 @@ class HttpFace {
       this.#refuse(exchange, failure('unavailable', `${message} Try again later.`, { retryAfterSeconds }));
       return;
     }
+    if (error instanceof UnreadableEventError) {
+      this.#options.log.error({ requestId, operation: name, reason: error.message }, 'unreadable event');
+      this.#refuse(exchange, streamUnreadable(error));
+      return;
+    }
     this.#options.log.error({ requestId, operation: name, err: error }, 'internal error');
     this.#refuse(exchange, failure('internal-error', `Tell the operator the request id ${requestId}.`));
   }
@@ -320,6 +326,9 @@ interface Understood {
 /** What logs and metrics show where the client left before there was an answer. */
 const clientGoneStatus = 499;
 
+/** An unreadable event takes another release, so there is no hurry to ask again. */
+const unreadableRetrySeconds = 60;
+
 const keyRequired = failure(
   'key-required',
   'Send an API key: Authorization: Bearer <key>, or x-api-key: <key> (not two different ones).',
@@ -329,6 +338,12 @@ const noSuchTag = failure(
   'precondition-failed',
   'If-Match holds no ETag that this resource can have: send one as given, like "3".',
 );
+
+/** A newer release may read it: until then the stream is not to be written to. */
+function streamUnreadable({ message }: UnreadableEventError): Failure {
+  const detail = `${message} Nothing was changed. Tell the operator.`;
+  return failure('stream-unreadable', detail, { retryAfterSeconds: unreadableRetrySeconds });
+}
 
 function challenge(refusal: Failure): string {
   const error = refusal.code === 'key-invalid' ? ', error="invalid_token"' : '';

@@ -1,6 +1,14 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { Batches } from '#src/batches.ts';
 
+/** A projection or process that has stopped at an event. */
+export interface Stopped {
+  readonly kind: 'projection' | 'process';
+  readonly name: string;
+  readonly eventId: string;
+  readonly position: number;
+}
+
 /** How far a projection is behind the log. */
 export interface ProjectionLag {
   readonly name: string;
@@ -16,6 +24,8 @@ export interface Metrics {
   readonly command: (name: string, seconds: number) => void;
   /** Appends made durable by one write to disk. */
   readonly appendBatch: (appends: number) => void;
+  /** Where it is asked what has stopped, whenever the metrics are read. */
+  readonly watchStopped: (stopped: () => ReadonlyArray<Stopped>) => void;
   /** Where projection lag is asked for whenever the metrics are read. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
   /** For instruments that other parts make. */
@@ -72,6 +82,7 @@ export function createMetrics(): Metrics {
     command: (command, value) => commands.observe({ command }, value),
     appendBatch: (appends) => batches.observe(appends),
     watchProjections: (lags) => watchProjections(registry, lags),
+    watchStopped: (stopped) => watchStopped(registry, stopped),
     registry,
     text: () => registry.metrics(),
     contentType: registry.contentType,
@@ -88,6 +99,19 @@ function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<
     async collect() {
       this.reset();
       for (const { name, positions } of await lags()) this.set({ projection: name }, positions);
+    },
+  });
+}
+
+function watchStopped(registry: Registry, stopped: () => ReadonlyArray<Stopped>): void {
+  new Gauge({
+    name: 'switchyard_stopped_at_position',
+    help: 'Position of the event at which a projection or process has stopped; absent while it runs',
+    labelNames: ['kind', 'name', 'event_id'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { kind, name, eventId, position } of stopped()) this.set({ kind, name, event_id: eventId }, position);
     },
   });
 }

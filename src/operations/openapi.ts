@@ -8,7 +8,13 @@ import { pathParameters } from './routes.ts';
 export const interfaceVersion = '0.2.0';
 
 /** The failures that any operation may answer, besides its own. */
-const commonFailures: ReadonlyArray<FailureCode> = ['key-required', 'key-invalid', 'internal-error', 'unavailable'];
+const commonFailures: ReadonlyArray<FailureCode> = [
+  'key-required',
+  'key-invalid',
+  'internal-error',
+  'unavailable',
+  'stream-unreadable',
+];
 const bodyFailures: ReadonlyArray<FailureCode> = ['body-too-large', 'unsupported-media-type'];
 const jsonFailures: ReadonlyArray<FailureCode> = ['malformed-json', 'invalid-encoding', 'nesting-too-deep'];
 const commandFailures: ReadonlyArray<FailureCode> = [

@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
 import { Fold, type FoldLimits } from '#read-store/fold.ts';
 import { IdFilter } from '#read-store/id-filter.ts';
 import { type AnyProjection, typesOf } from '#read-store/projection.ts';
@@ -132,8 +133,12 @@ export class GenerationFeed {
     const touching: TouchingEvent[] = [];
     for (const event of events) {
       if (event.position <= this.#seen || !this.types.has(event.type)) continue;
-      // Where its keys cannot be told the run ends: what stands before it is folded all the same.
-      if (!this.#take(event, () => touching.push({ event, keys: this.#fold.keys(event) }))) break;
+      // The run ends at an event that cannot be read, or whose keys cannot be found; what comes before it is folded.
+      const touch = () => {
+        ensureReadable(event);
+        touching.push({ event, keys: this.#fold.keys(event) });
+      };
+      if (!this.#take(event, touch)) break;
     }
     return touching;
   }

@@ -1,4 +1,5 @@
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { FoldLimits } from '#read-store/fold.ts';
 import { GenerationFeed } from '#read-store/generation-feed.ts';
 import { Lane } from '#read-store/lane.ts';
@@ -356,7 +357,7 @@ class Runner implements ProjectionRunner {
     let obeyed = false;
     for (const event of batch.events) {
       if (event.position <= this.#obeyedUpTo || !isOperatorEvent(event)) continue;
-      await this.#obey(event);
+      await this.#obeyReadable(event);
       obeyed = true;
     }
     const due = obeyed || batch.position - this.#obeyedUpTo >= liveWindow;
@@ -364,6 +365,17 @@ class Runner implements ProjectionRunner {
     this.#obeyedUpTo = Math.max(this.#obeyedUpTo, batch.position);
     await this.#saveOperatorState();
     if (obeyed) await this.#tellStatus();
+  }
+
+  /** One that cannot be read is left out: which projection it is for is not known. */
+  async #obeyReadable(event: RecordedEvent): Promise<void> {
+    try {
+      ensureReadable(event);
+    } catch (error) {
+      this.#options.log.error({ error: String(error) }, "An operator's request to a projection cannot be read");
+      return;
+    }
+    await this.#obey(event);
   }
 
   async #obey(event: RecordedEvent): Promise<void> {

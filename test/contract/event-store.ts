@@ -13,6 +13,7 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
 } from '#event-store/event-store.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -383,6 +384,32 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           return batch.caughtUp;
         });
         assert.deepEqual(atMark, { seen: 10, position });
+      });
+
+      it('gives an event that cannot be read with its place, and refuses only whoever asks for its data', async () => {
+        const after = await store.lastPosition();
+        for (const texts of [{ data: '{' }, { metadata: '' }, { data: 'null' }]) {
+          const [first, unreadable, last] = [someEvent(), { ...someEvent('Broken'), ...texts }, someEvent()];
+          const unreadableStream = someStream();
+          const start = await store.lastPosition();
+          await mustAppend(store, unreadableStream, noStream, [first, unreadable, last]);
+          const seen = await collect(store, { after: start }, until(3));
+          assert.deepEqual(idsOf(seen), idsOf([first, unreadable, last]));
+          assert.deepEqual(
+            seen.map(({ stream: name, revision, type }) => [name, revision, type]),
+            [first, unreadable, last].map(({ type }, revision) => [unreadableStream, revision, type]),
+          );
+          assert.deepEqual(seen[2]?.data, JSON.parse(last.data));
+          const position = seen[1]?.position;
+          const refused = (error: unknown) =>
+            error instanceof UnreadableEventError && error.eventId === unreadable.id && error.position === position;
+          assert.throws(() => seen[1]?.data, refused);
+          assert.throws(() => seen[1]?.metadata, refused);
+          await assert.rejects(store.read(unreadableStream, 0), refused);
+          assert.deepEqual(idsOf(await store.read(unreadableStream, 2)), [last.id]);
+        }
+        const wanted = await collect(store, { after, types: ['SomethingHappened'] }, until(6));
+        for (const event of wanted) assert.deepEqual(event.data, { number: 1 });
       });
 
       it('gives only the types asked for, and the position past the others', async () => {

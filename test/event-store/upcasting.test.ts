@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { newestVersion, UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
 
+const knownOnly = upcastWith({}, (type) => type === 'Known');
+
 describe('upcasting', () => {
   const upcasters = {
     Renamed: [
@@ -31,5 +33,10 @@ describe('upcasting', () => {
     for (const version of [0, 4, 1.5, Number.NaN])
       assert.throws(() => upcast('Renamed', version, { name: 'abc' }), UpcastFailure);
     assert.throws(() => upcast('Created', 2, {}), /Created has schema version 2; this release knows 1 to 1/);
+  });
+
+  it('An event of a type that the release does not know is refused', () => {
+    assert.deepEqual(knownOnly('Known', 1, {}), {});
+    assert.throws(() => knownOnly('Later', 1, {}), /does not know the event type Later/);
   });
 });

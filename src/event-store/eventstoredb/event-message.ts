@@ -1,9 +1,5 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { EventMetadata } from '#domain/event.ts';
-import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { RawEvent } from '#event-store/raw-log.ts';
-import type { Upcast } from '#event-store/upcasting.ts';
-import type { JsonObject } from '#src/json.ts';
 
 /** An event on the wire. */
 export type EventMessage = ReadResp.ReadEvent.RecordedEvent;
@@ -31,22 +27,6 @@ export function positionOf(message: { getCommitPosition(): string }): number {
   const position = Number(message.getCommitPosition());
   if (Number.isSafeInteger(position)) return position;
   throw new RangeError(`The position ${message.getCommitPosition()} is too large for this release.`);
-}
-
-/** @throws SyntaxError when its data or metadata is no JSON, RangeError, UpcastFailure */
-export function recordedEvent(message: EventMessage, upcast: Upcast): RecordedEvent {
-  const { id, type, stream, revision, position, data, metadata } = storedEvent(message);
-  const parsedMetadata = JSON.parse(metadata) as EventMetadata;
-  const parsedData = JSON.parse(data) as JsonObject;
-  return {
-    position,
-    stream,
-    revision,
-    id,
-    type,
-    data: upcast(type, parsedMetadata.schemaVersion, parsedData),
-    metadata: parsedMetadata,
-  };
 }
 
 /** The event as it was stored, its texts unread. @throws RangeError */

@@ -13,12 +13,13 @@ import {
 } from '#event-store/event-store.ts';
 import { Appends } from '#event-store/eventstoredb/appends.ts';
 import { Connection } from '#event-store/eventstoredb/connection.ts';
-import { eventOf, positionOf, recordedEvent, storedEvent } from '#event-store/eventstoredb/event-message.ts';
+import { eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/event-message.ts';
 import { Reads } from '#event-store/eventstoredb/reads.ts';
 import { lastEventRequest, logRequest, streamRequest } from '#event-store/eventstoredb/requests.ts';
 import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { Subscriptions } from '#event-store/eventstoredb/subscriptions.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { recordedEvent } from '#event-store/lazy-event.ts';
 import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
 import { sizedAppend } from '#event-store/sized-append.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
@@ -113,7 +114,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     limit = Number.MAX_SAFE_INTEGER,
   ): Promise<ReadonlyArray<RecordedEvent>> {
     const messages = await this.#streamMessages(stream, fromRevision, limit);
-    return messages.map((message) => recordedEvent(message, this.#upcast));
+    return messages.map((message) => recordedEvent(storedEvent(message), this.#upcast));
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<EventBatch> {

@@ -1,9 +1,10 @@
 import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
 import { callFailure } from '#event-store/eventstoredb/call-failure.ts';
 import type { Connection } from '#event-store/eventstoredb/connection.ts';
-import { bytesOf, positionOf, recordedEvent, typeOf } from '#event-store/eventstoredb/event-message.ts';
+import { bytesOf, positionOf, storedEvent, typeOf } from '#event-store/eventstoredb/event-message.ts';
 import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
 import { SubscriptionFeed, type Taken } from '#event-store/eventstoredb/subscription-feed.ts';
+import { LazyEvent } from '#event-store/lazy-event.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { BackOff } from '#src/back-off.ts';
 import { pause } from '#src/pause.ts';
@@ -33,7 +34,7 @@ export class Subscriptions {
     this.#log = log;
   }
 
-  /** See the port. @throws UpcastFailure, SyntaxError for an event that cannot be read */
+  /** See the port. */
   async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
     const wanted = options.types === undefined ? null : new Set(options.types);
@@ -99,7 +100,7 @@ export class Subscriptions {
     const last = fresh.at(-1);
     if (last === undefined && !caughtUp) return null;
     return {
-      events: chosen.map((message) => recordedEvent(message, this.#upcast)),
+      events: chosen.map((message) => new LazyEvent(storedEvent(message), this.#upcast)),
       position: last === undefined ? after : positionOf(last),
       caughtUp,
       characters: chosen.reduce((sum, message) => sum + bytesOf(message), 0),

@@ -1,14 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
-import type { EventMetadata } from '#domain/event.ts';
 import type { EventBatch, EventStore, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
 import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
 import { openEventFileForReading, streamRangeSql } from '#event-store/sqlite/event-file.ts';
 import { type WakeUps, wakeUpsFrom } from '#event-store/sqlite/wake-ups.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
-import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /** Events in a batch when the subscriber does not say. */
@@ -96,7 +95,8 @@ export class SqliteEventReader implements EventReader {
     limit = Number.MAX_SAFE_INTEGER,
   ): Promise<ReadonlyArray<RecordedEvent>> {
     const events: RecordedEvent[] = [];
-    for (const row of this.#streamRows(stream, fromRevision, limit)) events.push(this.#recorded(row));
+    for (const row of this.#streamRows(stream, fromRevision, limit))
+      events.push(recordedEvent(stored(row), this.#upcast));
     return events;
   }
 
@@ -150,7 +150,7 @@ export class SqliteEventReader implements EventReader {
     const events: RecordedEvent[] = [];
     let characters = 0;
     for (const row of this.#rows(select, after, end, ...types, batchSize)) {
-      events.push(this.#recorded(row));
+      events.push(new LazyEvent(stored(row), this.#upcast));
       characters += charactersOf(row);
       if (characters > maxBatchCharacters) break;
     }
@@ -163,20 +163,6 @@ export class SqliteEventReader implements EventReader {
     await this.#wakeUps.waitPast(position, signal);
     if (this.#wakeUps.closed && !this.#closed && !signal.aborted)
       throw new Unavailable('The event store has stopped: nothing tells of new events any more.');
-  }
-
-  #recorded(row: Row): RecordedEvent {
-    const metadata = JSON.parse(row[6]) as EventMetadata;
-    const data = JSON.parse(row[5]) as JsonObject;
-    return {
-      position: row[0],
-      stream: row[1],
-      revision: row[2],
-      id: row[3],
-      type: row[4],
-      data: this.#upcast(row[4], metadata.schemaVersion, data),
-      metadata,
-    };
   }
 
   #readLastPosition(): number {

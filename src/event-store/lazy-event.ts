@@ -1,0 +1,78 @@
+import type { EventMetadata } from '#domain/event.ts';
+import type { JsonObject } from '#src/json.ts';
+import type { RecordedEvent } from './event-store.ts';
+import type { RawEvent } from './raw-log.ts';
+import { UnreadableEventError } from './unreadable-event-error.ts';
+import type { Upcast } from './upcasting.ts';
+
+interface Decoded {
+  readonly data: JsonObject;
+  readonly metadata: EventMetadata;
+}
+
+/**
+ * An event of a subscription: its texts are parsed and upcast when they are first asked for, by whoever handles its
+ * type. So one that cannot be read stops whoever handles it, and nobody else.
+ */
+export class LazyEvent implements RecordedEvent {
+  readonly position: number;
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly #stored: RawEvent;
+  readonly #upcast: Upcast;
+  #decoded: Decoded | null = null;
+
+  constructor(stored: RawEvent, upcast: Upcast) {
+    this.position = stored.position;
+    this.stream = stored.stream;
+    this.revision = stored.revision;
+    this.id = stored.id;
+    this.type = stored.type;
+    this.#stored = stored;
+    this.#upcast = upcast;
+  }
+
+  /** @throws UnreadableEventError */
+  get data(): JsonObject {
+    return this.#decode().data;
+  }
+
+  /** @throws UnreadableEventError */
+  get metadata(): EventMetadata {
+    return this.#decode().metadata;
+  }
+
+  #decode(): Decoded {
+    this.#decoded ??= decode(this.#stored, this.#upcast);
+    return this.#decoded;
+  }
+}
+
+/** Reads a stored event at once, as those need it who read its stream. @throws UnreadableEventError */
+export function recordedEvent(stored: RawEvent, upcast: Upcast): RecordedEvent {
+  const { position, stream, revision, id, type } = stored;
+  const { data, metadata } = decode(stored, upcast);
+  return { position, stream, revision, id, type, data, metadata };
+}
+
+/** Makes sure that an event of a subscription can be read. @throws UnreadableEventError */
+export function ensureReadable(event: RecordedEvent): void {
+  void event.data;
+}
+
+function decode(stored: RawEvent, upcast: Upcast): Decoded {
+  try {
+    const metadata = objectOf(stored.metadata) as unknown as EventMetadata;
+    return { metadata, data: upcast(stored.type, metadata.schemaVersion, objectOf(stored.data)) };
+  } catch (error) {
+    throw new UnreadableEventError(stored, error);
+  }
+}
+
+function objectOf(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('It is no JSON object.');
+  return value as JsonObject;
+}
