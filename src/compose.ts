@@ -21,6 +21,7 @@ import { typesOf } from '#read-store/projection.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { BlobStore } from '#src/blob-store/blob-store.ts';
+import { ByteBudget } from '#src/byte-budget.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { openMetering } from '#src/usage/metering.ts';
 import { isBegun } from './bootstrap.ts';
@@ -56,6 +57,8 @@ export interface Service {
   readonly directory: DataDirectory;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
+  /** Counts the bytes that bodies hold in memory. */
+  readonly bodies: ByteBudget;
   /** Finishes what runs and closes everything, the last opened first. */
   readonly close: () => Promise<void>;
 }
@@ -93,6 +96,12 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     const { directory, events, projections, metrics } = stores;
     await caughtUp(projections, events, config.limits.showMilliseconds);
     const documents = filledOnly(stores.documents, projections);
+    const bodies = new ByteBudget(config.limits.bodies);
+    metrics.watchBytes(
+      'switchyard_body_bytes_in_flight',
+      'Bytes that bodies of requests hold in memory',
+      () => bodies.bytes,
+    );
     const keys = new KeyResolver(documents, stores.keyUsage);
     metrics.watchProjections(() => projectionLags(events, projections));
     metrics.watchStopped(() => stoppedProjections(projections));
@@ -109,6 +118,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       directory,
       readiness: readinessOf(stores),
       metrics,
+      bodies,
       close: () => opened.disposeAsync(),
     };
   } catch (error) {

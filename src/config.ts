@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
+import { defaultBodyByteLimits } from '#http/body-bytes.ts';
 import { defaultLimitFactor, type LimitFactors } from '#http/limit-levels.ts';
 import { type LogLevel, logLevels } from '#http/log.ts';
+import type { ByteLimits } from '#src/byte-budget.ts';
 import { StartFailure } from '#src/start-failure.ts';
 
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
@@ -60,6 +62,8 @@ export interface Limits {
   readonly maxJsonBytes: number;
   /** An upload of audio at most. */
   readonly maxAudioBytes: number;
+  /** What bodies hold in memory at once. */
+  readonly bodies: ByteLimits;
   /** Requests of one project in a minute at most; null for no limit. */
   readonly requestsPerMinute: number | null;
   /** How many times as many its organization and its partner have. */
@@ -109,6 +113,7 @@ export function readConfig(environment: Environment): Config {
       maxBodyBytes: wholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
       maxJsonBytes: wholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
       maxAudioBytes: wholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
+      bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
       requestsPerMinute:
         given(environment, 'REQUESTS_PER_MINUTE') === undefined
           ? null
@@ -135,6 +140,15 @@ export function readConfig(environment: Environment): Config {
       showMilliseconds: wholeNumber(environment, 'SHOW_LIMIT_MS', 1_000, 0, 60_000),
       stopMilliseconds: wholeNumber(environment, 'STOP_TIMEOUT_MS', 10_000, 0, 600_000),
     },
+  };
+}
+
+/** A limit for the node, and one for each project under the same name with `_PER_PROJECT`. */
+function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLimits): ByteLimits {
+  const most = 64 * 1024 * 1024 * 1024 * 1024;
+  return {
+    maxBytesPerProject: wholeNumber(environment, `${name}_PER_PROJECT`, byDefault.maxBytesPerProject, 1_024, most),
+    maxBytes: wholeNumber(environment, name, byDefault.maxBytes, 1_024, most),
   };
 }
 

@@ -62,11 +62,11 @@ async function start(config: Config): Promise<void> {
 /** Opens the doors. @returns closes them */
 async function serve(
   config: Config,
-  { operations, keys, readiness, metrics, directory }: Service,
+  { operations, keys, readiness, metrics, bodies, directory }: Service,
   log: ReturnType<typeof createLog>['logger'],
 ): Promise<() => Promise<void>> {
   const limits = { ...config.limits, stopMilliseconds: requestsStopMilliseconds(config.limits) };
-  const common = { operations, readiness, version: packageJson.version, metrics, log, limits: config.limits };
+  const common = { operations, readiness, version: packageJson.version, metrics, bodies, log, limits: config.limits };
   const planes = planesOf(config.roles);
   const app = createApp({ ...common, authenticate: keys.resolve, planes, servesMetrics: config.metricsPort === null });
   const server = await listen(app, { host: config.host, port: config.port }, limits);

@@ -59,13 +59,14 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
     tellKey,
     onFatal: (error) => log.logger.fatal({ err: error }, 'The event store takes no more changes'),
   });
-  const { operations, readiness, metrics } = service;
+  const { operations, readiness, metrics, bodies } = service;
   const { version } = packageJson;
   const options = {
     operations,
     readiness,
     version,
     metrics,
+    bodies,
     log: log.logger,
     limits: { ...config.limits, requestsPerMinute: null },
   };

@@ -14,7 +14,7 @@ import { WholeAnswer } from './whole-answer.ts';
 
 /** Answers `POST /v1/chat/completions`. @returns why the call was not relayed; null when it was */
 export async function completeChat(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
-  const bytes = await readJsonBytes(call.ctx, limits.jsonBytes, limits.arrival);
+  const bytes = await readJsonBytes(call, limits);
   if (E.isLeft(bytes)) return bytes.left;
   const request = readChatRequest(bytes.right);
   if (E.isLeft(request)) return request.left;

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { Context } from 'koa';
 import { type Failure, failure } from '#domain/failure.ts';
-import { type ArrivalLimits, bodyAtHand, receiveBody } from '#http/receive-body.ts';
-import { hasBody, mediaTypeRefusal } from '#http/request-body.ts';
+import { bodyEvicted, bodyShortageFailure, heldBytesOf } from '#http/body-bytes.ts';
+import { type Arrival, type ArrivalLimits, bodyAtHand, receiveBody } from '#http/receive-body.ts';
+import { announcedBytesOf, bodyTooLarge, hasBody, mediaTypeRefusal } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import type { RelayRequest } from '#operations/operation.ts';
 import { ownWords } from './attempt-failure.ts';
@@ -50,41 +50,52 @@ export async function answerCall(
   }
 }
 
-/** Reads a JSON body whole. @throws ClientGone */
+/** Reads a JSON body whole, counting it in the hold. @throws ClientGone */
 export async function readJsonBytes(
-  ctx: Context,
-  maxBytes: number,
-  limits: ArrivalLimits,
+  { ctx, body: hold }: Pick<GatewayCall, 'ctx' | 'body'>,
+  { jsonBytes: maxBytes, arrival: limits }: GatewayLimits,
 ): Promise<E.Either<Failure, Buffer>> {
   if (!hasBody(ctx)) return E.right(Buffer.alloc(0));
   const refused = mediaTypeRefusal(ctx);
   if (refused !== null) return E.left(refused);
-  if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge(maxBytes));
+  const announced = announcedBytesOf(ctx);
+  if (announced > maxBytes) return E.left(bodyTooLarge(maxBytes));
+  const shortage = hold.shortageOf(announced);
+  if (shortage !== null) return E.left(bodyShortageFailure(shortage));
   if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
   const atHand = bodyAtHand(ctx.req);
-  if (atHand !== null) return atHand.length > maxBytes ? E.left(tooLarge(maxBytes)) : E.right(atHand);
+  if (atHand !== null) {
+    const lacking = hold.take(heldBytesOf(atHand));
+    return lacking === null ? E.right(atHand) : E.left(bodyShortageFailure(lacking));
+  }
   const pieces: Buffer[] = [];
   let bytes = 0;
-  const arrival = await receiveBody(ctx.req, limits, (piece) => {
+  const arrival = await receiveBody(ctx.req, limits, hold, (piece) => {
     bytes += piece.length;
     pieces.push(piece);
     return bytes <= maxBytes;
   });
-  if (arrival === 'too-slow') return E.left(tooSlow);
-  if (arrival === 'enough') return E.left(tooLarge(maxBytes));
+  const failed = arrivalFailure(arrival, maxBytes);
+  if (failed !== null) return E.left(failed);
   return E.right(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes));
 }
 
-/** What is too large. */
-export function tooLarge(maxBytes: number): Failure {
-  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
+/** Why a body did not arrive whole; null for one that did. @param maxBytes that were wanted of it */
+export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | null {
+  if (typeof arrival === 'object') return bodyShortageFailure(arrival.shortage);
+  switch (arrival) {
+    case 'whole':
+      return null;
+    case 'enough':
+      return bodyTooLarge(maxBytes);
+    case 'too-slow':
+      return tooSlow;
+    case 'evicted':
+      return bodyEvicted;
+  }
 }
 
-/** What does not come on. */
-export const tooSlow = failure(
-  'body-too-slow',
-  'The body stood still, or took longer than an upload may. Send it again.',
-);
+const tooSlow = failure('body-too-slow', 'The body stood still, or took longer than an upload may. Send it again.');
 
 /** What the catalogue has nothing for, as the client is told it. */
 export function catalogueFailure(refused: CatalogueRefusal): Failure {

@@ -25,7 +25,7 @@ interface SpeechRequest extends JsonRequest {
 
 /** Answers `POST /v1/audio/speech`. @returns why the call was not relayed; null when it was */
 export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
-  const bytes = await readJsonBytes(call.ctx, limits.jsonBytes, limits.arrival);
+  const bytes = await readJsonBytes(call, limits);
   if (E.isLeft(bytes)) return bytes.left;
   const request = readSpeechRequest(bytes.right);
   if (E.isLeft(request)) return request.left;

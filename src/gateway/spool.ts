@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { heldBytesOf } from '#http/body-bytes.ts';
+import type { ByteHold } from '#src/byte-budget.ts';
 import type { StoredBody } from './transport.ts';
 import { passedThrough } from './upload-garbage.ts';
 
@@ -13,12 +15,20 @@ const pieceBytes = 128 * 1024;
 /** A stretch of a spool's bytes, or bytes put between. */
 export type Piece = { readonly start: number; readonly end: number } | Buffer;
 
+export interface SpoolOptions {
+  /** Where its file is made. */
+  readonly folder: string;
+  /** Counts its bytes as they arrive: those that have gone to the file are given back. */
+  readonly memory: ByteHold;
+}
+
 /**
  * Keeps an upload that may be large: the first of it in memory, the rest in a temporary file that has no name any more
  * once it is open, so that nothing is left of it whatever happens to the process.
  */
 export class Spool {
   readonly #folder: string;
+  readonly #inMemory: ByteHold;
   readonly #memory: Buffer[] = [];
   #memoryLength = 0;
   #file: FileHandle | null = null;
@@ -26,8 +36,9 @@ export class Spool {
   #waiting: Buffer[] = [];
   #waitingLength = 0;
 
-  constructor(folder: string) {
+  constructor({ folder, memory }: SpoolOptions) {
     this.#folder = folder;
+    this.#inMemory = memory;
   }
 
   /** Bytes so far. */
@@ -72,6 +83,7 @@ export class Spool {
   async #writeOut(): Promise<void> {
     const file = this.#file ?? (await this.#openFile());
     let waiting: ReadonlyArray<Buffer> = this.#waiting;
+    const held = waiting.reduce((sum, piece) => sum + heldBytesOf(piece), 0);
     this.#waiting = [];
     this.#waitingLength = 0;
     // One write may take a part only.
@@ -80,6 +92,7 @@ export class Spool {
       this.#fileLength += bytesWritten;
       waiting = without(waiting, bytesWritten);
     }
+    this.#inMemory.giveBack(held);
   }
 
   async #openFile(): Promise<FileHandle> {

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
 import { receiveBody } from '#http/receive-body.ts';
-import { hasBody } from '#http/request-body.ts';
+import { announcedBytesOf, bodyTooLarge, hasBody } from '#http/request-body.ts';
 import { invalidInput, pointerTo } from '#operations/input-errors.ts';
 import { AudioAnswer } from './audio-answer.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
-import { catalogueFailure, type GatewayCall, type GatewayLimits, tooLarge, tooSlow } from './gateway-call.ts';
+import { arrivalFailure, catalogueFailure, type GatewayCall, type GatewayLimits } from './gateway-call.ts';
 import { spellingFaults } from './member-spelling.ts';
 import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from './multipart-scanner.ts';
 import { prepareRequests } from './prepared-requests.ts';
@@ -22,7 +22,7 @@ interface Upload {
 
 /** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
 export async function transcribe(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
-  const spool = new Spool(call.gateway.temporaryFolder);
+  const spool = new Spool({ folder: call.gateway.temporaryFolder, memory: call.body });
   try {
     const upload = await receive(call, spool, limits);
     return E.isLeft(upload) ? upload.left : await relayUpload(call, upload.right);
@@ -32,7 +32,7 @@ export async function transcribe(call: GatewayCall, limits: GatewayLimits): Prom
 }
 
 async function receive(
-  { ctx }: GatewayCall,
+  { ctx, body: hold }: GatewayCall,
   spool: Spool,
   { audioBytes: maxBytes, arrival: limits }: GatewayLimits,
 ): Promise<E.Either<Failure, Upload>> {
@@ -41,19 +41,19 @@ async function receive(
   const boundary = boundaryOf(contentType);
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge(maxBytes));
+  if (announcedBytesOf(ctx) > maxBytes) return E.left(bodyTooLarge(maxBytes));
   if (!hasBody(ctx)) return E.left(faultOf({ fault: 'ended-early', faultyPart: null }));
   if (req.headers.expect !== undefined) ctx.res.writeContinue();
   const scanner = new MultipartScanner(boundary);
-  const arrival = await receiveBody(req, limits, async (piece) => {
+  const arrival = await receiveBody(req, limits, hold, async (piece) => {
     scanner.push(piece);
     if (scanner.fault !== null || spool.bytes + piece.length > maxBytes) return false;
     await spool.write(piece);
     return true;
   });
-  if (arrival === 'too-slow') return E.left(tooSlow);
-  if (scanner.fault !== null) return E.left(faultOf(scanner));
-  if (arrival === 'enough') return E.left(tooLarge(maxBytes));
+  if (scanner.fault !== null && arrival === 'enough') return E.left(faultOf(scanner));
+  const failed = arrivalFailure(arrival, maxBytes);
+  if (failed !== null) return E.left(failed);
   scanner.finish();
   if (scanner.fault !== null) return E.left(faultOf(scanner));
   await spool.finish();

@@ -9,6 +9,7 @@ import type { Caller } from '#domain/tenancy.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { dataPolicy, notStored, writeAnswer } from '#http/answer.ts';
 import { answerFields } from '#http/answer-fields.ts';
+import { defaultBodyByteLimits } from '#http/body-bytes.ts';
 import { type Dispatch, dispatchOf, type Line } from '#http/dispatch.ts';
 import { docsLines } from '#http/docs.ts';
 import { type Exchange, exchangeOf } from '#http/exchange.ts';
@@ -31,6 +32,7 @@ import type {
 } from '#operations/operation.ts';
 import { type Route, routesOf } from '#operations/routes.ts';
 import { scopeRefusal } from '#operations/scope-refusal.ts';
+import { ByteBudget, type ByteHold } from '#src/byte-budget.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { defaultLimitFactors, type LimitFactors } from './limit-levels.ts';
@@ -53,6 +55,8 @@ export interface AppOptions {
     /** How many times as many its organization and its partner have. Default 10. */
     readonly limitFactors?: LimitFactors;
   };
+  /** Counts the bytes that bodies hold. Default one of its own with the default limits. */
+  readonly bodies?: ByteBudget;
   /** The planes whose operations are answered here; documentation goes with the control plane. Default both. */
   readonly planes?: ReadonlySet<Plane>;
   /** Whether `/metrics` is answered here; false when it has a port of its own. Default true. */
@@ -98,12 +102,14 @@ class HttpFace {
   readonly #dispatch: Dispatch;
   readonly #gatewayPaths: Dispatch;
   readonly #rateLimit: RateLimit | null;
+  readonly #bodies: ByteBudget;
 
   constructor(options: AppOptions) {
     this.#options = options;
     // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
     this.#requestLog = options.log.child({}, { redact: [] });
     this.#readBody = jsonBodyReader(options.limits.maxBodyBytes);
+    this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
     const { requestsPerMinute = null, limitFactors = defaultLimitFactors } = options.limits;
     this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
     const { planes = bothPlanes } = options;
@@ -128,6 +134,8 @@ class HttpFace {
       if (!found) await this.#answerUnfound(exchange);
     } catch (error) {
       this.#answerError(exchange, error);
+    } finally {
+      exchange.body?.release();
     }
     this.#record(exchange);
   }
@@ -162,7 +170,7 @@ class HttpFace {
     const refusal = scopeRefusal(caller, scope);
     if (refusal !== null) return this.#refuse(exchange, refusal);
     const { ctx, limitFields } = exchange;
-    await relay({ ctx, parameters, caller, fields: limitFields });
+    await relay({ ctx, parameters, caller, body: this.#holdBody(exchange, caller), fields: limitFields });
   }
 
   async #answerOperation(
@@ -217,22 +225,31 @@ class HttpFace {
       idempotencyKey: isFailure(idempotencyKey) ? null : idempotencyKey,
       minPosition: isFailure(minPosition) ? null : minPosition,
       readInput: async () =>
-        faultyHeader === null ? this.#readInput(exchange, route, parameters) : E.left(faultyHeader),
+        faultyHeader === null ? this.#readInput(exchange, route, parameters, caller) : E.left(faultyHeader),
     };
     return { request, faultyHeader };
   }
 
+  /** What a request's body holds counts for the project of its key until the request is answered. */
+  #holdBody(exchange: Exchange, { projectId }: Caller): ByteHold {
+    const hold = this.#bodies.hold(projectId);
+    exchange.body = hold;
+    return hold;
+  }
+
   async #readInput(
-    { ctx, query }: Exchange,
+    exchange: Exchange,
     route: Route,
     parameters: Parameters,
+    caller: Caller,
   ): Promise<E.Either<Failure, RequestInput>> {
+    const { ctx, query } = exchange;
     if (!route.hasBody) {
       const fields = query === '' ? E.right({}) : queryFields(query, route.members);
       if (E.isLeft(fields)) return fields;
       return E.right({ fields: { ...fields.right, ...parameters }, bodyHash: hashOf(noBytes, query) });
     }
-    const body = await this.#readBody(ctx);
+    const body = await this.#readBody(ctx, this.#holdBody(exchange, caller));
     if (E.isLeft(body)) return body;
     const { members, bytes } = body.right;
     const fields = { ...known(members, route.members), ...parameters };

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Plane } from '#operations/operation.ts';
+import type { ByteHold } from '#src/byte-budget.ts';
 import { requestIdOf } from './request-headers.ts';
 
 /** What is known of a request while it is answered. */
@@ -16,6 +17,8 @@ export interface Exchange {
   /** The operation's name, for logs and metrics: never the path. */
   name: string;
   keyId: string | null;
+  /** The bytes of its body; null until it is known whose they are. */
+  body: ByteHold | null;
   /** Headers that say what is left under the rate limit, names and values in turn; none where there is no limit. */
   limitFields: ReadonlyArray<string>;
 }
@@ -35,6 +38,7 @@ export function exchangeOf(ctx: Context): Exchange {
     hasBody: true,
     name: 'unknown',
     keyId: null,
+    body: null,
     limitFields: [],
   };
 }

@@ -26,6 +26,8 @@ export interface Metrics {
   readonly appendBatch: (appends: number) => void;
   /** Where it is asked what has stopped, whenever the metrics are read. */
   readonly watchStopped: (stopped: () => ReadonlyArray<Stopped>) => void;
+  /** Where a figure is asked for whenever the metrics are read. @param name of the gauge */
+  readonly watchBytes: (name: string, help: string, bytes: () => number) => void;
   /** Where projection lag is asked for whenever the metrics are read. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
   /** For instruments that other parts make. */
@@ -81,6 +83,7 @@ export function createMetrics(): Metrics {
     request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
     command: (command, value) => commands.observe({ command }, value),
     appendBatch: (appends) => batches.observe(appends),
+    watchBytes: (name, help, bytes) => watchBytes(registry, name, help, bytes),
     watchProjections: (lags) => watchProjections(registry, lags),
     watchStopped: (stopped) => watchStopped(registry, stopped),
     registry,
@@ -88,6 +91,17 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     close: () => registry.clear(),
   };
+}
+
+function watchBytes(registry: Registry, name: string, help: string, bytes: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(bytes());
+    },
+  });
 }
 
 function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<ProjectionLag>>): void {

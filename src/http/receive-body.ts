@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { heldBytesOf } from '#http/body-bytes.ts';
 import { ClientGone } from '#http/request-body.ts';
+import type { ByteHold, ByteShortage } from '#src/byte-budget.ts';
 
 /** How long a body may take that is held to limits of its own, and not to the server's for a whole request. */
 export interface ArrivalLimits {
@@ -9,8 +11,11 @@ export interface ArrivalLimits {
   readonly totalMilliseconds: number;
 }
 
-/** How a body came: whole, as much of it as was wanted, or too slowly. */
-export type Arrival = 'whole' | 'enough' | 'too-slow';
+/**
+ * How a body came: whole, as much of it as was wanted, too slowly, evicted to make room for others, or until there was
+ * no room left for more of it.
+ */
+export type Arrival = 'whole' | 'enough' | 'too-slow' | 'evicted' | { readonly shortage: ByteShortage };
 
 /**
  * Takes a piece of a body. Gives back whether more is wanted; a promise holds the next piece back, and until it resolves
@@ -28,12 +33,18 @@ export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
 /**
  * Receives a body piece by piece. It may take long as long as it comes on. Where it is not whole at the end, what still
  * comes of it is nobody's: the connection must be closed after the answer.
+ * @param hold counts what arrives; until the arrival ends it may be evicted
  * @throws ClientGone, and whatever `take` rejects with; never before a promise of `take` has settled
  */
-export function receiveBody(req: IncomingMessage, limits: ArrivalLimits, take: TakePiece): Promise<Arrival> {
+export function receiveBody(
+  req: IncomingMessage,
+  limits: ArrivalLimits,
+  hold: ByteHold,
+  take: TakePiece,
+): Promise<Arrival> {
   // A client that has left already is told of by no event any more.
   if (req.destroyed) return Promise.reject(gone());
-  const receiver = new BodyReceiver(req, take);
+  const receiver = new BodyReceiver(req, hold, take);
   if (!req.complete) receiver.limit(limits);
   return receiver.arrival;
 }
@@ -53,6 +64,7 @@ class BodyReceiver {
   readonly #resolve: (arrival: Arrival) => void;
   readonly #reject: (error: unknown) => void;
   readonly #req: IncomingMessage;
+  readonly #hold: ByteHold;
   readonly #take: TakePiece;
   #idle: NodeJS.Timeout | null = null;
   #total: NodeJS.Timeout | null = null;
@@ -61,13 +73,15 @@ class BodyReceiver {
   #pieces = 0;
   #over = false;
 
-  constructor(req: IncomingMessage, take: TakePiece) {
+  constructor(req: IncomingMessage, hold: ByteHold, take: TakePiece) {
     const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
     this.arrival = promise;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#req = req;
+    this.#hold = hold;
     this.#take = take;
+    hold.begin(() => this.#end({ arrival: 'evicted' }));
     req.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
     // What broke is told by the close that follows.
     req.on('error', ignored);
@@ -83,16 +97,22 @@ class BodyReceiver {
   readonly #onData = (piece: Buffer): void => {
     this.#pieces += 1;
     this.#idle?.refresh();
-    const more = this.#take(piece);
-    if (typeof more !== 'boolean') void this.#hold(more);
-    else if (!more) this.#end({ arrival: 'enough' });
+    const shortage = this.#hold.take(heldBytesOf(piece));
+    if (shortage === null) this.#handOver(piece);
+    else this.#end({ arrival: { shortage } });
   };
 
   readonly #onEnd = (): void => this.#end({ arrival: 'whole' });
 
   readonly #onClose = (): void => this.#end({ error: gone() });
 
-  async #hold(more: Promise<boolean>): Promise<void> {
+  #handOver(piece: Buffer): void {
+    const more = this.#take(piece);
+    if (typeof more !== 'boolean') void this.#holdBack(more);
+    else if (!more) this.#end({ arrival: 'enough' });
+  }
+
+  async #holdBack(more: Promise<boolean>): Promise<void> {
     this.#req.pause();
     this.#taking = more;
     try {
@@ -117,6 +137,7 @@ class BodyReceiver {
   #end(how: { readonly arrival: Arrival } | { readonly error: unknown }): void {
     if (this.#over) return;
     this.#over = true;
+    this.#hold.finish();
     if (this.#idle !== null) clearTimeout(this.#idle);
     if (this.#total !== null) clearTimeout(this.#total);
     this.#req.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);

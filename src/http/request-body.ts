@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { type Failure, failure } from '#domain/failure.ts';
+import { bodyEvicted, bodyShortageFailure, heldBytesOf } from '#http/body-bytes.ts';
 import { parseJsonObject } from '#http/json-text.ts';
+import type { ByteHold } from '#src/byte-budget.ts';
 import type { JsonObject } from '#src/json.ts';
 
 /** A body's members, and its bytes for hashing. */
@@ -22,20 +25,26 @@ const empty: JsonBody = { members: {}, bytes: noBytes };
 /**
  * Makes the reader of JSON bodies.
  * @param maxBytes the size of a body at most
- * @returns a function that reads a request's body once: its members (none without a body), or
- * unsupported-media-type, body-too-large or what is wrong with the JSON. Throws `ClientGone`.
+ * @returns a function that reads a request's body once, counting it in the hold: its members (none without a body), or
+ * unsupported-media-type, body-too-large, that there is no room for it, or what is wrong with the JSON. Throws
+ * `ClientGone`.
  */
-export function jsonBodyReader(maxBytes: number): (ctx: Context) => Promise<E.Either<Failure, JsonBody>> {
-  const tooLarge = failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
+export function jsonBodyReader(
+  maxBytes: number,
+): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, JsonBody>> {
+  const tooLarge = bodyTooLarge(maxBytes);
   const readBytes = bytesReader(maxBytes);
-  return async (ctx) => {
+  return async (ctx, hold) => {
     if (!hasBody(ctx)) return E.right(empty);
     const refusal = mediaTypeRefusal(ctx);
     if (refusal !== null) return E.left(refusal);
-    if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return E.left(tooLarge);
+    if (announcedBytesOf(ctx) > maxBytes) return E.left(tooLarge);
+    const shortage = hold.shortageOf(announcedBytesOf(ctx));
+    if (shortage !== null) return E.left(bodyShortageFailure(shortage));
     if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
-    const bytes = await readBytes(ctx);
-    if (bytes === null) return E.left(tooLarge);
+    const read = await readBytes(ctx, hold);
+    if (E.isLeft(read)) return read;
+    const bytes = read.right;
     if (bytes.length === 0) return E.right(empty);
     const parsed = parseJsonObject(bytes);
     return E.isLeft(parsed) ? parsed : E.right({ members: parsed.right, bytes });
@@ -48,8 +57,29 @@ export function hasBody(ctx: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Reads a body's bytes, whatever they are; null when there are too many. */
-function bytesReader(maxBytes: number): (ctx: Context) => Promise<Buffer | null> {
+/** The bytes that a request says its body has; 0 where it does not say. */
+export function announcedBytesOf(ctx: Context): number {
+  return Number(ctx.req.headers['content-length'] ?? 0);
+}
+
+/** The refusal of a body of more than so many bytes. */
+export function bodyTooLarge(maxBytes: number): Failure {
+  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
+}
+
+/** Ends the reading of a body that there is no room for. */
+class BodyRefusedError extends Error {
+  override readonly name = 'BodyRefusedError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.detail);
+    this.failure = failure;
+  }
+}
+
+/** Reads a body's bytes, whatever they are. */
+function bytesReader(maxBytes: number): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, Buffer>> {
   // With no encoding named, koa-body hands over the bytes themselves: text would hide what is not UTF-8.
   const middleware = koaBody({
     text: true,
@@ -60,16 +90,41 @@ function bytesReader(maxBytes: number): (ctx: Context) => Promise<Buffer | null>
     urlencoded: false,
     multipart: false,
   });
-  return async (ctx) => {
+  return async (ctx, hold) => {
+    const stopCounting = countArriving(ctx.req, hold);
     try {
       await middleware(ctx, async () => undefined);
     } catch (error) {
-      if (typeOf(error) === 'entity.too.large') return null;
+      if (error instanceof BodyRefusedError) return E.left(error.failure);
+      if (typeOf(error) === 'entity.too.large') return E.left(bodyTooLarge(maxBytes));
       if (typeOf(error) === 'request.aborted' || ctx.req.destroyed) throw new ClientGone('The body ended early.');
       throw error;
+    } finally {
+      stopCounting();
     }
     const body: unknown = ctx.request.body;
-    return Buffer.isBuffer(body) ? body : noBytes;
+    return E.right(Buffer.isBuffer(body) ? body : noBytes);
+  };
+}
+
+/**
+ * Counts what arrives of a body while another listener reads it. What there is no room for ends the reading: koa-body
+ * stops at any error of the stream, and rejects with it.
+ * @returns ends the counting; what is counted stays so
+ */
+function countArriving(req: IncomingMessage, hold: ByteHold): () => void {
+  const refuse = (refusal: Failure) => req.emit('error', new BodyRefusedError(refusal));
+  const onData = (piece: Buffer) => {
+    const shortage = hold.take(heldBytesOf(piece));
+    if (shortage === null) return;
+    req.off('data', onData);
+    refuse(bodyShortageFailure(shortage));
+  };
+  hold.begin(() => refuse(bodyEvicted));
+  req.on('data', onData);
+  return () => {
+    req.off('data', onData);
+    hold.finish();
   };
 }
 

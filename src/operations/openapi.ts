@@ -15,7 +15,13 @@ const commonFailures: ReadonlyArray<FailureCode> = [
   'unavailable',
   'stream-unreadable',
 ];
-const bodyFailures: ReadonlyArray<FailureCode> = ['body-too-large', 'unsupported-media-type'];
+const bodyFailures: ReadonlyArray<FailureCode> = [
+  'body-too-large',
+  'unsupported-media-type',
+  'body-evicted',
+  'too-many-body-bytes',
+  'bodies-full',
+];
 const jsonFailures: ReadonlyArray<FailureCode> = ['malformed-json', 'invalid-encoding', 'nesting-too-deep'];
 const commandFailures: ReadonlyArray<FailureCode> = [
   'append-too-large',

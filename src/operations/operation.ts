@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller } from '#domain/tenancy.ts';
+import type { ByteHold } from '#src/byte-budget.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -63,7 +64,9 @@ export interface RelayRequest {
   readonly parameters: Readonly<Record<string, string>>;
   /** Who asks: the key's own ids, and whose they are. */
   readonly caller: Caller;
-  /** Headers for every answer, names and values in turn: the key's limits. */
+  /** Counts the bytes of its body; released when the request is answered. */
+  readonly body: ByteHold;
+  /** Headers for every answer, names and values in turn: what is left under a limit. */
   readonly fields: ReadonlyArray<string>;
 }
 

@@ -6,9 +6,11 @@ import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Caller } from '#domain/tenancy.ts';
 import { createApp } from '#http/app.ts';
+import { defaultBodyByteLimits } from '#http/body-bytes.ts';
 import { loggerOn } from '#http/log.ts';
 import { createMetrics } from '#http/metrics.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server.ts';
+import { ByteBudget } from '#src/byte-budget.ts';
 import { goodKey, caller as someCaller } from '#test/http/fake-service.ts';
 import type { CallRecord } from '../../src/gateway/call-record.ts';
 import { decodeConfiguration, type GatewayConfiguration } from '../../src/gateway/configuration.ts';
@@ -33,6 +35,10 @@ export interface GatewayServiceOptions {
   /** Of connections. */
   readonly serverLimits?: ServerLimits;
   readonly temporaryFolder?: string;
+  /** Counts what bodies hold. Default one with the usual limits. */
+  readonly bodies?: ByteBudget;
+  /** Who holds a key, instead of `caller` for `goodKey`. */
+  readonly authenticate?: (key: string) => Promise<Caller | null>;
   /** What a key's look-up waits for. */
   readonly beforeKey?: () => Promise<unknown>;
 }
@@ -58,6 +64,8 @@ export async function startGateway(
     serverLimits = {},
     temporaryFolder = tmpdir(),
     beforeKey = async () => null,
+    bodies = new ByteBudget(defaultBodyByteLimits),
+    authenticate,
   }: GatewayServiceOptions = {},
 ): Promise<GatewayService> {
   const records: CallRecord[] = [];
@@ -80,6 +88,7 @@ export async function startGateway(
     operations: gatewayOperations(gateway, { ...usualLimits, ...limits }),
     authenticate: async (key) => {
       await beforeKey();
+      if (authenticate !== undefined) return authenticate(key);
       return key === goodKey ? holder : null;
     },
     readiness: async () => [],
@@ -87,6 +96,7 @@ export async function startGateway(
     metrics: createMetrics(),
     log: loggerOn('info', sink),
     limits: { maxBodyBytes: 768 * 1024 },
+    bodies,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, serverLimits);
   return {

@@ -4,7 +4,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { ByteBudget } from '#src/byte-budget.ts';
 import { Spool } from '../../src/gateway/spool.ts';
+
+const budget = new ByteBudget({ maxBytesPerProject: 100_000_000, maxBytes: 100_000_000 });
 
 describe('spool', () => {
   let folder: string;
@@ -19,7 +22,7 @@ describe('spool', () => {
   ] as const)
     it(`gives back any stretch of what it keeps ${what}, as often as it is read`, async () => {
       const all = randomBytes(size);
-      const spool = new Spool(folder);
+      const spool = new Spool({ folder, memory: budget.hold('cproject01') });
       for (let at = 0; at < size; at += 65_536) await spool.write(all.subarray(at, at + 65_536));
       await spool.finish();
       assert.equal(spool.bytes, size);
@@ -34,7 +37,7 @@ describe('spool', () => {
     });
 
   it('cannot be read once it is closed', async () => {
-    const spool = new Spool(folder);
+    const spool = new Spool({ folder, memory: budget.hold('cproject01') });
     await spool.write(randomBytes(2_000_000));
     await spool.finish();
     const body = spool.body([{ start: 0, end: spool.bytes }]);

@@ -19,6 +19,7 @@ describe('config', () => {
     assert.equal(config.bootstrapApiKey, null);
     assert.equal(config.logLevel, 'info');
     assert.equal(config.limits.maxBodyBytes, 786_432);
+    assert.deepEqual(config.limits.bodies, { maxBytesPerProject: 134_217_728, maxBytes: 536_870_912 });
     assert.equal(config.limits.uploadMilliseconds, 3_600_000);
     assert.equal(config.limits.showMilliseconds, 1_000);
   });
@@ -100,6 +101,8 @@ describe('config', () => {
     BOOTSTRAP_API_KEY: ['secret', `sy_live_${'a'.repeat(40)}`, adminKey.padEnd(257, 'secret')],
     LOG_LEVEL: ['loud'],
     MAX_BODY_BYTES: ['0', '1e3'],
+    MAX_BODY_BYTES_IN_FLIGHT: ['0', '1 GiB'],
+    MAX_BODY_BYTES_IN_FLIGHT_PER_PROJECT: ['0', 'x'],
     ORGANIZATION_LIMIT_FACTOR: ['0', 'ten'],
     PARTNER_LIMIT_FACTOR: ['0', '1.5'],
   }))

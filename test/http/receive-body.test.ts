@@ -4,7 +4,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ArrivalLimits, receiveBody, type TakePiece } from '#http/receive-body.ts';
 import { ClientGone } from '#http/request-body.ts';
+import { ByteBudget } from '#src/byte-budget.ts';
 
+const budget = new ByteBudget({ maxBytesPerProject: 100_000, maxBytes: 100_000 });
+const hold = () => budget.hold('cproject01');
 const patient: ArrivalLimits = { idleMilliseconds: 20_000, totalMilliseconds: 20_000 };
 
 describe('receiving a body', () => {
@@ -39,7 +42,7 @@ describe('receiving a body', () => {
   it('hands over the whole of it, that which came with the headers and that which came later', async () => {
     const { req, client } = await begun(10, 'with ');
     const { take, text } = keeping();
-    const arrival = receiveBody(req, patient, take);
+    const arrival = receiveBody(req, patient, hold(), take);
     client.write('later');
     assert.equal(await arrival, 'whole');
     assert.equal(text(), 'with later');
@@ -47,14 +50,14 @@ describe('receiving a body', () => {
 
   it('ends when it has enough', async () => {
     const { req } = await begun(10, 'four');
-    assert.equal(await receiveBody(req, patient, () => false), 'enough');
-    assert.equal(await receiveBody(req, { ...patient, idleMilliseconds: 20 }, async () => false), 'too-slow');
+    assert.equal(await receiveBody(req, patient, hold(), () => false), 'enough');
+    assert.equal(await receiveBody(req, { ...patient, idleMilliseconds: 20 }, hold(), async () => false), 'too-slow');
   });
 
   it('ends when nothing comes for too long', async () => {
     const { req } = await begun(10, 'four');
     const { take, text } = keeping();
-    assert.equal(await receiveBody(req, { ...patient, idleMilliseconds: 50 }, take), 'too-slow');
+    assert.equal(await receiveBody(req, { ...patient, idleMilliseconds: 50 }, hold(), take), 'too-slow');
     assert.equal(text(), 'four');
   });
 
@@ -62,7 +65,7 @@ describe('receiving a body', () => {
     const { req, client } = await begun(1_000_000);
     const trickle = setInterval(() => client.write('x'), 5);
     const { take, text } = keeping();
-    assert.equal(await receiveBody(req, { ...patient, totalMilliseconds: 200 }, take), 'too-slow');
+    assert.equal(await receiveBody(req, { ...patient, totalMilliseconds: 200 }, hold(), take), 'too-slow');
     clearInterval(trickle);
     assert.match(text(), /^x+$/);
   });
@@ -72,7 +75,7 @@ describe('receiving a body', () => {
     let taking = 0;
     let most = 0;
     const texts: string[] = [];
-    const arrival = receiveBody(req, { ...patient, idleMilliseconds: 100 }, async (piece) => {
+    const arrival = receiveBody(req, { ...patient, idleMilliseconds: 100 }, hold(), async (piece) => {
       taking += 1;
       most = Math.max(most, taking);
       if (texts.push(piece.toString()) === 1) {
@@ -90,7 +93,7 @@ describe('receiving a body', () => {
   it('rejects when a piece cannot be taken', async () => {
     const { req } = await begun(10, 'four');
     await assert.rejects(
-      receiveBody(req, patient, async () => {
+      receiveBody(req, patient, hold(), async () => {
         throw new Error('disk full');
       }),
       /disk full/,
@@ -102,7 +105,7 @@ describe('receiving a body', () => {
     const gate = Promise.withResolvers<boolean>();
     const closed = new Promise((resolve) => req.once('close', resolve));
     let isOver = false;
-    const arrival = receiveBody(req, patient, () => {
+    const arrival = receiveBody(req, patient, hold(), () => {
       client.destroy();
       return gate.promise;
     }).finally(() => {
@@ -114,6 +117,6 @@ describe('receiving a body', () => {
     assert.equal(isOver, false);
     gate.resolve(true);
     await assert.rejects(arrival, ClientGone);
-    await assert.rejects(receiveBody(req, patient, keeping().take), ClientGone);
+    await assert.rejects(receiveBody(req, patient, hold(), keeping().take), ClientGone);
   });
 });

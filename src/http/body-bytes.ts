@@ -1,0 +1,41 @@
+import { type Failure, failure } from '#domain/failure.ts';
+import type { ByteLimits, ByteShortage } from '#src/byte-budget.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** Of the bytes of bodies in memory, where nothing else is configured. */
+export const defaultBodyByteLimits: ByteLimits = { maxBytesPerProject: 128 * mebibyte, maxBytes: 512 * mebibyte };
+
+/** What Node keeps for each piece of a body beside its bytes: pieces of one byte would else hold far more than they count. */
+const bytesBesidePiece = 256;
+
+/** The memory that a piece of a body takes, in bytes. */
+export function heldBytesOf(piece: Buffer): number {
+  return piece.length + bytesBesidePiece;
+}
+
+const retryAfterSeconds = 1;
+
+/** Why a body was not read to its end: no room is left for its bytes. */
+export function bodyShortageFailure(shortage: ByteShortage): Failure {
+  return shortage === 'project' ? projectFull : nodeFull;
+}
+
+const projectFull = failure(
+  'too-many-body-bytes',
+  'The bodies of requests of this project hold as many bytes as they may. Try again when one has been answered.',
+  { retryAfterSeconds },
+);
+
+const nodeFull = failure(
+  'bodies-full',
+  'The bodies of all requests hold as many bytes as this node has room for. Try again later.',
+  { retryAfterSeconds },
+);
+
+/** Why an unfinished body was ended: others need its room. */
+export const bodyEvicted = failure(
+  'body-evicted',
+  'The node had no room left, and this project held most of it: the unfinished body was ended. Send it again, faster.',
+  { retryAfterSeconds },
+);
