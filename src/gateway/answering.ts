@@ -25,6 +25,8 @@ export interface Answering {
   /** Ends an answer that has begun, so that nobody takes it for a whole one. */
   readonly breakOff: (failure: AttemptFailure) => void;
   readonly tokens: Tokens | null;
+  /** Whether all of the answer has come but its usage, which the provider may still send. */
+  readonly awaitsUsage: boolean;
   /** The length of the audio that was transcribed, where the answer tells it. */
   readonly audioSeconds?: number | null;
 }

@@ -74,6 +74,8 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #arrivals = 0;
   #paused = false;
   #ending = false;
+  /** The caller has left: what still comes is read for its usage alone. */
+  #unread = false;
   #ended = false;
 
   constructor(limits: Timeouts, receive: Receive) {
@@ -99,6 +101,19 @@ export class Attempt implements UpstreamListener, AttemptControl {
   /** Ends it from outside: the caller left. */
   giveUp(): void {
     this.#end(givenUp);
+  }
+
+  /**
+   * Reads a finished answer to its end though the caller has left: its usage may still come. That has as long as any
+   * ending has, counted from now whatever comes meanwhile.
+   */
+  readOn(): void {
+    if (this.#settled) return;
+    this.#ending = true;
+    this.#unread = true;
+    this.#arm('idle', this.#quietMs());
+    if (this.#paused) this.#call?.resume();
+    this.#paused = false;
   }
 
   /** Ends it from outside: the whole call's time is over. */
@@ -157,7 +172,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   ending(): void {
-    if (this.#settled) return;
+    if (this.#settled || this.#unread) return;
     this.#ending = true;
     if (!this.#paused) this.#arm('idle', this.#quietMs());
   }
@@ -181,7 +196,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   pause(): void {
-    if (this.#settled || this.#paused) return;
+    if (this.#settled || this.#paused || this.#unread) return;
     this.#paused = true;
     this.#disarm();
     this.#call?.pause();
@@ -235,6 +250,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
       if (limit === null || this.#limit !== limit || this.#armings !== armings || !isQuiet) return;
       if (this.#settled || this.#paused) return;
       if (this.#refusal !== null) this.#refuse(this.#refusal);
+      else if (this.#unread) this.giveUp();
       else this.failed({ kind: 'limit', limit });
     });
   }

@@ -34,6 +34,10 @@ export class AudioAnswer implements Answering {
     return this.#chosen.tokens;
   }
 
+  get awaitsUsage(): boolean {
+    return this.#chosen.awaitsUsage;
+  }
+
   get audioSeconds(): number | null {
     return this.#whole.audioSeconds;
   }

@@ -9,6 +9,7 @@ const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 export class ByteStreamAnswer implements Answering {
   readonly #client: Client;
   readonly tokens = null;
+  readonly awaitsUsage = false;
   begun = false;
 
   constructor(client: Client) {

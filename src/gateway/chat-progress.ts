@@ -19,14 +19,17 @@ export class ChatProgress {
   }
 
   take(chunk: ChatChunk): void {
+    // Nobody goes on from what is finished: what a provider adds then is not kept.
+    if (this.#text !== null && !this.finished) this.#takeText(chunk.text);
     for (const index of chunk.choices) this.#seen.add(index);
     for (const index of chunk.finished) this.#finished.add(index);
     this.hasContent ||= chunk.hasContent;
     if (chunk.tokens !== null) this.tokens = chunk.tokens;
-    if (this.#text !== null) {
-      if (chunk.text === null) this.#text = null;
-      else if (chunk.text !== '') this.#text.push(chunk.text);
-    }
+  }
+
+  #takeText(text: string | null): void {
+    if (text === null) this.#text = null;
+    else if (text !== '') this.#text?.push(text);
   }
 
   /** Every choice that was asked for or seen has its reason for the end. */

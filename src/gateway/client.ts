@@ -65,6 +65,7 @@ export class Client {
 
   /** Begins an answer that comes in pieces. */
   begin(status: number, fields: ReadonlyArray<string>): void {
+    if (this.#gone) return;
     const { requestId } = this.#ctx.state as { readonly requestId: string };
     const headers = [
       'X-Content-Type-Options',
@@ -91,6 +92,7 @@ export class Client {
 
   /** Ends an answer in pieces. */
   end(): void {
+    if (this.#gone) return;
     this.#res.end();
     this.#limitTaking();
   }

@@ -47,6 +47,10 @@ export class EventStreamAnswer implements Answering {
     return this.#meaning?.tokens ?? null;
   }
 
+  get awaitsUsage(): boolean {
+    return this.#meaning?.finished === true && this.#meaning.tokens === null;
+  }
+
   receive(head: AnswerHead, attempt: AttemptControl): Reception {
     if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? '')) return new NoStream(attempt);
     const meaning = this.options.meaning();

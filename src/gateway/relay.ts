@@ -77,6 +77,8 @@ class Relay {
   /** When the latest attempt began, by the monotonic clock in ms. */
   #triedAt = 0;
   #outOfTime = false;
+  /** The client left while its answer was still being read. */
+  #hasLeft = false;
   #target: Target | null = null;
   #failure: AttemptFailure | null = null;
   #times: AttemptTimes = { headersAt: null, contentAt: null };
@@ -125,9 +127,9 @@ class Relay {
     const { answering, client } = this.#call;
     let failure = first;
     for (;;) {
+      if (client.gone) return 'client-gone';
       const text = answering.continuation();
       const target = text === null || this.#outOfTime ? null : this.#next(({ prefill }) => prefill);
-      if (client.gone) return 'client-gone';
       if (target === null) break;
       const outcome = await this.#try(target, text);
       if (outcome.kind === 'served') return this.#served(target);
@@ -185,7 +187,7 @@ class Relay {
 
   #served(target: Target): CallOutcome {
     this.#means.breaker.succeeded(target.id, this.#triedAt);
-    return 'served';
+    return this.#hasLeft ? 'client-gone' : 'served';
   }
 
   #failed(target: Target, failure: AttemptFailure): void {
@@ -238,8 +240,11 @@ class Relay {
     return promise;
   }
 
+  /** A finished answer has been paid for, by whoever took it: only its usage is waited for then. */
   #leave(): void {
-    this.#attempt?.giveUp();
+    this.#hasLeft = true;
+    if (this.#call.answering.awaitsUsage) this.#attempt?.readOn();
+    else this.#attempt?.giveUp();
     this.#wake?.();
   }
 

@@ -27,6 +27,8 @@ export class WholeAnswer implements Answering {
   tokens: Tokens | null = null;
   audioSeconds: number | null = null;
   begun = false;
+  /** It has its usage in it. */
+  readonly awaitsUsage = false;
 
   constructor(options: WholeAnswerOptions) {
     this.#options = options;
