@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { agentProfileRecord, agentProfiles, liveAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs.ts';
@@ -26,19 +26,19 @@ export const createAgentProfile = command({
   entity: agentProfiles,
   subject: { entity: project, parameter: 'projectId' },
   newId: ({ projectId }, { suffix }) => withSuffix(projectId, suffix),
-  isTaken: (state, { projectId }, { suffix }) => state.has(withSuffix(projectId, suffix)),
+  isTaken: ({ profiles }, { projectId }, { suffix }) => profiles.has(withSuffix(projectId, suffix)),
   also: ({ flowIds }, { load }) => askedFlows(flowIds, load),
-  decide: (input, state, { also: flows, fresh: { suffix } }) => {
+  decide: (input, { defaultId: previousId }, { also: flows, fresh: { suffix } }) => {
     const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const refusal = notTakable(flows, projectId);
     if (refusal !== null) return E.left(refusal);
     const id = withSuffix(projectId, suffix);
     const contents = { id, projectId, name, supportedInputLanguages, reasoningMode, outputVoiceId };
-    const previousId = liveAgentProfiles(state).find(({ record }) => record.isDefault)?.record.id ?? null;
     return E.right([
       happened('AgentProfileCreated', { ...contents, flowIds: [...new Set(input.flowIds)] }),
       ...(isDefault ? [happened('AgentProfileDefaultMoved', { id, previousId })] : []),
     ]);
   },
-  answer: ({ input, state, fresh }) => agentProfileRecord(state, withSuffix(input.projectId, fresh.suffix)),
+  answer: ({ input, state, fresh, dataAt }) =>
+    agentProfileRecord(state, withSuffix(input.projectId, fresh.suffix), dataAt),
 });

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { agentProfileRecord, agentProfiles, liveAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
@@ -23,13 +23,12 @@ export const deleteAgentProfile = command({
   entity: agentProfiles,
   subject: { entity: agentProfiles, parameter: 'agentProfileId' },
   decide: ({ agentProfileId: id }, state) => {
-    const isDefault = agentProfileRecord(state, id).isDefault;
-    if (isDefault && liveAgentProfiles(state).length > 1) {
+    if (state.defaultId === id && state.liveCount > 1) {
       return E.left(
         failure('default-agent-profile-required', 'This is the default profile. Make another one the default first.'),
       );
     }
     return E.right([happened('AgentProfileDeleted', { id })]);
   },
-  answer: ({ input, state }) => agentProfileRecord(state, input.agentProfileId),
+  answer: ({ input, state, dataAt }) => agentProfileRecord(state, input.agentProfileId, dataAt),
 });

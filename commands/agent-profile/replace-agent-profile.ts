@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { agentProfileRecord, agentProfiles, liveAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs.ts';
@@ -26,12 +26,11 @@ export const replaceAgentProfile = command({
   entity: agentProfiles,
   subject: { entity: agentProfiles, parameter: 'agentProfileId' },
   also: ({ flowIds }, { load }) => askedFlows(flowIds, load),
-  decide: (input, state, { also: flows }) => {
+  decide: (input, { defaultId: previousId }, { also: flows }) => {
     const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const projectId = withoutSuffix(id);
     const refusal = notTakable(flows, projectId);
     if (refusal !== null) return E.left(refusal);
-    const previousId = liveAgentProfiles(state).find(({ record }) => record.isDefault)?.record.id ?? null;
     if (!isDefault && previousId === id) {
       return E.left(
         failure('default-agent-profile-required', 'This is the default profile. Make another one the default instead.'),
@@ -43,5 +42,5 @@ export const replaceAgentProfile = command({
       ...(isDefault && previousId !== id ? [happened('AgentProfileDefaultMoved', { id, previousId })] : []),
     ]);
   },
-  answer: ({ input, state }) => agentProfileRecord(state, input.agentProfileId),
+  answer: ({ input, state, dataAt }) => agentProfileRecord(state, input.agentProfileId, dataAt),
 });

@@ -7,6 +7,7 @@ import { examples } from '#domain/examples.ts';
 import { flowVersionRecord } from '#domain/flow/answer.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { refersTo } from '#domain/text-reference.ts';
 import { command } from '#operations/command.ts';
 import { patch } from '#operations/operation.ts';
 
@@ -23,7 +24,8 @@ export const tagFlowVersion = command({
   entity: flowVersion,
   subject: { entity: flowVersion, parameter: 'versionId' },
   decide: ({ versionId: id, tag }, state) => {
-    const same = state?.versions.get(id)?.tag === tag;
+    const before = state?.versions.get(id)?.tag;
+    const same = before !== undefined && refersTo(before, tag);
     return E.right(same ? [] : [happened('FlowVersionTagged', { id, flowId: withoutSuffix(id), tag })]);
   },
   answer: ({ input, state, dataAt }) => flowVersionRecord(state, input.versionId, dataAt),

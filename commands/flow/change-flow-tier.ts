@@ -5,7 +5,7 @@ import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { flowRecord } from '#domain/flow/answer.ts';
 import { FlowTier } from '#domain/flow/events.ts';
-import { flow } from '#domain/flow/flow.ts';
+import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { command } from '#operations/command.ts';
 import { put } from '#operations/operation.ts';
@@ -24,6 +24,6 @@ export const changeFlowTier = command({
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
   decide: ({ flowId: id, tier }, state) =>
-    E.right(flowRecord(state).tier === tier ? [] : [happened('FlowTierChanged', { id, tier })]),
-  answer: ({ state }) => flowRecord(state),
+    E.right(knownFlow(state).record.tier === tier ? [] : [happened('FlowTierChanged', { id, tier })]),
+  answer: ({ state, dataAt }) => flowRecord(state, dataAt),
 });

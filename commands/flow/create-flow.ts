@@ -57,5 +57,5 @@ export const createFlow = command({
       happened('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
     ]);
   },
-  answer: ({ state }) => flowRecord(state),
+  answer: ({ state, dataAt }) => flowRecord(state, dataAt),
 });

@@ -3,8 +3,7 @@ import * as t from 'io-ts';
 import { cuid, flag, withDefault } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { failure } from '#domain/failure.ts';
-import { flowRecord } from '#domain/flow/answer.ts';
-import { flow } from '#domain/flow/flow.ts';
+import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { command } from '#operations/command.ts';
 import { remove } from '#operations/operation.ts';
 
@@ -26,7 +25,7 @@ export const deleteFlow = command({
     rejectIfInUse === true && (await lookup.exists('phone-numbers', { flowId })),
   decide: ({ flowId: id }, state, { also: inUse }) => {
     if (inUse) return E.left(failure('flow-in-use', 'A phone number points at this flow. Set its flow to null first.'));
-    return E.right([happened('FlowDeleted', { id, agentProfileId: flowRecord(state).agentProfileId })]);
+    return E.right([happened('FlowDeleted', { id, agentProfileId: knownFlow(state).record.agentProfileId })]);
   },
   answer: () => null,
 });

@@ -6,8 +6,9 @@ import { cuid, nullable, text } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { flowRecord } from '#domain/flow/answer.ts';
-import { flow } from '#domain/flow/flow.ts';
+import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
+import { refersTo } from '#domain/text-reference.ts';
 import { command } from '#operations/command.ts';
 import { patch } from '#operations/operation.ts';
 
@@ -34,14 +35,14 @@ export const updateFlow = command({
   also: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
   decide: ({ flowId: id, name, description, agentProfileId }, state, { also: profiles }) => {
-    const before = flowRecord(state);
+    const before = knownFlow(state).record;
     const refusal = agentProfileId ? notAssignable(profiles, agentProfileId, before.projectId) : null;
     if (refusal !== null) return E.left(refusal);
     const previousAgentProfileId = before.agentProfileId;
     const assignment = { id, previousAgentProfileId, requestedAtRevision: null };
     return E.right([
-      ...(name === undefined || name === before.name ? [] : [happened('FlowRenamed', { id, name })]),
-      ...(description === undefined || description === before.description
+      ...(name === undefined || refersTo(before.name, name) ? [] : [happened('FlowRenamed', { id, name })]),
+      ...(description === undefined || refersTo(before.description, description)
         ? []
         : [happened('FlowDescribed', { id, description })]),
       ...(agentProfileId === undefined || agentProfileId === previousAgentProfileId
@@ -49,5 +50,5 @@ export const updateFlow = command({
         : [happened('FlowAgentProfileAssigned', { ...assignment, agentProfileId })]),
     ]);
   },
-  answer: ({ state }) => flowRecord(state),
+  answer: ({ state, dataAt }) => flowRecord(state, dataAt),
 });

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
-import type { SeenFlow, SeenResources } from '#domain/instance/drift.ts';
+import type { SeenAgentProfile, SeenFlow, SeenResources } from '#domain/instance/drift.ts';
 import type { InstanceState } from '#domain/instance/instance.ts';
 import { store } from '#domain/store/store.ts';
+import { refersTo } from '#domain/text-reference.ts';
 import type { AlsoLoads } from '#operations/command.ts';
 
 /** What an instance's project has now of what the instance came to have. */
@@ -25,19 +26,24 @@ export async function presentResources(
     const { state: now } = await load(flow, id);
     if (now !== null && !now.deleted) {
       const { name, agentProfileId } = now.record;
-      seenFlows.set(id, { name, agentProfileId, activeVersionId: now.activeVersionId });
+      const isNamed = (wanted: string) => refersTo(name, wanted);
+      seenFlows.set(id, { isNamed, agentProfileId, activeVersionId: now.activeVersionId });
       there.add(id);
     }
     if (index % loadsInATurn === loadsInATurn - 1) await nextTurn();
   }
   for (const { id } of stores) if (store.isLive((await load(store, id)).state, id)) there.add(id);
-  const profiles = agentProfile === null ? null : (await load(agentProfiles, agentProfile.id)).state;
-  const profile = profiles?.get(agentProfile?.id ?? '');
-  const isProfileThere = profile !== undefined && !profile.deleted;
-  if (isProfileThere) there.add(profile.record.id);
+  const profile = agentProfile === null ? null : await presentProfile(agentProfile.id, load);
+  if (agentProfile !== null && profile !== null) there.add(agentProfile.id);
   return {
     isThere: (id) => there.has(id),
     flow: (id) => seenFlows.get(id) ?? null,
-    agentProfile: isProfileThere ? profile.record : null,
+    agentProfile: profile,
   };
+}
+
+async function presentProfile(id: string, load: AlsoLoads['load']): Promise<SeenAgentProfile | null> {
+  const profile = (await load(agentProfiles, id)).state.profiles.get(id);
+  if (profile === undefined || profile.deleted) return null;
+  return { holds: (contents) => holdsContents(profile, contents) };
 }

@@ -7,7 +7,7 @@ import { failure } from '#domain/failure.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { knownPhoneNumber, phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { command } from '#operations/command.ts';
 import { put } from '#operations/operation.ts';
 
@@ -37,7 +37,8 @@ export const setInstancePhoneNumber = command({
       );
     }
     if (phoneNumberId !== null) {
-      const there = phoneNumber.isLive(number, phoneNumberId) && phoneNumberRecord(number).projectId === projectId;
+      const there =
+        phoneNumber.isLive(number, phoneNumberId) && knownPhoneNumber(number).record.projectId === projectId;
       if (!there) {
         return E.left(failure('phone-number-not-found', `There is no phone number ${phoneNumberId} in its project.`));
       }

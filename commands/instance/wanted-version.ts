@@ -1,7 +1,7 @@
 import { type Failure, failure } from '#domain/failure.ts';
-import { templateRecord, templateVersionRecord } from '#domain/template/answer.ts';
-import type { TemplateRecord, TemplateVersionRecord } from '#domain/template/record.ts';
-import { templateVersion } from '#domain/template/template.ts';
+import { templateVersionRecord } from '#domain/template/answer.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { knownTemplate, type TemplateFacts, templateVersion } from '#domain/template/template.ts';
 import { type Caller, reaches } from '#domain/tenancy.ts';
 import type { AlsoLoads } from '#operations/command.ts';
 
@@ -9,7 +9,7 @@ type Loads = Pick<AlsoLoads, 'load' | 'dataAt'>;
 
 /** A template version, whole, with what it is a version of. */
 export interface WantedVersion {
-  readonly template: TemplateRecord;
+  readonly template: TemplateFacts;
   readonly version: TemplateVersionRecord;
 }
 
@@ -24,7 +24,7 @@ export async function versionWith(id: string, { load, dataAt }: Loads): Promise<
   const { state } = await load(templateVersion, id);
   if (!templateVersion.isLive(state, id)) return null;
   const version = await templateVersionRecord(state, id, (revision) => dataAt(templateVersion, id, revision));
-  return { template: templateRecord(state), version };
+  return { template: knownTemplate(state).record, version };
 }
 
 /** No such template version, as far as the caller is told. */

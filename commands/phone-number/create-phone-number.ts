@@ -52,7 +52,7 @@ export const createPhoneNumber = command({
     const data = { id, projectId, type, name, number, status, flowId, externalPhoneFields };
     return E.right([happened('PhoneNumberCreated', data)]);
   },
-  answer: ({ state }) => phoneNumberRecord(state),
+  answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });
 
 /** Only another's claim gives up a number that was not created in time. */

@@ -22,5 +22,5 @@ export const deletePhoneNumber = command({
   entity: phoneNumber,
   subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
   decide: ({ phoneNumberId: id }) => E.right([happened('PhoneNumberDeleted', { id })]),
-  answer: ({ state }) => phoneNumberRecord(state),
+  answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });

@@ -5,7 +5,7 @@ import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
-import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { knownPhoneNumber, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { command } from '#operations/command.ts';
 import { patch } from '#operations/operation.ts';
@@ -24,11 +24,11 @@ export const setPhoneNumberFlow = command({
   subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
   also: async ({ flowId }, { load }) => (flowId === null ? null : (await load(flow, flowId)).state),
   decide: ({ phoneNumberId: id, flowId }, state, { also: target }) => {
-    const before = phoneNumberRecord(state);
+    const before = knownPhoneNumber(state).record;
     const refusal = flowId === null ? null : notAttachable(target, flowId, before.projectId);
     if (refusal !== null) return E.left(refusal);
     if (flowId === before.flowId) return E.right([]);
     return E.right([happened('PhoneNumberFlowSet', { id, flowId, reason: 'requested' as const })]);
   },
-  answer: ({ state }) => phoneNumberRecord(state),
+  answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });

@@ -4,8 +4,9 @@ import { cuid, text } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { PhoneNumberStatus } from '#domain/phone-number/events.ts';
-import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
+import { knownPhoneNumber, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { refersTo } from '#domain/text-reference.ts';
 import { command } from '#operations/command.ts';
 import { patch } from '#operations/operation.ts';
 
@@ -25,13 +26,13 @@ export const updatePhoneNumber = command({
   entity: phoneNumber,
   subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
   decide: ({ phoneNumberId: id, name, status }, state) => {
-    const before = phoneNumberRecord(state);
+    const before = knownPhoneNumber(state).record;
     return E.right([
-      ...(name === undefined || name === before.name ? [] : [happened('PhoneNumberRenamed', { id, name })]),
+      ...(name === undefined || refersTo(before.name, name) ? [] : [happened('PhoneNumberRenamed', { id, name })]),
       ...(status === undefined || status === before.status
         ? []
         : [happened('PhoneNumberStatusChanged', { id, status })]),
     ]);
   },
-  answer: ({ state }) => phoneNumberRecord(state),
+  answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });

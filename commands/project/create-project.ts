@@ -42,5 +42,5 @@ export const createProject = command({
     }
     return E.right([happened('ProjectCreated', { id, organizationId: also.state.id, name })]);
   },
-  answer: ({ state }) => projectRecord(state),
+  answer: ({ state, dataAt }) => projectRecord(state, dataAt),
 });

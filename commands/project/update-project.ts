@@ -5,6 +5,7 @@ import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
+import { refersTo } from '#domain/text-reference.ts';
 import { command } from '#operations/command.ts';
 import { patch } from '#operations/operation.ts';
 
@@ -20,7 +21,9 @@ export const updateProject = command({
   example: { input: { name: 'Front desk, nights' }, output: examples.project },
   entity: project,
   subject: { entity: project, parameter: 'projectId' },
-  decide: ({ name }, state) =>
-    E.right(name === undefined || name === state?.name ? [] : [happened('ProjectRenamed', { name })]),
-  answer: ({ state }) => projectRecord(state),
+  decide: ({ name }, state) => {
+    const isSame = name === undefined || (state !== null && refersTo(state.name, name));
+    return E.right(isSame ? [] : [happened('ProjectRenamed', { name })]);
+  },
+  answer: ({ state, dataAt }) => projectRecord(state, dataAt),
 });

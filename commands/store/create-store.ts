@@ -26,5 +26,5 @@ export const createStore = command({
   tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
   decide: ({ name, description = null }, state, { caller: { projectId }, fresh: { id } }) =>
     E.right(storeMade({ id, projectId, name, description }, state)),
-  answer: ({ state }) => storeRecord(state),
+  answer: ({ state, dataAt }) => storeRecord(state, dataAt),
 });

@@ -5,7 +5,7 @@ import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
-import { template } from '#domain/template/template.ts';
+import { knownTemplate, template } from '#domain/template/template.ts';
 import { command } from '#operations/command.ts';
 import { post } from '#operations/operation.ts';
 
@@ -25,6 +25,6 @@ export const archiveTemplate = command({
   entity: template,
   subject: { entity: template, parameter: 'templateId' },
   decide: ({ templateId: id }, state) =>
-    E.right(templateRecord(state).status === 'archived' ? [] : [happened('TemplateArchived', { id })]),
-  answer: ({ state }) => templateRecord(state),
+    E.right(knownTemplate(state).record.status === 'archived' ? [] : [happened('TemplateArchived', { id })]),
+  answer: ({ state, dataAt }) => templateRecord(state, dataAt),
 });

@@ -31,5 +31,5 @@ export const createTemplate = command({
   tenant: (_, { caller: { organizationId } }) => ({ organizationId, projectId: null, partnerId: organizationId }),
   decide: ({ name, description = null }, _, { caller, fresh: { id } }) =>
     E.right([happened('TemplateCreated', { id, headlessIntegratorId: caller.organizationId, name, description })]),
-  answer: ({ state }) => templateRecord(state),
+  answer: ({ state, dataAt }) => templateRecord(state, dataAt),
 });

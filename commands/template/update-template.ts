@@ -5,7 +5,8 @@ import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
-import { template } from '#domain/template/template.ts';
+import { knownTemplate, template } from '#domain/template/template.ts';
+import { refersTo } from '#domain/text-reference.ts';
 import { command } from '#operations/command.ts';
 import { patch } from '#operations/operation.ts';
 
@@ -26,13 +27,13 @@ export const updateTemplate = command({
   entity: template,
   subject: { entity: template, parameter: 'templateId' },
   decide: ({ templateId: id, name, description }, state) => {
-    const before = templateRecord(state);
+    const before = knownTemplate(state).record;
     return E.right([
-      ...(name === undefined || name === before.name ? [] : [happened('TemplateRenamed', { id, name })]),
-      ...(description === undefined || description === before.description
+      ...(name === undefined || refersTo(before.name, name) ? [] : [happened('TemplateRenamed', { id, name })]),
+      ...(description === undefined || refersTo(before.description, description)
         ? []
         : [happened('TemplateDescribed', { id, description })]),
     ]);
   },
-  answer: ({ state }) => templateRecord(state),
+  answer: ({ state, dataAt }) => templateRecord(state, dataAt),
 });

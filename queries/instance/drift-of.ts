@@ -1,4 +1,4 @@
-import { driftedFlows, type SeenFlow } from '#domain/instance/drift.ts';
+import { driftedFlows, holdSame, type SeenFlow } from '#domain/instance/drift.ts';
 import type { QueryContext } from '#operations/query.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
@@ -44,14 +44,18 @@ async function driftedNow(documents: ReadStore, { state }: InstanceDocument): Pr
     const found = await documents.get<FlowDocument>(flows.name, id);
     if (found === null) continue;
     const { record, activeVersionId } = found.value;
-    seen.set(id, { name: record.name, agentProfileId: record.agentProfileId, activeVersionId });
+    const { name, agentProfileId } = record;
+    seen.set(id, { isNamed: (wanted) => wanted === name, agentProfileId, activeVersionId });
   }
   const { agentProfile } = base.resources;
   const profile =
     agentProfile && (await documents.get<AgentProfileDocument>(agentProfiles.name, agentProfile.id))?.value.record;
   return driftedFlows(
     base.resources,
-    { flow: (id) => seen.get(id) ?? null, agentProfile: profile ?? null },
+    {
+      flow: (id) => seen.get(id) ?? null,
+      agentProfile: profile ? { holds: (contents) => holdSame(contents, profile) } : null,
+    },
     operation === null ? null : target.resources,
   );
 }

@@ -21,8 +21,9 @@ export type RecordedEventOf<Events> = {
 }[keyof Events & string];
 
 /**
- * What lives in one stream. State holds what decisions and answers need; of a schema or payload only the revision of
- * the event that carries it. States are values: evolve gives a new one.
+ * What lives in one stream. State holds what decisions need (ids, flags, numbers); of a client's texts, schemas and
+ * payloads only the revision of the event that has them, where answers read them. States are values: evolve gives a new
+ * one, at a cost that does not grow with the stream. What there may be many of is in a persistent map, never copied.
  */
 export interface Entity<State, Events> {
   /** The stream is `{category}-{key}`. */
@@ -37,7 +38,7 @@ export interface Entity<State, Events> {
   readonly isLive: (state: State, id: string) => boolean;
   /** The revision for a resource's ETag where it is not the stream's. */
   readonly revisionOf?: (state: State, id: string) => number;
-  /** Bytes that a state holds, roughly; for states that hold texts of a client's without a bound. */
+  /** Bytes that a state holds, roughly and at no cost; for states that may hold more than a few hundred. */
   readonly weigh?: (state: State) => number;
   readonly notFound: FailureCode;
 }

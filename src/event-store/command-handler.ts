@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { LRUCache } from 'lru-cache';
 import { type Entity, type EventOf, streamOf } from '#domain/entity.ts';
@@ -72,9 +72,8 @@ const defaultDeadlineMilliseconds = 10_000;
 const retryJitterMilliseconds = 10;
 /** Events of a stream read at a time: at their largest they take less than 100 MiB. */
 const eventsRead = 100;
-/** A rough weight: payloads are not kept in a state, but for those that weigh themselves. */
-const bytesOfState = ({ stream, weight }: CachedState) =>
-  1024 + 256 * (stream.revision + 1) + 256 * stream.remembered.size + weight;
+/** Roughly what a state takes: no text of a client's is in it, and what there may be many of weighs itself. */
+const bytesOfState = ({ stream, weight }: CachedState) => 1024 + 512 * stream.remembered.held + weight;
 /** Streams of which it is not known what was stored last, at most, and how long that is minded. */
 const maxUnsure = 10_000;
 const unsureMilliseconds = 10 * 60 * 1000;
@@ -199,7 +198,10 @@ export class CommandHandler {
     return E.right(recorded.map((event) => ({ ...event, position })));
   }
 
-  /** Folds what follows a state, up to a revision: a stream of large payloads is never in memory as a whole. */
+  /**
+   * Folds what follows a state, up to a revision, a part at a time: a stream of large payloads is never in memory as a
+   * whole, and others are served between two parts of a long one.
+   */
   async #foldOn<State, Events>(
     entity: Entity<State, Events>,
     stream: string,
@@ -212,6 +214,7 @@ export class CommandHandler {
       const newer = await this.#store.read(stream, state.revision + 1, limit);
       state = foldStream(entity, state, newer);
       if (newer.length < limit) break;
+      await nextTurn();
     }
     return state;
   }

@@ -1,18 +1,10 @@
 import type { Entity } from '#domain/entity.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
+import { RememberedRequests } from '#event-store/remembered-requests.ts';
 
 /** A success without an event, remembered for its `Idempotency-Key`; it changes nothing, and history leaves it out. */
 export const requestAnswered = 'RequestAnswered';
-
-/** A command that came with an `Idempotency-Key`, as its events tell. */
-export interface RememberedRequest {
-  readonly bodyHash: string;
-  /** The revisions of the first and the last event that it appended. */
-  readonly firstRevision: number;
-  readonly lastRevision: number;
-  readonly time: string;
-}
 
 /** A stream folded: an entity's state, and what appending to it needs. */
 export interface StreamState<State> {
@@ -25,11 +17,8 @@ export interface StreamState<State> {
   readonly tenant: Tenant | null;
   readonly hash: string | null;
   readonly time: string;
-  readonly remembered: ReadonlyMap<string, RememberedRequest>;
+  readonly remembered: RememberedRequests;
 }
-
-/** How long an `Idempotency-Key` is remembered. */
-export const rememberedForMilliseconds = 24 * 60 * 60 * 1000;
 
 /** The state of a stream without events. */
 export function emptyStream<State, Events>(entity: Entity<State, Events>): StreamState<State> {
@@ -40,11 +29,11 @@ export function emptyStream<State, Events>(entity: Entity<State, Events>): Strea
     tenant: null,
     hash: null,
     time: '',
-    remembered: new Map(),
+    remembered: RememberedRequests.none,
   };
 }
 
-/** Folds further events of the stream into its state. */
+/** Folds further events of the stream into its state. The state before is a value of its own, and stays as it is. */
 export function foldStream<State, Events>(
   entity: Entity<State, Events>,
   from: StreamState<State>,
@@ -52,23 +41,17 @@ export function foldStream<State, Events>(
 ): StreamState<State> {
   const last = events.at(-1);
   if (last === undefined) return from;
-  let { state, resourceRevision, tenant } = from;
+  let { state, resourceRevision, tenant, remembered } = from;
   for (const event of events) {
     tenant ??= tenantOf(event);
+    remembered = remembered.after(event);
     if (event.type === requestAnswered) continue;
     // What a stream holds was written by this entity's own decisions, in shapes that the upcasters keep current.
     state = entity.evolve(state, event as never);
     resourceRevision = event.revision;
   }
-  return {
-    state,
-    revision: last.revision,
-    resourceRevision,
-    tenant,
-    hash: last.metadata.hash,
-    time: last.metadata.time,
-    remembered: remember(from.remembered, events, last.metadata.time),
-  };
+  const { hash, time } = last.metadata;
+  return { state, revision: last.revision, resourceRevision, tenant, hash, time, remembered };
 }
 
 function tenantOf({ metadata }: RecordedEvent): Tenant {
@@ -77,24 +60,4 @@ function tenantOf({ metadata }: RecordedEvent): Tenant {
     projectId: metadata.projectId,
     partnerId: metadata.partnerId,
   };
-}
-
-function remember(
-  before: ReadonlyMap<string, RememberedRequest>,
-  events: ReadonlyArray<RecordedEvent>,
-  now: string,
-): ReadonlyMap<string, RememberedRequest> {
-  const oldest = new Date(Date.parse(now) - rememberedForMilliseconds).toISOString();
-  // In the order of their times: the first is the oldest.
-  const [first] = before.values();
-  const nothingDue = first === undefined || first.time >= oldest;
-  if (nothingDue && !events.some(({ metadata }) => metadata.idempotency)) return before;
-  const remembered = new Map([...before].filter(([, request]) => request.time >= oldest));
-  for (const { revision, metadata } of events) {
-    if (metadata.idempotency === undefined || metadata.time < oldest) continue;
-    const { key, body } = metadata.idempotency;
-    const firstRevision = remembered.get(key)?.firstRevision ?? revision;
-    remembered.set(key, { bodyHash: body, firstRevision, lastRevision: revision, time: metadata.time });
-  }
-  return remembered;
 }

@@ -8,7 +8,8 @@ import type { Claims } from '#event-store/claims.ts';
 import { appendTooLarge, type CommandHandler, type Handled, type Origin } from '#event-store/command-handler.ts';
 import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
 import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
-import type { RememberedRequest, StreamState } from '#event-store/stream-state.ts';
+import type { RememberedRequest } from '#event-store/remembered-requests.ts';
+import type { StreamState } from '#event-store/stream-state.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { erasedHash, type PersonalData } from '#src/subject-keys/personal-data.ts';
 import type { AlsoLoads, AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
@@ -255,9 +256,13 @@ class CommandExecutor {
     secret: FreshSecret | null,
     appended: boolean,
   ): Promise<Json> {
-    const dataAt = async (revision: number): Promise<JsonObject> => {
-      const inHand = events.find((event) => event.revision === revision);
-      return inHand?.data ?? (await this.#runtime.handler.eventAt(this.#definition.entity, id, revision)).data;
+    const read = new Map<number, Promise<JsonObject>>(
+      events.map(({ revision, data }) => [revision, Promise.resolve(data)]),
+    );
+    const dataAt = (revision: number): Promise<JsonObject> => {
+      const data = read.get(revision) ?? this.#dataOfOther(this.#definition.entity, id, revision);
+      read.set(revision, data);
+      return data;
     };
     // A remembered request alone is no change.
     const changed = appended && stream.resourceRevision === stream.revision;

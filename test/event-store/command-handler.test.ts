@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { happened } from '#domain/event.ts';
-import { flow } from '#domain/flow/flow.ts';
 import { CommandHandler } from '#event-store/command-handler.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { requestAnswered } from '#event-store/stream-state.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
-import { flowCreated } from '#test/support/flow-events.ts';
+import { names, namesSet } from '#test/support/names.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
 const id = ids.flow;
-const stream = `flow-${id}`;
+const stream = `names-${id}`;
 const origin = {
   actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
   requestId: 'request',
@@ -18,35 +16,31 @@ const origin = {
   causationId: 'cause',
 };
 
-/** Appends one more name to the flow's: what was decided on shows in the result. */
+/** Appends one more name: what was decided on shows in the result. */
 const addName = (handler: CommandHandler, name: string) =>
   handler.handle({
-    entity: flow,
+    entity: names,
     id,
     origin,
-    decide: ({ state }) =>
-      E.right({
-        events: [happened('FlowRenamed', { id, name: `${state?.record.name} ${name}` })],
-        tenant: null,
-      }),
+    decide: ({ state }) => E.right({ events: [namesSet(`${state} ${name}`)], tenant: null }),
   });
 
 async function begun(options: { deadlineMilliseconds?: number; now?: () => Date; soleWriter?: boolean } = {}) {
   const store = new AppendableEventStore();
   const handler = new CommandHandler({ store, ...options });
-  const decide = () => E.right({ events: [flowCreated({ name: 'names:' })], tenant: tenants.project });
-  assert.ok(E.isRight(await handler.handle({ entity: flow, id, origin, decide })));
+  const decide = () => E.right({ events: [namesSet('names:')], tenant: tenants.project });
+  assert.ok(E.isRight(await handler.handle({ entity: names, id, origin, decide })));
   return { store, handler };
 }
 
-const nameIn = async (handler: CommandHandler) => (await handler.load(flow, id)).state?.record.name;
+const nameIn = async (handler: CommandHandler) => (await handler.load(names, id)).state;
 
 describe('command handler', () => {
   it('gives the state after its events, and the events as stored', async () => {
     const { store, handler } = await begun();
     const handled = await addName(handler, 'a');
     assert.ok(E.isRight(handled));
-    assert.equal(handled.right.stream.state?.record.name, 'names: a');
+    assert.equal(handled.right.stream.state, 'names: a');
     assert.equal(handled.right.stream.revision, 1);
     assert.deepEqual(handled.right.events, store.streamOf(stream).slice(1));
   });
@@ -132,7 +126,7 @@ describe('command handler', () => {
     const numbers = Array.from({ length: 64 }, (_, number) => String(number));
     const handled = await Promise.all(numbers.map((number, index) => addName(handlers[index % 2] ?? handler, number)));
     assert.ok(handled.every(E.isRight));
-    const names = (await nameIn(handler))?.split(' ').slice(1) ?? [];
+    const names = (await nameIn(handler)).split(' ').slice(1) ?? [];
     assert.deepEqual(names.toSorted(), numbers.toSorted());
     assert.deepEqual(
       store.streamOf(stream).map(({ revision }) => revision),
@@ -172,7 +166,7 @@ describe('command handler', () => {
     const adding = addName(handler, 'a');
     while (store.log.length < 2) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(await nameIn(handler), 'names:');
-    assert.equal((await handler.load(flow, id, 1)).state?.record.name, 'names: a');
+    assert.equal((await handler.load(names, id, 1)).state, 'names: a');
     answer.resolve();
     assert.ok(E.isRight(await adding));
     assert.equal(store.log.length, 2);
@@ -193,8 +187,8 @@ describe('command handler', () => {
     for (let number = 0; number < 199; number += 1) await addName(handler, '.');
     store.reads.length = 0;
     const anew = new CommandHandler({ store });
-    assert.equal((await anew.load(flow, id)).revision, 199);
-    assert.equal((await anew.loadAt(flow, id, 150)).revision, 150);
+    assert.equal((await anew.load(names, id)).revision, 199);
+    assert.equal((await anew.loadAt(names, id, 150)).revision, 150);
     assert.deepEqual(
       store.reads.map(([, from]) => from),
       [0, 100, 200, 0, 100],
@@ -214,28 +208,28 @@ describe('command handler', () => {
     const { handler } = await begun();
     await addName(handler, 'a');
     await addName(handler, 'b');
-    assert.equal((await handler.loadAt(flow, id, 1)).state?.record.name, 'names: a');
-    assert.deepEqual((await handler.eventAt(flow, id, 2)).data, { id, name: 'names: a b' });
-    await assert.rejects(handler.eventAt(flow, id, 3), /no event at revision 3/);
+    assert.equal((await handler.loadAt(names, id, 1)).state, 'names: a');
+    assert.deepEqual((await handler.eventAt(names, id, 2)).data, { names: 'names: a b' });
+    await assert.rejects(handler.eventAt(names, id, 3), /no event at revision 3/);
   });
 
   it('stores nothing for a decision without events, one remembered request with an Idempotency-Key', async () => {
     const { store, handler } = await begun();
     const decide = () => E.right({ events: [], tenant: null });
-    await handler.handle({ entity: flow, id, origin, decide });
+    await handler.handle({ entity: names, id, origin, decide });
     assert.equal(store.log.length, 1);
     const idempotency = { key: 'key', body: 'body' };
-    const handled = await handler.handle({ entity: flow, id, origin, decide, idempotency });
-    assert.deepEqual(store.types(stream), ['FlowCreated', requestAnswered]);
+    const handled = await handler.handle({ entity: names, id, origin, decide, idempotency });
+    assert.deepEqual(store.types(stream), ['NamesSet', requestAnswered]);
     assert.ok(E.isRight(handled));
     assert.deepEqual([handled.right.stream.revision, handled.right.stream.resourceRevision], [1, 0]);
-    assert.ok(handled.right.stream.remembered.has('key'));
+    assert.notEqual(handled.right.stream.remembered.get('key'), undefined);
   });
 
   it('takes a refusal for no event', async () => {
     const { store, handler } = await begun();
     const decide = () => E.left({ code: 'flow-in-use', detail: 'It is.' } as const);
-    const handled = await handler.handle({ entity: flow, id, origin, decide, idempotency: { key: 'k', body: 'b' } });
+    const handled = await handler.handle({ entity: names, id, origin, decide, idempotency: { key: 'k', body: 'b' } });
     assert.equal(E.isLeft(handled) && handled.left.code, 'flow-in-use');
     assert.equal(store.log.length, 1);
   });

@@ -15,6 +15,7 @@ import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts
 import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
 import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { withoutSuffix } from '#domain/entity.ts';
 import { flowRecord, flowVersionRecord } from '#domain/flow/answer.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
@@ -123,25 +124,27 @@ async function answered({ service: { handler, store }, made }: Random) {
   const versions: Record<string, JsonObject> = {};
   const numbers: Record<string, Shown> = {};
   const profiles: Record<string, Shown> = {};
+  const dataIn = (stream: string) => async (revision: number) => store.streamOf(stream)[revision]?.data ?? {};
   for (const id of made.flow) {
     const { state, resourceRevision } = await handler.load(flow, id);
     if (state === null || state.deleted) continue;
-    flows[id] = { record: flowRecord(state), revision: resourceRevision };
-    const dataAt = async (revision: number) => store.streamOf(`flow-${id}`)[revision]?.data ?? {};
+    const dataAt = dataIn(`flow-${id}`);
+    flows[id] = { record: await flowRecord(state, dataAt), revision: resourceRevision };
     for (const version of [...state.versions.values()].filter(({ deleted }) => !deleted)) {
       versions[version.id] = await flowVersionRecord(state, version.id, dataAt);
     }
   }
   for (const id of made.number) {
     const { state, resourceRevision } = await handler.load(phoneNumber, id);
-    if (phoneNumber.isLive(state, id)) numbers[id] = { record: phoneNumberRecord(state), revision: resourceRevision };
+    if (!phoneNumber.isLive(state, id)) continue;
+    numbers[id] = { record: await phoneNumberRecord(state, dataIn(`phoneNumber-${id}`)), revision: resourceRevision };
   }
   for (const id of made.profile) {
     const { state } = await handler.load(agentProfiles, id);
     if (!agentProfiles.isLive(state, id)) continue;
     // The relation is the flows' own.
     const flowIds = Object.values(flows).flatMap(({ record }) => (record.agentProfileId === id ? [record.id] : []));
-    const record = { ...agentProfileRecord(state, id), flowIds };
+    const record = { ...(await agentProfileRecord(state, id, dataIn(`agentProfiles-${withoutSuffix(id)}`))), flowIds };
     profiles[id] = { record, revision: agentProfiles.revisionOf?.(state, id) ?? -1 };
   }
   return { flows, versions, numbers, profiles };

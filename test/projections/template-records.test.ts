@@ -113,13 +113,16 @@ describe('records of templates in read models', () => {
         assert.deepEqual(shown, told);
         for (const { record, revision } of templates) {
           const { state, resourceRevision } = await service.handler.load(template, record.id);
-          assert.deepEqual({ record, revision }, { record: templateRecord(state), revision: resourceRevision });
+          const dataAt = async (at: number) => service.store.streamOf(`template-${record.id}`)[at]?.data ?? {};
+          assert.deepEqual(
+            { record, revision },
+            { record: await templateRecord(state, dataAt), revision: resourceRevision },
+          );
           const own = versions.filter(({ templateId }) => templateId === record.id);
           assert.deepEqual(
             own.map(({ id, tag, publishedAt }) => ({ id, tag, published: publishedAt !== null })),
             model.get(record.id)?.versions,
           );
-          const dataAt = async (at: number) => service.store.streamOf(`template-${record.id}`)[at]?.data ?? {};
           for (const each of own) assert.deepEqual(each, await templateVersionRecord(state, each.id, dataAt));
         }
       }),

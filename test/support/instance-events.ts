@@ -59,7 +59,7 @@ export function wantedVersion(
   const version = state?.versions.get(templateVersionOf(templateId, number));
   if (state === null || version === undefined) throw new Error('there is no such version');
   const { payloadRevision: _, ...record } = version;
-  return { template: state.record, version: { ...record, payload, fieldsSchema } };
+  return { template: state.record, version: { ...record, templateId, tag: null, payload, fieldsSchema } };
 }
 
 /** What an operation wants the tests' instance to be. */

@@ -1,65 +1,144 @@
+import { Map as PersistentMap } from 'immutable';
 import { type Entity, withoutSuffix } from '#domain/entity.ts';
+import { type DataAt, readText, referenceTo, refersTo, type TextReference } from '#domain/text-reference.ts';
 import type { AgentProfileEvents } from './events.ts';
 import type { AgentProfileRecord } from './record.ts';
 
-/** One agent profile; `flowIds` are those asked for last. */
+/** What a profile holds, apart from the flows asked for. */
+export type AgentProfileContents = Pick<
+  AgentProfileRecord,
+  'name' | 'supportedInputLanguages' | 'reasoningMode' | 'outputVoiceId'
+>;
+
+/** One agent profile as decisions need it; what it holds stays in its events. */
 export interface AgentProfileState {
-  readonly record: AgentProfileRecord;
+  readonly contents: TextReference;
+  /** The revision of the event that has the flows asked for last. */
+  readonly flowIdsRevision: number;
+  readonly isDefault: boolean;
   readonly deleted: boolean;
   /** Of the last event that touched it. */
   readonly revision: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
-/** All agent profiles of a project, by id. */
-export type AgentProfilesState = ReadonlyMap<string, AgentProfileState>;
+/** A project's agent profiles. */
+export interface AgentProfilesState {
+  /** By id, deleted ones too: their ids are not given out again. */
+  readonly profiles: PersistentMap<string, AgentProfileState>;
+  /** The default that is there now. */
+  readonly defaultId: string | null;
+  /** How many are there now. */
+  readonly liveCount: number;
+}
+
+/** What a profile takes in memory, with its place in the map. */
+const bytesOfProfile = 512;
 
 /** A project's agent profiles: one stream, so that at most one is the default. */
 export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   category: 'agentProfiles',
-  initial: new Map(),
+  initial: { profiles: PersistentMap(), defaultId: null, liveCount: 0 },
   streamKey: withoutSuffix,
-  knows: (state, id) => state.has(id),
-  isLive: (state, id) => state.get(id)?.deleted === false,
-  weigh: (state) => 2 * JSON.stringify([...state.values()]).length,
-  revisionOf: (state, id) => state.get(id)?.revision ?? -1,
+  knows: ({ profiles }, id) => profiles.has(id),
+  isLive: ({ profiles }, id) => profiles.get(id)?.deleted === false,
+  weigh: ({ profiles }) => bytesOfProfile * profiles.size,
+  revisionOf: ({ profiles }, id) => profiles.get(id)?.revision ?? -1,
   notFound: 'agent-profile-not-found',
   evolve: (state, event) => {
     const { revision, metadata } = event;
-    const touched = (id: string, change: Partial<AgentProfileRecord>) => {
-      const before = state.get(id);
-      if (before === undefined) return [];
-      const record = { ...before.record, ...change, updatedAt: metadata.time };
-      return [[id, { ...before, record, revision }]] as const;
-    };
+    const updated = { revision, updatedAt: metadata.time };
     switch (event.type) {
-      case 'AgentProfileCreated': {
-        const record = { ...event.data, isDefault: false, createdAt: metadata.time, updatedAt: metadata.time };
-        return new Map(state).set(record.id, { record, deleted: false, revision });
+      case 'AgentProfileCreated':
+        return withProfile(state, event.data.id, {
+          contents: contentsReference(event.data, revision),
+          flowIdsRevision: revision,
+          isDefault: false,
+          deleted: false,
+          revision,
+          createdAt: metadata.time,
+          updatedAt: metadata.time,
+        });
+      case 'AgentProfileReplaced': {
+        const contents = contentsReference(event.data, revision);
+        return changed(state, event.data.id, { ...updated, contents, flowIdsRevision: revision });
       }
-      case 'AgentProfileReplaced':
       case 'AgentProfileRevised':
-        return new Map([...state, ...touched(event.data.id, event.data)]);
+        return changed(state, event.data.id, { ...updated, contents: contentsReference(event.data, revision) });
       case 'AgentProfileDefaultMoved': {
         const { id, previousId } = event.data;
-        const previous = previousId === null ? [] : touched(previousId, { isDefault: false });
-        return new Map([...state, ...previous, ...touched(id, { isDefault: true })]);
+        const without = previousId === null ? state : changed(state, previousId, { ...updated, isDefault: false });
+        return changed(without, id, { ...updated, isDefault: true });
       }
-      case 'AgentProfileDeleted': {
-        const before = state.get(event.data.id);
-        return before === undefined ? state : new Map(state).set(event.data.id, { ...before, deleted: true, revision });
-      }
+      case 'AgentProfileDeleted':
+        return changed(state, event.data.id, { deleted: true, revision });
     }
   },
 };
 
-/** The profiles that are there now. */
-export function liveAgentProfiles(state: AgentProfilesState): ReadonlyArray<AgentProfileState> {
-  return [...state.values()].filter(({ deleted }) => !deleted);
+function changed(state: AgentProfilesState, id: string, change: Partial<AgentProfileState>): AgentProfilesState {
+  const before = state.profiles.get(id);
+  return before === undefined ? state : withProfile(state, id, { ...before, ...change });
 }
 
-/** The record of a profile from its project's state. */
-export function agentProfileRecord(state: AgentProfilesState, id: string): AgentProfileRecord {
-  const profile = state.get(id);
-  if (profile === undefined) throw new Error('an answer about an agent profile needs one');
-  return profile.record;
+function withProfile(state: AgentProfilesState, id: string, profile: AgentProfileState): AgentProfilesState {
+  const wasLive = agentProfiles.isLive(state, id);
+  const { deleted, isDefault } = profile;
+  const otherDefaultId = state.defaultId === id ? null : state.defaultId;
+  return {
+    profiles: state.profiles.set(id, profile),
+    defaultId: isDefault && !deleted ? id : otherDefaultId,
+    liveCount: state.liveCount + (deleted ? 0 : 1) - (wasLive ? 1 : 0),
+  };
+}
+
+function contentsReference(contents: AgentProfileContents, revision: number): TextReference {
+  return referenceTo(inOrder(contents), revision);
+}
+
+/** Whether a profile holds just this. */
+export function holdsContents({ contents }: AgentProfileState, wanted: AgentProfileContents): boolean {
+  return refersTo(contents, inOrder(wanted));
+}
+
+const inOrder = ({ name, supportedInputLanguages, reasoningMode, outputVoiceId }: AgentProfileContents) => [
+  name,
+  supportedInputLanguages,
+  reasoningMode,
+  outputVoiceId,
+];
+
+/** A profile that was created. */
+export function knownAgentProfile({ profiles }: AgentProfilesState, id: string): AgentProfileState {
+  const profile = profiles.get(id);
+  if (profile === undefined) throw new Error('this needs an agent profile that was created');
+  return profile;
+}
+
+/**
+ * The record of a profile from its project's state; its flows are those asked for last.
+ * @param dataAt gives the data of an event of the project's agent profiles: what the profile holds is there
+ */
+export async function agentProfileRecord(
+  state: AgentProfilesState,
+  id: string,
+  dataAt: DataAt,
+): Promise<AgentProfileRecord> {
+  const { contents, flowIdsRevision, isDefault, createdAt, updatedAt } = knownAgentProfile(state, id);
+  const held = (await dataAt(contents.revision)) as unknown as AgentProfileContents;
+  const { name, supportedInputLanguages, reasoningMode, outputVoiceId } = held;
+  const flowIds = await readText<ReadonlyArray<string>>({ revision: flowIdsRevision }, 'flowIds', dataAt);
+  return {
+    id,
+    projectId: withoutSuffix(id),
+    name,
+    supportedInputLanguages,
+    reasoningMode,
+    outputVoiceId,
+    flowIds,
+    isDefault,
+    createdAt,
+    updatedAt,
+  };
 }

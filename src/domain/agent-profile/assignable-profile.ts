@@ -1,3 +1,4 @@
+import { withoutSuffix } from '#domain/entity.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import { type AgentProfilesState, agentProfiles } from './agent-profile.ts';
 
@@ -6,7 +7,7 @@ import { type AgentProfilesState, agentProfiles } from './agent-profile.ts';
  * @param profiles the profiles of the project that the id names
  */
 export function notAssignable(profiles: AgentProfilesState | null, id: string, projectId: string): Failure | null {
-  const known = profiles !== null && agentProfiles.isLive(profiles, id);
-  if (known && profiles.get(id)?.record.projectId === projectId) return null;
+  const isThere = profiles !== null && agentProfiles.isLive(profiles, id);
+  if (isThere && withoutSuffix(id) === projectId) return null;
   return failure('agent-profile-not-found', `There is no agent profile ${id} in this project.`);
 }

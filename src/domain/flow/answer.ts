@@ -1,26 +1,29 @@
-import type { JsonObject } from '#src/json.ts';
-import type { FlowState } from './flow.ts';
+import { withoutSuffix } from '#domain/entity.ts';
+import { type DataAt, readText } from '#domain/text-reference.ts';
+import { type FlowState, knownFlow } from './flow.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
 
-/** The record of a flow from its state. */
-export function flowRecord(state: FlowState): FlowRecord {
-  if (state === null) throw new Error('an answer about a flow needs one');
-  return state.record;
+/**
+ * The record of a flow from its state.
+ * @param dataAt gives the data of an event of the flow's stream: name and description are there
+ */
+export async function flowRecord(state: FlowState, dataAt: DataAt): Promise<FlowRecord> {
+  const { id, projectId, type, tier, agentProfileId, createdAt, updatedAt, ...texts } = knownFlow(state).record;
+  const name = await readText<string>(texts.name, 'name', dataAt);
+  const description = await readText(texts.description, 'description', dataAt);
+  return { id, projectId, name, type, description, tier, agentProfileId, createdAt, updatedAt };
 }
 
 /**
  * The record of a version from the flow's state.
- * @param dataAt gives the data of an event of the flow's stream: the schema is there
+ * @param dataAt gives the data of an event of the flow's stream: tag and schema are there
  */
-export async function flowVersionRecord(
-  state: FlowState,
-  id: string,
-  dataAt: (revision: number) => Promise<JsonObject>,
-): Promise<FlowVersionRecord> {
+export async function flowVersionRecord(state: FlowState, id: string, dataAt: DataAt): Promise<FlowVersionRecord> {
   const version = state?.versions.get(id);
   if (!state || version === undefined) throw new Error('an answer about a flow version needs one');
-  const { schemaRevision, deleted: _deleted, replacedVersionId: _replaced, createdAt, updatedAt, ...record } = version;
-  const { flowSchema = null } = await dataAt(schemaRevision);
+  const { createdAt, updatedAt } = version;
   const isActive = state.activeVersionId === id;
-  return { ...record, flowSchema, isActive, createdAt, updatedAt };
+  const { flowSchema = null } = await dataAt(version.schemaRevision);
+  const tag = await readText<string>(version.tag, 'tag', dataAt);
+  return { id, flowId: withoutSuffix(id), version: version.version, tag, flowSchema, isActive, createdAt, updatedAt };
 }

@@ -1,9 +1,18 @@
-import { type Entity, type RecordedEventOf, withoutSuffix } from '#domain/entity.ts';
+import { Map as PersistentMap } from 'immutable';
+import { type Entity, type Recorded, type RecordedEventOf, withoutSuffix } from '#domain/entity.ts';
+import { referenceTo, type TextReference } from '#domain/text-reference.ts';
 import type { FlowEvents } from './events.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
 
+/** A flow as decisions need it. */
+export interface FlowFacts extends Omit<FlowRecord, 'name' | 'description'> {
+  readonly name: TextReference;
+  readonly description: TextReference;
+}
+
 /** A version as decisions need it; its schema stays in the event at `schemaRevision`. */
-export interface FlowVersionState extends Omit<FlowVersionRecord, 'flowSchema' | 'isActive'> {
+export interface FlowVersionState extends Pick<FlowVersionRecord, 'id' | 'version' | 'createdAt' | 'updatedAt'> {
+  readonly tag: TextReference;
   readonly schemaRevision: number;
   readonly deleted: boolean;
   /** The version whose place it took when it was activated last; null when it never was, or took none's. */
@@ -12,9 +21,9 @@ export interface FlowVersionState extends Omit<FlowVersionRecord, 'flowSchema' |
 
 /** A flow with its versions, or null before it was created. */
 export type FlowState = {
-  readonly record: FlowRecord;
+  readonly record: FlowFacts;
   readonly deleted: boolean;
-  readonly versions: ReadonlyMap<string, FlowVersionState>;
+  readonly versions: PersistentMap<string, FlowVersionState>;
   readonly activeVersionId: string | null;
   readonly lastVersionNumber: number;
   /** The revision of the newest agent profiles' event that was carried out here; -1 before the first. */
@@ -25,6 +34,9 @@ export type FlowState = {
 
 type Live = NonNullable<FlowState>;
 
+/** What a version takes in memory, with its place in the map. */
+const bytesOfVersion = 640;
+
 /** A flow: one stream with its versions. */
 export const flow: Entity<FlowState, FlowEvents> = {
   category: 'flow',
@@ -32,9 +44,10 @@ export const flow: Entity<FlowState, FlowEvents> = {
   streamKey: (id) => id,
   knows: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
+  weigh: (state) => bytesOfVersion * (state?.versions.size ?? 0),
   notFound: 'flow-not-found',
   evolve: (state, event) => {
-    if (event.type === 'FlowCreated') return created(event.data, event.metadata.time);
+    if (event.type === 'FlowCreated') return created(event);
     return state && evolveFlow(state, event);
   },
 };
@@ -48,11 +61,13 @@ export const flowVersion: Entity<FlowState, FlowEvents> = {
   notFound: 'flow-version-not-found',
 };
 
-function created(data: FlowEvents['FlowCreated'], time: string): Live {
+function created({ data, revision, metadata: { time } }: Recorded<'FlowCreated', FlowEvents['FlowCreated']>): Live {
+  const name = referenceTo(data.name, revision);
+  const description = referenceTo(data.description, revision);
   return {
-    record: { ...data, createdAt: time, updatedAt: time },
+    record: { ...data, name, description, createdAt: time, updatedAt: time },
     deleted: false,
-    versions: new Map(),
+    versions: PersistentMap(),
     activeVersionId: null,
     lastVersionNumber: 0,
     carriedOutRevision: -1,
@@ -66,9 +81,9 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
     case 'FlowCreated':
       return state;
     case 'FlowRenamed':
-      return withRecord(state, { name: event.data.name }, time);
+      return withRecord(state, { name: referenceTo(event.data.name, event.revision) }, time);
     case 'FlowDescribed':
-      return withRecord(state, { description: event.data.description }, time);
+      return withRecord(state, { description: referenceTo(event.data.description, event.revision) }, time);
     case 'FlowTypeChanged':
       return withRecord(state, { type: event.data.type }, time);
     case 'FlowTierChanged':
@@ -83,14 +98,14 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
     case 'FlowDeleted':
       return { ...state, deleted: true };
     case 'FlowVersionCreated': {
-      const { id, flowId, version, tag } = event.data;
-      const made = { id, flowId, version, tag, createdAt: time, updatedAt: time };
+      const { id, version } = event.data;
+      const tag = referenceTo(event.data.tag, event.revision);
+      const made = { id, version, tag, createdAt: time, updatedAt: time };
       const kept = { schemaRevision: event.revision, deleted: false, replacedVersionId: null };
-      const versions = new Map(state.versions).set(id, { ...made, ...kept });
-      return { ...state, versions, lastVersionNumber: version };
+      return { ...state, versions: state.versions.set(id, { ...made, ...kept }), lastVersionNumber: version };
     }
     case 'FlowVersionTagged':
-      return withVersion(state, event.data.id, { tag: event.data.tag, updatedAt: time });
+      return withVersion(state, event.data.id, { tag: referenceTo(event.data.tag, event.revision), updatedAt: time });
     case 'FlowVersionActivated': {
       const { id, replacedVersionId } = event.data;
       const replaced = replacedVersionId === null ? state : withVersion(state, replacedVersionId, { updatedAt: time });
@@ -101,12 +116,18 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
   }
 }
 
-function withRecord(state: Live, change: Partial<FlowRecord>, time: string): Live {
+function withRecord(state: Live, change: Partial<FlowFacts>, time: string): Live {
   return { ...state, record: { ...state.record, ...change, updatedAt: time } };
 }
 
 function withVersion(state: Live, id: string, change: Partial<FlowVersionState>): Live {
   const version = state.versions.get(id);
   if (version === undefined) return state;
-  return { ...state, versions: new Map(state.versions).set(id, { ...version, ...change }) };
+  return { ...state, versions: state.versions.set(id, { ...version, ...change }) };
+}
+
+/** A flow that was created. */
+export function knownFlow(state: FlowState): NonNullable<FlowState> {
+  if (state === null) throw new Error('this needs a flow that was created');
+  return state;
 }

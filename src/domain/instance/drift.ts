@@ -1,14 +1,17 @@
-import type { InstanceAgentProfile, InstanceFlow, Resources } from './resources.ts';
+import type { AgentProfileContents } from '#domain/agent-profile/agent-profile.ts';
+import type { InstanceFlow, Resources } from './resources.ts';
 
 /** A flow as it is now. */
 export interface SeenFlow {
-  readonly name: string;
+  readonly isNamed: (name: string) => boolean;
   readonly activeVersionId: string | null;
   readonly agentProfileId: string | null;
 }
 
 /** An agent profile as it is now. */
-export type SeenAgentProfile = Omit<InstanceAgentProfile, 'id'>;
+export interface SeenAgentProfile {
+  readonly holds: (contents: AgentProfileContents) => boolean;
+}
 
 /** What is in the project now; null for what is not there. */
 export interface SeenResources {
@@ -29,7 +32,7 @@ export function driftedFlows(
   const sound = [provisioned, ...(underway === null ? [] : [underway])];
   const profileIsSound =
     provisioned.agentProfile === null ||
-    sound.some(({ agentProfile }) => agentProfile !== null && isAs(agentProfile, seen.agentProfile));
+    sound.some(({ agentProfile }) => agentProfile !== null && seen.agentProfile?.holds(agentProfile) === true);
   return provisioned.flows
     .filter(({ id }) => {
       const now = seen.flow(id);
@@ -42,14 +45,13 @@ export function driftedFlows(
 }
 
 function flowIsAs({ versionId, name }: InstanceFlow, agentProfileId: string | null, now: SeenFlow | null): boolean {
-  if (now === null || now.activeVersionId !== versionId || now.name !== name) return false;
+  if (now === null || now.activeVersionId !== versionId || !now.isNamed(name)) return false;
   return agentProfileId === null || now.agentProfileId === agentProfileId;
 }
 
-/** Whether a profile holds what the template says. */
-export function isAs(wanted: SeenAgentProfile, now: SeenAgentProfile | null): boolean {
+/** Whether two profiles hold the same. */
+export function holdSame(wanted: AgentProfileContents, now: AgentProfileContents): boolean {
   return (
-    now !== null &&
     now.name === wanted.name &&
     now.reasoningMode === wanted.reasoningMode &&
     now.outputVoiceId === wanted.outputVoiceId &&

@@ -69,7 +69,7 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
   streamKey: (id) => id,
   knows: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
-  weigh: (state) => 2 * JSON.stringify(state).length,
+  weigh: weightOf,
   notFound: 'instance-not-found',
   evolve: (state, event) => {
     if (event.type === 'InstanceCreated') return created(event.data, event.metadata.time);
@@ -80,6 +80,26 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
     );
   },
 };
+
+/** A target's weight: targets are shared by all states between two operations, and each is weighed once. */
+const weights = new WeakMap<Target, number>();
+
+function weightOf(state: InstanceState): number {
+  if (state === null) return 0;
+  const { base, target, operation, removal } = state;
+  const steps = (operation?.steps.length ?? 0) + (removal?.steps.length ?? 0);
+  return weightOfTarget(target) + (base === null ? 0 : weightOfTarget(base)) + bytesOfStep * steps;
+}
+
+function weightOfTarget(target: Target): number {
+  const known = weights.get(target);
+  if (known !== undefined) return known;
+  const weight = 2 * JSON.stringify(target).length;
+  weights.set(target, weight);
+  return weight;
+}
+
+const bytesOfStep = 256;
 
 /** What it is, or is to be, as far as a client is told. */
 export function shownTarget({ operation, base, target }: Created): Target {

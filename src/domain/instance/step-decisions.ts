@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type AgentProfilesState, agentProfiles, liveAgentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import { type AgentProfilesState, agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { EventOf } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
@@ -8,8 +8,8 @@ import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
 import { type StoreState, storeDescribed, storeMade, storeRemoved } from '#domain/store/store.ts';
+import { refersTo } from '#domain/text-reference.ts';
 import type { Json } from '#src/json.ts';
-import { isAs } from './drift.ts';
 import type { InstanceAgentProfile, InstanceFlow, InstanceStore } from './resources.ts';
 import type { Step } from './steps.ts';
 
@@ -110,7 +110,7 @@ function switchTo({ record, activeVersionId }: LiveFlow, id: string, type: Insta
 function adjust({ wanted, agentProfileId }: FlowStep, { record }: LiveFlow): ReadonlyArray<EventOf<FlowEvents>> {
   if (wanted === null) return [];
   const { id, agentProfileId: previousAgentProfileId } = record;
-  const renamed = record.name !== wanted.name;
+  const renamed = !refersTo(record.name, wanted.name);
   const assigned = agentProfileId !== null && agentProfileId !== previousAgentProfileId;
   const assignment = { id, agentProfileId, previousAgentProfileId, requestedAtRevision: null };
   return [
@@ -167,7 +167,7 @@ export function decideAgentProfileStep(
   state: AgentProfilesState,
 ): Decided<AgentProfileEvents> {
   const { id, action, contested } = step;
-  const now = state.get(id);
+  const now = state.profiles.get(id);
   const live = agentProfiles.isLive(state, id);
   switch (action) {
     case 'create':
@@ -177,7 +177,7 @@ export function decideAgentProfileStep(
       // The flows name it themselves when they are made: there are none to ask for.
       return E.right([happened('AgentProfileCreated', { ...wanted, projectId, flowIds: [] })]);
     case 'adjust':
-      if (!live || wanted === null || isAs(wanted, now?.record ?? null)) return E.right([]);
+      if (!live || now === undefined || wanted === null || holdsContents(now, wanted)) return E.right([]);
       return E.right([happened('AgentProfileRevised', wanted)]);
     case 'remove': {
       const deletion = happened('AgentProfileDeleted', { id });
@@ -186,7 +186,7 @@ export function decideAgentProfileStep(
         return E.right([happened('AgentProfileCreated', { id, projectId, ...blank }), deletion]);
       }
       // The default of a project goes last: somebody made it theirs.
-      const isKept = now?.record.isDefault === true && liveAgentProfiles(state).length > 1;
+      const isKept = state.defaultId === id && state.liveCount > 1;
       return E.right(live && !isKept ? [deletion] : []);
     }
     default:

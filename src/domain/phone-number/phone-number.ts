@@ -1,15 +1,37 @@
 import type { Entity } from '#domain/entity.ts';
+import { type DataAt, readText, referenceTo, type TextReference } from '#domain/text-reference.ts';
 import type { PhoneNumberClaimEvents, PhoneNumberEvents } from './events.ts';
 import type { PhoneNumberRecord } from './record.ts';
 
-/** A phone number; null before it was created; `abandoned` when its claim was given up before it was. */
-export type PhoneNumberState = { readonly record: PhoneNumberRecord; readonly deleted: boolean } | 'abandoned' | null;
-
-/** The record of a phone number that was created. */
-export function phoneNumberRecord(state: PhoneNumberState): PhoneNumberRecord {
-  if (state === null || state === 'abandoned') throw new Error('an answer about a phone number needs one');
-  return state.record;
+/** A phone number as decisions need it. */
+export interface PhoneNumberFacts extends Omit<PhoneNumberRecord, 'name' | 'number' | 'externalPhoneFields'> {
+  readonly name: TextReference;
+  /** The revision of the event that has the number and the external fields. */
+  readonly numberRevision: number;
 }
+
+/** A phone number; null before it was created; `abandoned` when its claim was given up before it was. */
+export type PhoneNumberState = { readonly record: PhoneNumberFacts; readonly deleted: boolean } | 'abandoned' | null;
+
+/** A phone number that was created. */
+export function knownPhoneNumber(state: PhoneNumberState): Exclude<PhoneNumberState, 'abandoned' | null> {
+  if (state === null || state === 'abandoned') throw new Error('this needs a phone number that was created');
+  return state;
+}
+
+/**
+ * The record of a phone number that was created.
+ * @param dataAt gives the data of an event of its stream: name, number and external fields are there
+ */
+export async function phoneNumberRecord(state: PhoneNumberState, dataAt: DataAt): Promise<PhoneNumberRecord> {
+  const { name: reference, numberRevision, ...facts } = knownPhoneNumber(state).record;
+  const { id, projectId, type, status, flowId, createdAt, updatedAt } = facts;
+  const { number, externalPhoneFields } = (await dataAt(numberRevision)) as unknown as Created;
+  const name = await readText<string>(reference, 'name', dataAt);
+  return { id, projectId, type, name, number, status, flowId, externalPhoneFields, createdAt, updatedAt };
+}
+
+type Created = PhoneNumberEvents['PhoneNumberCreated'];
 
 export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
   category: 'phoneNumber',
@@ -17,22 +39,21 @@ export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
   streamKey: (id) => id,
   knows: (state) => state !== null && state !== 'abandoned',
   isLive: (state) => state !== null && state !== 'abandoned' && !state.deleted,
-  weigh: (state) => 2 * JSON.stringify(state).length,
   notFound: 'phone-number-not-found',
   evolve: (state, event) => {
     const { time } = event.metadata;
     if (event.type === 'PhoneNumberCreated') {
-      return { record: { ...event.data, createdAt: time, updatedAt: time }, deleted: false };
+      return { record: created(event.data, event.revision, time), deleted: false };
     }
     if (event.type === 'PhoneNumberAbandoned') return 'abandoned';
     if (state === null || state === 'abandoned') return state;
-    const changed = (change: Partial<PhoneNumberRecord>) => ({
+    const changed = (change: Partial<PhoneNumberFacts>) => ({
       ...state,
       record: { ...state.record, ...change, updatedAt: time },
     });
     switch (event.type) {
       case 'PhoneNumberRenamed':
-        return changed({ name: event.data.name });
+        return changed({ name: referenceTo(event.data.name, event.revision) });
       case 'PhoneNumberStatusChanged':
         return changed({ status: event.data.status });
       case 'PhoneNumberFlowSet':
@@ -42,6 +63,15 @@ export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
     }
   },
 };
+
+function created(
+  { id, projectId, type, name, status, flowId }: Created,
+  revision: number,
+  time: string,
+): PhoneNumberFacts {
+  const references = { name: referenceTo(name, revision), numberRevision: revision };
+  return { id, projectId, type, status, flowId, ...references, createdAt: time, updatedAt: time };
+}
 
 /** Who holds a number: the last event's phone number, and since when. */
 export type PhoneNumberClaimState = { readonly phoneNumberId: string; readonly since: string } | null;

@@ -1,9 +1,10 @@
 import type { Entity } from '#domain/entity.ts';
+import { type DataAt, readText, referenceTo, type TextReference } from '#domain/text-reference.ts';
 import type { ProjectEvents } from './events.ts';
 import type { ProjectRecord } from './record.ts';
 
-/** A project, or null before it was created. */
-export type ProjectState = ProjectRecord | null;
+/** A project as decisions need it, or null before it was created. */
+export type ProjectState = (Omit<ProjectRecord, 'name'> & { readonly name: TextReference }) | null;
 
 export const project: Entity<ProjectState, ProjectEvents> = {
   category: 'project',
@@ -13,18 +14,23 @@ export const project: Entity<ProjectState, ProjectEvents> = {
   isLive: (state) => state !== null,
   notFound: 'project-not-found',
   evolve: (state, event) => {
-    const { time } = event.metadata;
+    const { revision, metadata } = event;
+    const { time } = metadata;
     switch (event.type) {
       case 'ProjectCreated':
-        return { ...event.data, createdAt: time, updatedAt: time };
+        return { ...event.data, name: referenceTo(event.data.name, revision), createdAt: time, updatedAt: time };
       case 'ProjectRenamed':
-        return state && { ...state, name: event.data.name, updatedAt: time };
+        return state && { ...state, name: referenceTo(event.data.name, revision), updatedAt: time };
     }
   },
 };
 
-/** The record of a project from its state. */
-export function projectRecord(state: ProjectState): ProjectRecord {
+/**
+ * The record of a project from its state.
+ * @param dataAt gives the data of an event of the project's stream: its name is there
+ */
+export async function projectRecord(state: ProjectState, dataAt: DataAt): Promise<ProjectRecord> {
   if (state === null) throw new Error('an answer about a project needs one');
-  return state;
+  const { id, organizationId, createdAt, updatedAt } = state;
+  return { id, organizationId, name: await readText<string>(state.name, 'name', dataAt), createdAt, updatedAt };
 }

@@ -1,10 +1,20 @@
 import type { Entity, EventOf } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
+import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/text-reference.ts';
 import type { StoreEvents } from './events.ts';
 import type { StoreRecord } from './record.ts';
 
-/** A knowledge store, or null before it was created. */
-export type StoreState = { readonly record: StoreRecord; readonly deleted: boolean } | null;
+/** A knowledge store as decisions need it, or null before it was created. */
+export type StoreState = {
+  readonly id: string;
+  /** Its name and description: each event that has one has both. */
+  readonly contents: TextReference;
+  readonly deleted: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+} | null;
+
+type StoreContents = Pick<StoreRecord, 'name' | 'description'>;
 
 type Decided = ReadonlyArray<EventOf<StoreEvents>>;
 
@@ -16,18 +26,22 @@ export const store: Entity<StoreState, StoreEvents> = {
   knows: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
   notFound: 'store-not-found',
-  weigh: (state) => 2 * ((state?.record.name.length ?? 0) + (state?.record.description?.length ?? 0)),
   evolve: (state, event) => {
+    const { time } = event.metadata;
     switch (event.type) {
-      case 'StoreCreated':
-        return { record: newStoreRecord(event.data, event.metadata.time), deleted: false };
+      case 'StoreCreated': {
+        const contents = referenceTo(inOrder(event.data), event.revision);
+        return { id: event.data.id, contents, deleted: false, createdAt: time, updatedAt: time };
+      }
       case 'StoreDescribed':
-        return state && { ...state, record: describedStoreRecord(state.record, event.data, event.metadata.time) };
+        return state && { ...state, contents: referenceTo(inOrder(event.data), event.revision), updatedAt: time };
       case 'StoreDeleted':
         return state && { ...state, deleted: true };
     }
   },
 };
+
+const inOrder = ({ name, description }: StoreContents) => [name, description];
 
 /** The record of a store that was just created. */
 export function newStoreRecord({ id, name, description }: StoreEvents['StoreCreated'], time: string): StoreRecord {
@@ -51,8 +65,9 @@ export function storeMade(contents: StoreEvents['StoreCreated'], state: StoreSta
 /** Gives a store another name and description; nothing where it has them, or there is none. */
 export function storeDescribed({ id, name, description }: StoreEvents['StoreDescribed'], state: StoreState): Decided {
   if (state === null || state.deleted) return [];
-  const same = state.record.name === name && state.record.description === description;
-  return same ? [] : [happened('StoreDescribed', { id, name, description })];
+  return refersTo(state.contents, inOrder({ name, description }))
+    ? []
+    : [happened('StoreDescribed', { id, name, description })];
 }
 
 /** Deletes a store; nothing where there is none. */
@@ -60,8 +75,13 @@ export function storeRemoved(id: string, state: StoreState): Decided {
   return store.isLive(state, id) ? [happened('StoreDeleted', { id })] : [];
 }
 
-/** The record of a store from its state. */
-export function storeRecord(state: StoreState): StoreRecord {
+/**
+ * The record of a store from its state.
+ * @param dataAt gives the data of an event of the store's stream: name and description are there
+ */
+export async function storeRecord(state: StoreState, dataAt: DataAt): Promise<StoreRecord> {
   if (state === null) throw new Error('an answer about a store needs one');
-  return state.record;
+  const { id, contents, createdAt, updatedAt } = state;
+  const { name, description } = (await dataAt(contents.revision)) as unknown as StoreContents;
+  return { id, name, description, status: 'ready', createdAt, updatedAt };
 }

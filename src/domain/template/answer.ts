@@ -1,31 +1,35 @@
-import type { JsonObject } from '#src/json.ts';
-import type { FieldsSchema, TemplatePayload } from './payload.ts';
+import { withoutSuffix } from '#domain/entity.ts';
+import { type DataAt, readText } from '#domain/text-reference.ts';
+import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
-import type { TemplateState } from './template.ts';
+import { knownTemplate, type TemplateState } from './template.ts';
 
-/** The record of a template from its state. */
-export function templateRecord(state: TemplateState): TemplateRecord {
-  if (state === null) throw new Error('an answer about a template needs one');
-  return state.record;
+/**
+ * The record of a template from its state.
+ * @param dataAt gives the data of an event of the template's stream: name and description are there
+ */
+export async function templateRecord(state: TemplateState, dataAt: DataAt): Promise<TemplateRecord> {
+  const { id, headlessIntegratorId, status, createdAt, updatedAt, ...texts } = knownTemplate(state).record;
+  const name = await readText<string>(texts.name, 'name', dataAt);
+  const description = await readText(texts.description, 'description', dataAt);
+  return { id, headlessIntegratorId, name, description, status, createdAt, updatedAt };
 }
 
 /**
  * The record of a version from the template's state.
- * @param dataAt gives the data of an event of the template's stream: the payload is there
+ * @param dataAt gives the data of an event of the template's stream: tag and payload are there
  */
 export async function templateVersionRecord(
   state: TemplateState,
   id: string,
-  dataAt: (revision: number) => Promise<JsonObject>,
+  dataAt: DataAt,
 ): Promise<TemplateVersionRecord> {
-  const version = state?.versions.get(id);
-  if (version === undefined) throw new Error('an answer about a template version needs one');
-  const { payloadRevision, publishedAt, createdAt, updatedAt, ...record } = version;
-  const { payload, fieldsSchema } = (await dataAt(payloadRevision)) as unknown as Contents;
-  return { ...record, payload, fieldsSchema, publishedAt, createdAt, updatedAt };
+  const made = state?.versions.get(id);
+  if (made === undefined) throw new Error('an answer about a template version needs one');
+  const { version, payloadRevision, publishedAt, createdAt, updatedAt } = made;
+  const { tag, payload, fieldsSchema } = (await dataAt(payloadRevision)) as unknown as Contents;
+  const templateId = withoutSuffix(id);
+  return { id, templateId, version, tag, payload, fieldsSchema, publishedAt, createdAt, updatedAt };
 }
 
-interface Contents {
-  readonly payload: TemplatePayload;
-  readonly fieldsSchema: FieldsSchema;
-}
+type Contents = Pick<TemplateEvents['TemplateVersionCreated'], 'tag' | 'payload' | 'fieldsSchema'>;

@@ -1,19 +1,31 @@
-import { type Entity, type RecordedEventOf, withoutSuffix } from '#domain/entity.ts';
+import { Map as PersistentMap } from 'immutable';
+import { type Entity, type Recorded, type RecordedEventOf, withoutSuffix } from '#domain/entity.ts';
+import { referenceTo, type TextReference } from '#domain/text-reference.ts';
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
 
-/** A version as decisions need it; its payload and fields stay in the event at `payloadRevision`. */
-export interface TemplateVersionState extends Omit<TemplateVersionRecord, 'payload' | 'fieldsSchema'> {
+/** A template as decisions need it. */
+export interface TemplateFacts extends Omit<TemplateRecord, 'name' | 'description'> {
+  readonly name: TextReference;
+  readonly description: TextReference;
+}
+
+/** A version as decisions need it; its tag, payload and fields stay in the event at `payloadRevision`. */
+export interface TemplateVersionState
+  extends Omit<TemplateVersionRecord, 'templateId' | 'tag' | 'payload' | 'fieldsSchema'> {
   readonly payloadRevision: number;
 }
 
 /** A template with its versions, or null before it was created. */
 export type TemplateState = {
-  readonly record: TemplateRecord;
-  readonly versions: ReadonlyMap<string, TemplateVersionState>;
+  readonly record: TemplateFacts;
+  readonly versions: PersistentMap<string, TemplateVersionState>;
 } | null;
 
 type Created = NonNullable<TemplateState>;
+
+/** What a version takes in memory, with its place in the map. */
+const bytesOfVersion = 512;
 
 /** A template: one stream with its versions. */
 export const template: Entity<TemplateState, TemplateEvents> = {
@@ -22,10 +34,10 @@ export const template: Entity<TemplateState, TemplateEvents> = {
   streamKey: (id) => id,
   knows: (state) => state !== null,
   isLive: (state) => state !== null,
-  weigh: weightOf,
+  weigh: (state) => bytesOfVersion * (state?.versions.size ?? 0),
   notFound: 'template-not-found',
   evolve: (state, event) => {
-    if (event.type === 'TemplateCreated') return created(event.data, event.metadata.time);
+    if (event.type === 'TemplateCreated') return created(event);
     return state && evolveTemplate(state, event);
   },
 };
@@ -39,15 +51,15 @@ export const templateVersion: Entity<TemplateState, TemplateEvents> = {
   notFound: 'template-version-not-found',
 };
 
-/** The texts, and what a version takes without them. */
-function weightOf(state: TemplateState): number {
-  if (state === null) return 0;
-  const { name, description } = state.record;
-  return 2 * (name.length + (description?.length ?? 0)) + 512 * state.versions.size;
-}
-
-function created(data: TemplateEvents['TemplateCreated'], time: string): Created {
-  return { record: { ...data, status: 'draft', createdAt: time, updatedAt: time }, versions: new Map() };
+function created({
+  data,
+  revision,
+  metadata: { time },
+}: Recorded<'TemplateCreated', TemplateEvents['TemplateCreated']>): Created {
+  const name = referenceTo(data.name, revision);
+  const description = referenceTo(data.description, revision);
+  const record = { ...data, name, description, status: 'draft' as const, createdAt: time, updatedAt: time };
+  return { record, versions: PersistentMap() };
 }
 
 function evolveTemplate(state: Created, event: RecordedEventOf<TemplateEvents>): Created {
@@ -56,15 +68,15 @@ function evolveTemplate(state: Created, event: RecordedEventOf<TemplateEvents>):
     case 'TemplateCreated':
       return state;
     case 'TemplateRenamed':
-      return withRecord(state, { name: event.data.name }, time);
+      return withRecord(state, { name: referenceTo(event.data.name, event.revision) }, time);
     case 'TemplateDescribed':
-      return withRecord(state, { description: event.data.description }, time);
+      return withRecord(state, { description: referenceTo(event.data.description, event.revision) }, time);
     case 'TemplateArchived':
       return withRecord(state, { status: 'archived' }, time);
     case 'TemplateVersionCreated': {
-      const { id, templateId, version, tag } = event.data;
-      const made = { id, templateId, version, tag, publishedAt: null, createdAt: time, updatedAt: time };
-      return { ...state, versions: new Map(state.versions).set(id, { ...made, payloadRevision: event.revision }) };
+      const { id, version } = event.data;
+      const made = { id, version, publishedAt: null, createdAt: time, updatedAt: time };
+      return { ...state, versions: state.versions.set(id, { ...made, payloadRevision: event.revision }) };
     }
     case 'TemplateVersionPublished': {
       const published = withPublished(state, event.data.id, time);
@@ -73,12 +85,18 @@ function evolveTemplate(state: Created, event: RecordedEventOf<TemplateEvents>):
   }
 }
 
-function withRecord(state: Created, change: Partial<TemplateRecord>, time: string): Created {
+function withRecord(state: Created, change: Partial<TemplateFacts>, time: string): Created {
   return { ...state, record: { ...state.record, ...change, updatedAt: time } };
 }
 
 function withPublished(state: Created, id: string, time: string): Created {
   const version = state.versions.get(id);
   if (version === undefined) return state;
-  return { ...state, versions: new Map(state.versions).set(id, { ...version, publishedAt: time, updatedAt: time }) };
+  return { ...state, versions: state.versions.set(id, { ...version, publishedAt: time, updatedAt: time }) };
+}
+
+/** A template that was created. */
+export function knownTemplate(state: TemplateState): NonNullable<TemplateState> {
+  if (state === null) throw new Error('this needs a template that was created');
+  return state;
 }

@@ -4,6 +4,7 @@ import type { PresentResources } from '#commands/instance/present-resources.ts';
 import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
 import type { WantedVersion } from '#commands/instance/wanted-version.ts';
 import { happened } from '#domain/event.ts';
+import { holdSame } from '#domain/instance/drift.ts';
 import type { Target } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
@@ -34,15 +35,18 @@ function present(
   change: { gone?: ReadonlyArray<string>; name?: string; active?: string; profile?: string | null; desk?: string } = {},
 ): PresentResources {
   const { gone = [], name, active, profile, desk } = change;
+  const { agentProfile } = resources;
+  const seenProfile = agentProfile && { ...agentProfile, name: desk ?? agentProfile.name };
   return {
     isThere: (id) => !gone.includes(id),
     flow: (id) => {
       const flow = resources.flows.find((each) => each.id === id);
       if (flow === undefined || gone.includes(id)) return null;
       const agentProfileId = profile === undefined ? (resources.agentProfile?.id ?? null) : profile;
-      return { name: name ?? flow.name, activeVersionId: active ?? flow.versionId, agentProfileId };
+      const isNamed = (wanted: string) => wanted === (name ?? flow.name);
+      return { isNamed, activeVersionId: active ?? flow.versionId, agentProfileId };
     },
-    agentProfile: resources.agentProfile && { ...resources.agentProfile, name: desk ?? resources.agentProfile.name },
+    agentProfile: seenProfile && { holds: (contents) => holdSame(contents, seenProfile) },
   };
 }
 

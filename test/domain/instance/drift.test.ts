@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { driftedFlows, type SeenResources } from '#domain/instance/drift.ts';
+import { driftedFlows, holdSame, type SeenResources } from '#domain/instance/drift.ts';
 import type { Resources } from '#domain/instance/resources.ts';
 import { targetOf } from '#test/support/instance-events.ts';
 
@@ -8,14 +8,16 @@ const [welcome, bye] = resources.flows.map(({ id }) => id);
 
 /** What is there as provisioned, but for one flow. */
 function seen(change: object | null = {}, profile: object | null = {}, of: Resources = resources): SeenResources {
+  const now = of.agentProfile && profile && { ...of.agentProfile, ...profile };
   return {
     flow: (id) => {
       const flow = of.flows.find((each) => each.id === id);
       if (flow === undefined || (id === welcome && change === null)) return null;
-      const now = { name: flow.name, activeVersionId: flow.versionId, agentProfileId: of.agentProfile?.id ?? null };
-      return id === welcome ? { ...now, ...change } : now;
+      const asMade = { name: flow.name, activeVersionId: flow.versionId, agentProfileId: of.agentProfile?.id ?? null };
+      const { name, ...rest } = id === welcome ? { ...asMade, ...change } : asMade;
+      return { ...rest, isNamed: (wanted) => wanted === name };
     },
-    agentProfile: of.agentProfile && profile && { ...of.agentProfile, ...profile },
+    agentProfile: now && { holds: (contents) => holdSame(contents, now) },
   };
 }
 

@@ -1,0 +1,92 @@
+import { List, Map as PersistentMap } from 'immutable';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+
+/** A command that came with an `Idempotency-Key`, as its events tell. */
+export interface RememberedRequest {
+  readonly key: string;
+  readonly bodyHash: string;
+  /** The revisions of the first and the last event that it appended. */
+  readonly firstRevision: number;
+  readonly lastRevision: number;
+  readonly time: string;
+}
+
+/** How long an `Idempotency-Key` is remembered. */
+export const rememberedForMilliseconds = 24 * 60 * 60 * 1000;
+
+/** Forgotten requests dropped for each event, at most: more than one comes with it, and no event pays for many. */
+const droppedAtOnce = 4;
+
+/**
+ * The requests that a stream remembers, by their key. A value: what follows shares nearly all of it, so an event costs
+ * the same however many there are.
+ */
+export class RememberedRequests {
+  /** Of a stream without events. */
+  static readonly none = new RememberedRequests(PersistentMap(), List(), '');
+
+  readonly #byKey: PersistentMap<string, RememberedRequest>;
+  /** In the order of their times. */
+  readonly #order: List<RememberedRequest>;
+  /** Those before it are forgotten, dropped or not. */
+  readonly #oldest: string;
+
+  private constructor(byKey: PersistentMap<string, RememberedRequest>, order: List<RememberedRequest>, oldest: string) {
+    this.#byKey = byKey;
+    this.#order = order;
+    this.#oldest = oldest;
+  }
+
+  /** Makes it anew from requests in the order of their times. */
+  static from(requests: Iterable<RememberedRequest>): RememberedRequests {
+    const order = List(requests);
+    return new RememberedRequests(PersistentMap(order.map((request) => [request.key, request])), order, '');
+  }
+
+  /** How many are held in memory, some that are forgotten but not dropped yet included. */
+  get held(): number {
+    return this.#byKey.size;
+  }
+
+  /** The request with this key; undefined when there was none within the time. */
+  get(key: string): RememberedRequest | undefined {
+    const request = this.#byKey.get(key);
+    return request !== undefined && request.time >= this.#oldest ? request : undefined;
+  }
+
+  /** All that are remembered, in the order of their times. */
+  *[Symbol.iterator](): Generator<RememberedRequest, void, void> {
+    for (const { key, firstRevision } of this.#order) {
+      const request = this.get(key);
+      if (request?.firstRevision === firstRevision) yield request;
+    }
+  }
+
+  /** With the next event of the stream. */
+  after({ revision, metadata: { idempotency, time } }: RecordedEvent): RememberedRequests {
+    if (idempotency === undefined && this.#order.isEmpty()) return this;
+    const kept = this.#forgetting(new Date(Date.parse(time) - rememberedForMilliseconds).toISOString());
+    return idempotency === undefined ? kept : kept.#with(idempotency, revision, time);
+  }
+
+  #forgetting(oldest: string): RememberedRequests {
+    let byKey = this.#byKey;
+    let order = this.#order;
+    for (let left = droppedAtOnce; left > 0; left -= 1) {
+      const first = order.first();
+      if (first === undefined || first.time >= oldest) break;
+      order = order.shift();
+      // The key may have been used again since it was forgotten.
+      if ((byKey.get(first.key)?.time ?? oldest) < oldest) byKey = byKey.delete(first.key);
+    }
+    return new RememberedRequests(byKey, order, oldest);
+  }
+
+  #with({ key, body }: { key: string; body: string }, revision: number, time: string): RememberedRequests {
+    const known = this.get(key);
+    const firstRevision = known?.firstRevision ?? revision;
+    const request = { key, bodyHash: body, firstRevision, lastRevision: revision, time };
+    const order = known === undefined ? this.#order.push(request) : this.#order;
+    return new RememberedRequests(this.#byKey.set(key, request), order, this.#oldest);
+  }
+}

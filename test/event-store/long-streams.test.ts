@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import { updateFlow } from '#commands/flow/update-flow.ts';
+import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
+import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import type { Entity } from '#domain/entity.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { template } from '#domain/template/template.ts';
+import { CommandHandler } from '#event-store/command-handler.ts';
+import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
+import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { begunFlow, versionActivated, versionCreated } from '#test/support/flow-events.ts';
+import { recorded, type ToldEvent } from '#test/support/recorded.ts';
+import { Service } from '#test/support/service.ts';
+import { ids, tenants } from '#test/support/story.ts';
+import { templateCreated, templateVersionCreated, templateVersionPublished } from '#test/support/template-events.ts';
+import { valuesIterated } from '#test/support/values-copied.ts';
+
+const many = 2_000;
+const numbers = Array.from({ length: many }, (_, index) => index + 10);
+
+/** A few values may be looked at for an event, however long its stream is. */
+const few = 100;
+
+const profileOf = (number: number) => `${ids.project}${String(number).padStart(8, '0')}`;
+
+describe('a long stream', () => {
+  const streams: ReadonlyArray<
+    readonly [string, Entity<never, never>, ReadonlyArray<ToldEvent>, ReadonlyArray<ToldEvent>]
+  > = [
+    [
+      'a flow with many versions',
+      flow as never,
+      [...begunFlow(), ...numbers.map((number) => versionCreated(number))],
+      [versionCreated(5_000), versionActivated(5_000, 1)],
+    ],
+    [
+      'a template with many versions',
+      template as never,
+      [templateCreated(), ...numbers.map((number) => templateVersionCreated(number))],
+      [templateVersionCreated(5_000), templateVersionPublished(5_000)],
+    ],
+    [
+      'a project with many agent profiles',
+      agentProfiles as never,
+      numbers.map((number) => profileCreated({ id: profileOf(number) })),
+      [profileCreated({ id: profileOf(5_000) }), profileDeleted(profileOf(5_000))],
+    ],
+  ];
+  for (const [what, entity, history, further] of streams) {
+    it(`costs an event of ${what} no copy of what was there`, () => {
+      const events = recorded('stream', [...history, ...further]);
+      const before = foldStream(entity, emptyStream(entity), events.slice(0, history.length));
+      const copied = valuesIterated(() => foldStream(entity, before, events.slice(history.length)));
+      assert.ok(copied < few, `${copied} values were copied`);
+    });
+  }
+
+  it('costs a command no copy of the requests that are remembered', () => {
+    const keyed = (event: ToldEvent, count: number) =>
+      recorded('stream', Array(count).fill(event)).map((each) => ({
+        ...each,
+        metadata: { ...each.metadata, idempotency: { key: `key ${each.revision}`, body: 'body' } },
+      }));
+    const events = keyed({ type: requestAnswered, data: {} }, 15_001);
+    const before = foldStream(flow, emptyStream(flow), events.slice(0, 15_000));
+    const copied = valuesIterated(() => {
+      const after = foldStream(flow, before, events.slice(15_000));
+      assert.equal(after.remembered.get('key 15000')?.firstRevision, 15_000);
+      assert.equal(after.remembered.get('key 0')?.firstRevision, 0);
+    });
+    assert.ok(copied < few, `${copied} values were copied`);
+    assert.equal(before.remembered.get('key 15000'), undefined);
+  });
+
+  it('is folded in parts, between which others have their turn', async () => {
+    const { store } = await longFlow();
+    let foldedInTurn = 0;
+    let most = 0;
+    const counting: typeof flow = {
+      ...flow,
+      evolve: (state, event) => {
+        foldedInTurn += 1;
+        most = Math.max(most, foldedInTurn);
+        return flow.evolve(state, event);
+      },
+    };
+    let isOver = false;
+    const turns = (async () => {
+      while (!isOver) {
+        foldedInTurn = 0;
+        await nextTurn();
+      }
+    })();
+    const { revision } = await new CommandHandler({ store }).load(counting, ids.flow);
+    isOver = true;
+    await turns;
+    assert.equal(revision, many + 2);
+    assert.ok(most <= 100, `${most} events were folded in one turn`);
+  });
+
+  it('is read once; then a command reads at most the events that its answer needs', async () => {
+    const { store } = await longFlow();
+    const service = new Service(store, { soleWriter: true });
+    const read = async (work: Promise<unknown>) => {
+      store.reads.length = 0;
+      await work;
+      return store.reads.map(([, revision]) => revision);
+    };
+    await service.handler.load(flow, ids.flow);
+    const { project: projectId, flow: flowId } = ids;
+    const schema = { flowSchema: { say: 'hello' } };
+    assert.deepEqual(await read(service.ok(createFlowVersion, { projectId, flowId }, { body: schema })), []);
+    assert.deepEqual(await read(service.ok(activateFlowVersion, { versionId: numberedVersion(17).data.id })), [10]);
+    assert.deepEqual(await read(service.ok(updateFlow, { flowId }, { body: { name: 'Nights' } })), [0]);
+    assert.deepEqual(await read(service.ok(updateFlow, { flowId }, { body: { description: null } })), [many + 5]);
+  });
+});
+
+function numberedVersion(number: number) {
+  const { type, data } = versionCreated(number);
+  return { type, data: { ...data, id: `${ids.flow}${String(number).padStart(8, '0')}` } };
+}
+
+async function longFlow(): Promise<{ store: AppendableEventStore }> {
+  const store = new AppendableEventStore();
+  const events = [...begunFlow(), ...numbers.map(numberedVersion)];
+  const origin = { actor: { keyId: 'key', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
+  const decide = () => E.right({ events: events as never, tenant: tenants.project });
+  const handled = await new CommandHandler({ store }).handle({ entity: flow, id: ids.flow, origin, decide });
+  assert.ok(E.isRight(handled));
+  return { store };
+}
