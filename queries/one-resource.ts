@@ -51,6 +51,6 @@ export function oneResource<Parameter extends string, Record>({
     reads: [collection.name],
     subject: { collection: collection.name, parameter, notFound },
     hasRevision: true,
-    answer: ({ subject: { value } }) => E.right({ body: value.record, revision: value.revision }),
+    answer: ({ subject: { record, head } }) => E.right({ body: record, revision: head.revision }),
   });
 }

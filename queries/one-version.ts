@@ -23,7 +23,10 @@ interface OneVersion<Document, Record> {
   readonly example: Json;
   readonly collection: { readonly name: string };
   /** What it is a version of. */
-  readonly of: { readonly collection: { readonly name: string }; readonly id: (version: Document) => string };
+  readonly of: {
+    readonly collection: { readonly name: string };
+    readonly id: (version: Omit<Document, 'record'>) => string;
+  };
 }
 
 type ById = { readonly versionId: string };
@@ -55,12 +58,12 @@ export function oneVersion<Document extends VersionDocument<Record>, Record>({
     subject: { collection: collection.name, parameter: 'versionId', notFound },
     hasRevision: true,
     answer: async ({ input: { versionId }, subject, documents }) => {
-      const whole = await documents.get<TenantDocument<object>>(of.collection.name, of.id(subject.value));
+      const whole = await documents.get<TenantDocument<object>>(of.collection.name, of.id(subject.head));
       // After it, so that the ETag is never newer than what stands beside it: an If-Match would undo unseen changes.
       const version = await documents.get<Document>(collection.name, versionId, 'fresh');
       if (whole === null || version === null)
         return E.left(failure(notFound, `Version ${versionId} is not there any more.`));
-      return E.right({ body: version.value.record, revision: whole.value.revision });
+      return E.right({ body: version.record, revision: whole.head.revision });
     },
   });
 }

@@ -5,7 +5,7 @@ import type { FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
-import { listPage, type PageInput, pageInput } from '#operations/paging.ts';
+import { listRecords, type PageInput, pageInput } from '#operations/paging.ts';
 import { type Query, query } from '#operations/query.ts';
 import type { Json } from '#src/json.ts';
 import { type ListOf, listOf } from './list-of.ts';
@@ -60,12 +60,11 @@ export function resourcesOf<Name extends string, Record>({
     paged: true,
     answer: async ({ input, subject, documents }) =>
       E.right(
-        await listPage(documents, {
+        await listRecords<Name, Record>(documents, {
           collection: collection.name,
           where: { [owner.parameter]: subject.id },
           input,
           name: member,
-          item: ({ value }: { value: { record: Record } }) => value.record,
         }),
       ),
   });

@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
-import { listPage, pageInput } from '#operations/paging.ts';
+import { listItems, listRecords, pageInput } from '#operations/paging.ts';
 import { type Query, query } from '#operations/query.ts';
 import type { DocumentValue } from '#read-store/read-store.ts';
 import type { Json } from '#src/json.ts';
@@ -25,7 +25,7 @@ interface ResourcesWithinReach<Name extends string, Record, Document extends Doc
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
-  /** The record in a document. Default: its member `record`. */
+  /** Makes the record of a document. Default: its member `record`, as it is stored. */
   readonly recordOf?: (document: Document) => Record;
   /** Indexed by what `withinReach` asks of each type of key that can have the scope. */
   readonly collection: { readonly name: string };
@@ -37,7 +37,7 @@ export function resourcesWithinReach<Name extends string, Record, Document exten
   record,
   path,
   example,
-  recordOf = recordIn,
+  recordOf,
   collection,
   ...told
 }: ResourcesWithinReach<Name, Record, Document>): Query<Page, Tenant, ListOf<Name, Record>> {
@@ -51,19 +51,18 @@ export function resourcesWithinReach<Name extends string, Record, Document exten
     reads: [collection.name],
     subject: null,
     paged: true,
-    answer: async ({ input, caller, documents }) =>
-      E.right(
-        await listPage(documents, {
-          collection: collection.name,
-          where: withinReach(caller),
-          input,
-          name: member,
-          item: ({ value }: { value: Document }) => recordOf(value),
-        }),
-      ),
+    answer: async ({ input, caller, documents }) => {
+      const list = { collection: collection.name, where: withinReach(caller), input, name: member };
+      if (recordOf === undefined) return E.right(await listRecords<Name, Record>(documents, list));
+      return E.right(
+        await listItems<Document, Name, Record>(
+          documents,
+          list,
+          async () =>
+            ({ value }) =>
+              recordOf(value),
+        ),
+      );
+    },
   });
-}
-
-function recordIn<Record>(document: DocumentValue): Record {
-  return (document as { readonly record: Record }).record;
 }

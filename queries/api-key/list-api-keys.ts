@@ -4,7 +4,7 @@ import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid } from '#domain/codecs.ts';
 import { examples } from '#domain/examples.ts';
 import { get } from '#operations/operation.ts';
-import { listPage, nextCursorOutput, pageInput } from '#operations/paging.ts';
+import { listItems, nextCursorOutput, pageInput } from '#operations/paging.ts';
 import { query } from '#operations/query.ts';
 import { type ApiKeyDocument, apiKeys } from '#projections/api-keys.ts';
 import { type ProjectDocument, projects } from '#projections/projects.ts';
@@ -27,15 +27,12 @@ export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.Type
   subject: { collection: projects.name, parameter: 'projectId', notFound: 'project-not-found' },
   paged: true,
   answer: async ({ input, subject, documents, keyUsage }) => {
-    const page = await listPage(documents, {
-      collection: apiKeys.name,
-      where: { projectId: subject.id },
-      input,
-      name: 'keys',
-      item: ({ value }: { value: ApiKeyDocument }) => value.record,
-    });
-    const lastUsed = await keyUsage.lastUsed(page.body.keys.map(({ id }) => id));
-    const keys = page.body.keys.map((key) => ({ ...key, lastUsedAt: lastUsed.get(key.id) ?? null }));
-    return E.right({ ...page, body: { ...page.body, keys } });
+    const list = { collection: apiKeys.name, where: { projectId: subject.id }, input, name: 'keys' } as const;
+    return E.right(
+      await listItems<ApiKeyDocument, 'keys', ApiKeyRecord>(documents, list, async (page) => {
+        const lastUsed = await keyUsage.lastUsed(page.map(({ id }) => id));
+        return ({ id, record }) => ({ ...record.parse(), lastUsedAt: lastUsed.get(id) ?? null });
+      }),
+    );
   },
 });

@@ -21,9 +21,9 @@ export const getCustomer = query<{ readonly organizationId: string }, CustomerDo
   reads: [customers.name],
   subject: { collection: customers.name, parameter: 'organizationId', notFound: 'customer-not-found' },
   hasRevision: true,
-  answer: async ({ subject: { id, value }, personalReader }) => {
+  answer: async ({ subject: { id, record, head }, personalReader }) => {
     const read = await personalReader([id]);
-    const body = customerRecord(value.record, (field, text) => read(id, field, text));
-    return E.right({ body, revision: value.revision });
+    const body = customerRecord(record.parse(), (field, text) => read(id, field, text));
+    return E.right({ body, revision: head.revision });
   },
 });

@@ -5,7 +5,7 @@ import { customerRecord } from '#domain/organization/customer.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
-import { listPage, pageInput } from '#operations/paging.ts';
+import { listItems, pageInput } from '#operations/paging.ts';
 import { query } from '#operations/query.ts';
 import { type CustomerDocument, customers } from '#projections/customers.ts';
 import { type ListOf, listOf } from '../list-of.ts';
@@ -27,18 +27,12 @@ export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'custo
   subject: null,
   paged: true,
   answer: async ({ input, caller, documents, personalReader }) => {
-    const page = await listPage(documents, {
-      collection: customers.name,
-      where: withinReach(caller),
-      input,
-      name: 'customers',
-      item: ({ value }: { value: CustomerDocument }) => value.record,
-    });
-    const sealed = page.body.customers;
-    const read = await personalReader(sealed.map(({ organizationId }) => organizationId));
-    const opened = sealed.map((record) =>
-      customerRecord(record, (field, text) => read(record.organizationId, field, text)),
+    const list = { collection: customers.name, where: withinReach(caller), input, name: 'customers' } as const;
+    return E.right(
+      await listItems<CustomerDocument, 'customers', CustomerRecord>(documents, list, async (page) => {
+        const read = await personalReader(page.map(({ id }) => id));
+        return ({ id, record }) => customerRecord(record.parse(), (field, text) => read(id, field, text));
+      }),
     );
-    return E.right({ ...page, body: { ...page.body, customers: opened } });
   },
 });

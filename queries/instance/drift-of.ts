@@ -4,7 +4,8 @@ import { type AgentProfileDocument, agentProfiles } from '#projections/agent-pro
 import { type FlowDocument, flows } from '#projections/flows.ts';
 import type { InstanceDocument } from '#projections/instances.ts';
 import { instances } from '#projections/instances.ts';
-import type { ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
 
 /** The read models that drift is told from. */
 export const driftReads = [flows.name, agentProfiles.name];

@@ -4,7 +4,7 @@ import { examples } from '#domain/examples.ts';
 import { OrganizationRecord, type SealedOrganization } from '#domain/organization/record.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
-import { listPage, nextCursorOutput, pageInput } from '#operations/paging.ts';
+import { listItems, nextCursorOutput, pageInput } from '#operations/paging.ts';
 import { query } from '#operations/query.ts';
 import { organizations } from '#projections/organizations.ts';
 
@@ -26,16 +26,13 @@ export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<
   subject: null,
   paged: true,
   answer: async ({ input, documents, personalReader }) => {
-    const page = await listPage(documents, {
-      collection: organizations.name,
-      where: {},
-      input,
-      name: 'organizations',
-      item: ({ value }: { value: SealedOrganization }) => value,
-    });
-    const sealed = page.body.organizations;
-    const read = await personalReader(sealed.filter(({ name }) => typeof name !== 'string').map(({ id }) => id));
-    const opened = sealed.map((record) => ({ ...record, name: read(record.id, 'name', record.name) }));
-    return E.right({ ...page, body: { ...page.body, organizations: opened } });
+    const list = { collection: organizations.name, where: {}, input, name: 'organizations' } as const;
+    return E.right(
+      await listItems<SealedOrganization, 'organizations', OrganizationRecord>(documents, list, async (page) => {
+        const sealed = page.filter(({ value: { name } }) => typeof name !== 'string');
+        const read = await personalReader(sealed.map(({ id }) => id));
+        return ({ id, value }) => ({ ...value, name: read(id, 'name', value.name) });
+      }),
+    );
   },
 });

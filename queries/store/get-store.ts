@@ -7,6 +7,7 @@ import { StoreRecord } from '#domain/store/record.ts';
 import { get } from '#operations/operation.ts';
 import { query } from '#operations/query.ts';
 import { type StoreDocument, stores } from '#projections/stores.ts';
+import type { EncodedJson } from '#src/encoded-json.ts';
 
 export const getStore = query<{ readonly store_id: string }, StoreDocument, StoreRecord>({
   name: 'get_store',
@@ -22,8 +23,8 @@ export const getStore = query<{ readonly store_id: string }, StoreDocument, Stor
   reads: [stores.name],
   subject: { collection: stores.name, parameter: 'store_id', notFound: 'store-not-found' },
   hasRevision: true,
-  answer: ({ input: { store_id }, subject: { value } }) =>
-    value.record === null
+  answer: ({ input: { store_id }, subject: { record, head } }) =>
+    head.listedIn === null
       ? E.left(failure('store-not-found', `There is no store ${store_id} that this key reaches.`))
-      : E.right({ body: value.record, revision: value.revision }),
+      : E.right({ body: record as EncodedJson<StoreRecord>, revision: head.revision }),
 });

@@ -33,6 +33,7 @@ import type {
 import { type Route, routesOf } from '#operations/routes.ts';
 import { scopeRefusal } from '#operations/scope-refusal.ts';
 import { ByteBudget, type ByteHold } from '#src/byte-budget.ts';
+import { jsonTextOf } from '#src/encoded-json.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { defaultLimitFactors, type LimitFactors } from './limit-levels.ts';
@@ -193,7 +194,7 @@ class HttpFace {
       exchange.ctx,
       outcome.right.status,
       answerFields(exchange, route, outcome.right),
-      outcome.right.body === undefined ? null : JSON.stringify(outcome.right.body),
+      outcome.right.body === undefined ? null : jsonTextOf(outcome.right.body),
     );
   }
 

@@ -3,7 +3,9 @@ import { type Failure, failure } from '#domain/failure.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
 import { reaches, type Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
-import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import { StoredDocument } from '#read-store/stored-document.ts';
+import type { EncodedJson } from '#src/encoded-json.ts';
 import type { Json } from '#src/json.ts';
 import type { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { decodeInput } from './decode-input.ts';
@@ -21,11 +23,8 @@ export interface QueryRuntime {
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
 }
 
-const noSubject: StoredDocument<Tenant> = {
-  id: '',
-  order: 0,
-  value: { organizationId: '', projectId: null, partnerId: null },
-};
+const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
+const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
 
 /** Makes a query callable by every face. */
 export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation {
@@ -71,7 +70,7 @@ async function execute(
   const { body, revision, nextCursor } = answer.right;
   return E.right({
     status: definition.http.status,
-    body: body as Json,
+    body: body as Json | EncodedJson,
     ...(revision === undefined ? {} : { revision }),
     ...(nextCursor === undefined ? {} : { nextCursor }),
   });
@@ -86,7 +85,7 @@ async function subjectOf(
   const id = parameters[subject.parameter] ?? '';
   const document = await documents.get<Tenant>(subject.collection, id);
   const hidden = isHiddenFrom(caller.keyType, scope);
-  if (document !== null && !hidden && reaches(caller, document.value)) return E.right(document);
+  if (document !== null && !hidden && reaches(caller, document.head)) return E.right(document);
   const kind = subject.notFound.replace('-not-found', '').replaceAll('-', ' ');
   return E.left(failure(subject.notFound, `There is no ${kind} ${id} that this key reaches.`));
 }

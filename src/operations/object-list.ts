@@ -3,8 +3,9 @@ import * as t from 'io-ts';
 import { describedAs, nullable, text, wholeNumber } from '#domain/codecs.ts';
 import type { Failure } from '#domain/failure.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { encodeObject } from '#src/encoded-json.ts';
 import { invalidInput } from './input-errors.ts';
-import { maxPageBytes } from './paging.ts';
+import { maxPageBytes, readInTurn } from './paging.ts';
 import type { QueryAnswer } from './query.ts';
 
 /** Items in a page at most, and without a `limit`: what OpenAI gives of files. */
@@ -41,7 +42,10 @@ export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<O
   });
 }
 
-/** What a project's list is made of. What was deleted keeps its place, so that a page may begin after it. */
+/**
+ * What a project's list is made of: the id of a document is that of its record. What was deleted keeps its place, so
+ * that a page may begin after it.
+ */
 export interface ListedDocument<Item> {
   readonly projectId: string | null;
   /** The project in whose list it stands; null once it was deleted. */
@@ -54,28 +58,24 @@ export interface ListedDocument<Item> {
  * A page of a project's objects, oldest first.
  * @returns invalid-input when `after` names nothing that was ever in the list
  */
-export async function listObjects<Item extends { readonly id: string }>(
+export async function listObjects<Item>(
   documents: ReadStore,
   collection: string,
   projectId: string,
   { after, limit = maxObjects }: ObjectListInput,
 ): Promise<E.Either<Failure, QueryAnswer<ObjectList<Item>>>> {
   const place = after === undefined ? null : await documents.get<ListedDocument<Item>>(collection, after);
-  if (after !== undefined && place?.value.projectId !== projectId) return E.left(unknownPlace);
-  const page = await documents.list<ListedDocument<Item>>(
-    collection,
-    { listedIn: projectId },
-    { limit, maxBytes: maxPageBytes, ...(place === null ? {} : { after: place }) },
-  );
-  const data = page.documents.flatMap(({ value }) => value.record ?? []);
+  if (after !== undefined && place?.head.projectId !== projectId) return E.left(unknownPlace);
+  const request = { limit, maxBytes: maxPageBytes, ...(place === null ? {} : { after: place }) };
+  const page = await readInTurn<ListedDocument<Item>>(documents, collection, { listedIn: projectId }, request);
   return E.right({
-    body: {
+    body: encodeObject({
       object: 'list',
-      data,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
+      data: page.documents.map(({ record }) => record),
+      first_id: page.documents[0]?.id ?? null,
+      last_id: page.documents.at(-1)?.id ?? null,
       has_more: page.next !== null,
-    },
+    }),
   });
 }
 

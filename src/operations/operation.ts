@@ -5,6 +5,7 @@ import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import type { ByteHold } from '#src/byte-budget.ts';
+import type { EncodedJson } from '#src/encoded-json.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -115,8 +116,8 @@ export interface OperationRequest {
 /** A success. */
 export interface Answer {
   readonly status: 200 | 201 | 204;
-  /** The JSON value; undefined for no content. */
-  readonly body: Json | undefined;
+  /** The JSON value, or its text; undefined for no content. */
+  readonly body: Json | EncodedJson | undefined;
   /** For the ETag. */
   readonly revision?: number;
   /** For `Switchyard-Position`. */

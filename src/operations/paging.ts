@@ -1,12 +1,19 @@
 import * as t from 'io-ts';
 import { describedAs, wholeNumber } from '#domain/codecs.ts';
-import type { DocumentValue, PageKey, ReadStore, StoredDocument, Where } from '#read-store/read-store.ts';
+import type { DocumentValue, Page, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+import { type EncodedJson, encodeJson, encodeObject } from '#src/encoded-json.ts';
+import { TurnBudget } from '#src/turn-budget.ts';
 import type { QueryAnswer } from './query.ts';
 
 /** Items in a page at most, and without a `limit`. */
 export const maxPageItems = 1_000;
 /** Stored bytes in a page at most. */
-export const maxPageBytes = 8 * 1024 * 1024;
+export const maxPageBytes = 2 * 1024 * 1024;
+/** Characters of documents that all lists together handle between two turns of the event loop. */
+const turns = new TurnBudget(128 * 1024);
+/** How many a page is taken to have before it is read: so many pages begin in one turn at most. */
+const expectedCharacters = 64 * 1024;
 
 const cursorForm = /^(\d{1,16})\.([0-9a-zA-Z_-]{1,200})$/;
 
@@ -52,26 +59,84 @@ export interface PageInput {
   readonly cursor?: PageKey | undefined;
 }
 
-/** One page of documents, oldest first, as a list answers it. @param name the member that holds the items */
-export async function listPage<Value extends DocumentValue, Name extends string, Item>(
+/** What a list is made of. */
+interface ListedPage<Name extends string> {
+  readonly collection: string;
+  readonly where: Where;
+  readonly input: PageInput;
+  /** The member of the answer that holds the items. */
+  readonly name: Name;
+}
+
+/** A page of items, as a list answers it. */
+type PageBody<Name extends string, Item> = Record<Name, ReadonlyArray<Item>> & { nextCursor?: string };
+
+/** One page of documents' records, oldest first, just as they are stored: nothing of them is parsed. */
+export async function listRecords<Name extends string, Item>(
   documents: ReadStore,
-  list: {
-    readonly collection: string;
-    readonly where: Where;
-    readonly input: PageInput;
-    readonly name: Name;
-    readonly item: (document: StoredDocument<Value>) => Item;
-  },
-): Promise<QueryAnswer<Record<Name, ReadonlyArray<Item>> & { nextCursor?: string }>> {
-  const { limit = maxPageItems, cursor } = list.input;
-  const page = await documents.list<Value>(list.collection, list.where, {
-    limit,
-    maxBytes: maxPageBytes,
-    ...(cursor === undefined ? {} : { after: cursor }),
-  });
-  // A computed member's type is wider than its name.
-  const items = { [list.name]: page.documents.map(list.item) } as unknown as Record<Name, ReadonlyArray<Item>>;
-  if (page.next === null) return { body: items };
-  const nextCursor = encodeCursor(page.next);
-  return { body: { ...items, nextCursor }, nextCursor };
+  list: ListedPage<Name>,
+): Promise<QueryAnswer<PageBody<Name, Item>>> {
+  const page = await readPage<{ readonly record: Item }>(documents, list);
+  return pageAnswer(
+    list.name,
+    page.documents.map(({ record }) => record),
+    page.next,
+  );
+}
+
+/**
+ * One page of items that are made of documents, oldest first.
+ * @param itemOf what makes an item, once all that the page's items need is there
+ */
+export async function listItems<Value extends DocumentValue, Name extends string, Item>(
+  documents: ReadStore,
+  list: ListedPage<Name>,
+  itemOf: (page: ReadonlyArray<StoredDocument<Value>>) => Promise<(document: StoredDocument<Value>) => Item>,
+): Promise<QueryAnswer<PageBody<Name, Item>>> {
+  const page = await readPage<Value>(documents, list);
+  return pageAnswer(list.name, await encodeItems(page.documents, await itemOf(page.documents)), page.next);
+}
+
+async function readPage<Value extends DocumentValue>(
+  documents: ReadStore,
+  { collection, where, input: { limit = maxPageItems, cursor } }: ListedPage<string>,
+): Promise<Page<Value>> {
+  const after = cursor === undefined ? {} : { after: cursor };
+  return readInTurn(documents, collection, where, { limit, maxBytes: maxPageBytes, ...after });
+}
+
+/** Reads a page of documents when it is its turn: twenty that are asked for at once leave room for others. */
+export async function readInTurn<Value extends DocumentValue>(
+  documents: ReadStore,
+  collection: string,
+  where: Where,
+  request: PageRequest,
+): Promise<Page<Value>> {
+  await turns.take(expectedCharacters);
+  const page = await documents.list<Value>(collection, where, request);
+  turns.spend(page.documents.reduce((sum, { text }) => sum + text.length, -expectedCharacters));
+  return page;
+}
+
+/** Lets others have their turn in between: parsing and encoding a whole page takes tens of milliseconds. */
+async function encodeItems<Value extends DocumentValue, Item>(
+  documents: ReadonlyArray<StoredDocument<Value>>,
+  itemOf: (document: StoredDocument<Value>) => Item,
+): Promise<ReadonlyArray<EncodedJson<Item>>> {
+  const items: EncodedJson<Item>[] = [];
+  for (const document of documents) {
+    await turns.take(document.text.length);
+    items.push(encodeJson(itemOf(document)));
+  }
+  return items;
+}
+
+function pageAnswer<Name extends string, Item>(
+  name: Name,
+  items: ReadonlyArray<EncodedJson<Item>>,
+  next: PageKey | null,
+): QueryAnswer<PageBody<Name, Item>> {
+  if (next === null) return { body: encodeObject({ [name]: items }) };
+  const nextCursor = encodeCursor(next);
+  return { body: encodeObject({ [name]: items, nextCursor }), nextCursor };
 }

@@ -4,7 +4,9 @@ import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
-import type { ProjectionStatus, ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+import type { EncodedJson } from '#src/encoded-json.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import type { PersonalData } from '#src/subject-keys/personal-data.ts';
 import type { HttpLine, Plane } from './operation.ts';
@@ -25,9 +27,9 @@ export interface QueryContext<Input, Subject extends object> {
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
 }
 
-/** A query's success: the JSON value, and for one resource its revision, for a page where the next begins. */
+/** A query's success: the JSON value or its text, and for one resource its revision, for a page where the next begins. */
 export interface QueryAnswer<Output> {
-  readonly body: Output;
+  readonly body: Output | EncodedJson<Output>;
   readonly revision?: number;
   readonly nextCursor?: string;
 }

@@ -1,4 +1,5 @@
-import type { DocumentValue, PageKey, ReadStore, StoredDocument, Where } from '#read-store/read-store.ts';
+import type { DocumentValue, PageKey, ReadStore, Where } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
 
 const pageItems = 500;
 const pageBytes = 4 * 1024 * 1024;

@@ -1,13 +1,6 @@
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
-import type {
-  DocumentValue,
-  Page,
-  PageRequest,
-  ProjectionStatus,
-  ReadStore,
-  StoredDocument,
-  Where,
-} from '#read-store/read-store.ts';
+import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /**

@@ -2,6 +2,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { heapBytes, mostHeapBytes } from '#read-store/heap-bytes.ts';
 import { type AnyProjection, handlerOf, removalOf } from '#read-store/projection.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
+import { recordLast } from '#read-store/stored-document.ts';
 import { WhereIndex } from '#read-store/where-index.ts';
 
 /** How many documents a fold may remember between two commits, and how many bytes of memory, by estimate. */
@@ -214,7 +215,7 @@ export class Fold {
 /** A document as JSON text; none for one that is not there. @throws Error for what JSON cannot hold */
 function textOf(id: string, value: DocumentValue | null): string {
   if (value === null) return '';
-  const text: unknown = JSON.stringify(value);
+  const text: unknown = JSON.stringify(recordLast(value));
   if (typeof text !== 'string') throw new Error(`Document ${id} is a ${typeof value}, which JSON cannot hold.`);
   return text;
 }

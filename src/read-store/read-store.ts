@@ -1,15 +1,8 @@
+import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { Json } from '#src/json.ts';
 
 /** What a projection keeps: a JSON object. Free-form JSON inside it may be deep. */
 export type DocumentValue = object;
-
-/** A document with what the store keeps beside it. */
-export interface StoredDocument<Value extends DocumentValue = DocumentValue> {
-  readonly id: string;
-  /** The position of the event that created it: lists are in this order, then by id. */
-  readonly order: number;
-  readonly value: Value;
-}
 
 /** Equality on the fields of one declared index. */
 export type Where = Readonly<Record<string, string | number | boolean | null>>;
@@ -92,7 +85,7 @@ export type DocumentWrite =
       readonly id: string;
       readonly order: number;
       readonly value: DocumentValue;
-      /** `value` as JSON text, which is what is stored. */
+      /** `recordLast(value)` as JSON text, which is what is stored. */
       readonly body: string;
       readonly position: number;
     }

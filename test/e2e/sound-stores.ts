@@ -7,7 +7,7 @@ import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstore
 import { upcastWith } from '#event-store/upcasting.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
-import type { StoredDocument } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { SharedStores } from '#test/support/engines.ts';
 import { startEventsTool, toolEnded } from '#test/support/events-tool.ts';
 import { ReadModel } from '#test/support/read-model.ts';

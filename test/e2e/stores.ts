@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { projections } from '#projections/table.ts';
-import type { PageKey, ReadStore, StoredDocument } from '#read-store/read-store.ts';
+import type { PageKey, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
 
 /** An event as it lies in the file, with its place in the log. */
 export type LoggedEvent = StoredEvent & { readonly position: number };

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { filledOnly } from '#read-store/filled-read-store.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import { StoredDocument } from '#read-store/stored-document.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
-const flow = { id: 'cflow001', order: 1, value: {} };
+const flow = new StoredDocument('cflow001', 1, '{}');
 
 const documents: ReadStore = {
   get: async () => flow as never,

@@ -1,7 +1,8 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projections } from '#projections/table.ts';
 import { type AnyProjection, handlerOf, removalOf } from '#read-store/projection.ts';
-import type { DocumentValue, Page, PageRequest, ReadStore, StoredDocument, Where } from '#read-store/read-store.ts';
+import type { DocumentValue, Page, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
+import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
 
 const fits = (value: DocumentValue, where: Where) =>
   Object.entries(where).every(([field, wanted]) => (value as Record<string, unknown>)[field] === wanted);
@@ -30,7 +31,7 @@ export class ReadModel implements ReadStore {
       .filter(({ value }) => fits(value, where))
       .sort((a, b) => a.order - b.order || (a.id < b.id ? -1 : 1))
       .filter(({ order, id }) => !after || order > after.order || (order === after.order && id > after.id));
-    const documents = all.slice(0, limit) as StoredDocument<Value>[];
+    const documents = all.slice(0, limit) as unknown as StoredDocument<Value>[];
     const last = all.length > limit ? documents.at(-1) : undefined;
     return { documents, next: last === undefined ? null : { order: last.order, id: last.id } };
   }
@@ -64,7 +65,8 @@ export class ReadModel implements ReadStore {
       const before = documents.get(id);
       const value = handler(before?.value ?? null, event, id);
       if (value === null) documents.delete(id);
-      else documents.set(id, { id, order: before?.order ?? event.position, value });
+      else
+        documents.set(id, new StoredDocument(id, before?.order ?? event.position, JSON.stringify(recordLast(value))));
     }
   }
 }

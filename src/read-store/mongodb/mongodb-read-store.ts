@@ -14,9 +14,9 @@ import type {
   PageRequest,
   ProjectionStatus,
   ReadStore,
-  StoredDocument,
   Where,
 } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { PositionsReader, ToldPositions } from '#read-store/told-positions.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Unavailable } from '#src/unavailable.ts';

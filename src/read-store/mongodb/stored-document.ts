@@ -1,13 +1,7 @@
 import { type IndexDescription, Long } from 'mongodb';
 import { declaredIndex } from '#read-store/indexes.ts';
-import type {
-  DocumentValue,
-  DocumentWrite,
-  FoldedDocument,
-  Indexes,
-  StoredDocument,
-  Where,
-} from '#read-store/read-store.ts';
+import type { DocumentValue, DocumentWrite, FoldedDocument, Indexes, Where } from '#read-store/read-store.ts';
+import { StoredDocument } from '#read-store/stored-document.ts';
 import { indexedField } from '#read-store/where-index.ts';
 
 /** What an index can hold; an object or a list is kept as an empty object, which equals nothing that is asked for. */
@@ -100,7 +94,7 @@ export function storedDocument<Value extends DocumentValue>({
   _id,
   state,
 }: DocumentRecord<number>): StoredDocument<Value> | null {
-  return state.order === null ? null : { id: _id, order: state.order, value: JSON.parse(state.body) };
+  return state.order === null ? null : new StoredDocument(_id, state.order, state.body);
 }
 
 function indexedValue(value: unknown): IndexedValue {

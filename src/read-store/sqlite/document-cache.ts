@@ -1,36 +1,34 @@
-import type { StoredDocument } from '#read-store/read-store.ts';
+import { LRUCache } from 'lru-cache';
+import type { DocumentValue } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+
+/** A document of any type: who asks knows which. */
+type KeptDocument = Pick<StoredDocument, 'id' | 'text'>;
 
 /**
  * Documents read since the read models last moved. A point read takes the file's locks, which costs more than finding
- * the row; whoever is told of each commit can spare most of that while nothing is written.
+ * the row; a reader that learns of each commit can spare most of that while nothing is written.
  */
 export class DocumentCache {
-  readonly #documents = new Map<string, StoredDocument>();
-  readonly #maxCharacters: number;
-  #characters = 0;
+  readonly #documents: LRUCache<string, KeptDocument>;
 
-  /** @param maxCharacters of JSON text held at most; when it is full, it begins anew */
+  /** @param maxCharacters of JSON text held at most; what was not used for longest makes room */
   constructor(maxCharacters = 16 * 1024 * 1024) {
-    this.#maxCharacters = maxCharacters;
+    this.#documents = new LRUCache({ maxSize: maxCharacters, sizeCalculation: ({ text }) => text.length });
   }
 
-  get(collection: string, id: string): StoredDocument | undefined {
-    return this.#documents.get(keyOf(collection, id));
+  get<Value extends DocumentValue>(collection: string, id: string): StoredDocument<Value> | undefined {
+    return this.#documents.get(keyOf(collection, id)) as StoredDocument<Value> | undefined;
   }
 
-  /** @param characters the length of its JSON text */
-  keep(collection: string, document: StoredDocument, characters: number): void {
-    if (this.#characters + characters > this.#maxCharacters) this.clear();
-    if (characters > this.#maxCharacters) return;
+  /** Keeps a document, unless it is larger than the cache. */
+  keep(collection: string, document: KeptDocument): void {
     this.#documents.set(keyOf(collection, document.id), document);
-    this.#characters += characters;
   }
 
   /** Forgets everything: the read models have moved. */
   clear(): void {
-    if (this.#documents.size === 0) return;
-    this.#documents.clear();
-    this.#characters = 0;
+    if (this.#documents.size > 0) this.#documents.clear();
   }
 }
 

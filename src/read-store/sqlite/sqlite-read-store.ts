@@ -7,12 +7,12 @@ import type {
   PageRequest,
   ProjectionStatus,
   ReadStore,
-  StoredDocument,
   Where,
 } from '#read-store/read-store.ts';
 import { DocumentCache } from '#read-store/sqlite/document-cache.ts';
 import * as table from '#read-store/sqlite/document-table.ts';
 import { guarded, ReadStoreDamaged } from '#read-store/sqlite/read-store-file.ts';
+import { StoredDocument } from '#read-store/stored-document.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /** How often it is checked whether the file is still the one that is open: the writer may have set it aside. */
@@ -79,8 +79,8 @@ class SqliteReadStore implements ReadStore {
     id: string,
     fresh?: 'fresh',
   ): Promise<StoredDocument<Value> | null> {
-    const known = fresh === undefined ? this.#cache?.get(collection, id) : undefined;
-    if (known !== undefined && !this.#closed) return known as StoredDocument<Value>;
+    const known = fresh === undefined ? this.#cache?.get<Value>(collection, id) : undefined;
+    if (known !== undefined && !this.#closed) return known;
     return this.#reading((open) => this.#get(open, collection, id));
   }
 
@@ -115,8 +115,8 @@ class SqliteReadStore implements ReadStore {
     const row = current.get.get(id, current.collection) as { generation: number; ord: number | null; body: string };
     if (row?.generation !== current.generation) return this.#get(moved(open, collection), collection, id);
     if (row.ord === null) return null;
-    const document = { id, order: row.ord, value: JSON.parse(row.body) };
-    this.#cache?.keep(collection, document, row.body.length);
+    const document = new StoredDocument<Value>(id, row.ord, row.body);
+    this.#cache?.keep(collection, document);
     return document;
   }
 
@@ -134,7 +134,7 @@ class SqliteReadStore implements ReadStore {
       if (last !== undefined && (documents.length === page.limit || bytes > page.maxBytes)) {
         return { documents, next: { order: last.order, id: last.id } };
       }
-      documents.push({ id: row.id, order: row.ord, value: JSON.parse(row.body) });
+      documents.push(new StoredDocument(row.id, row.ord, row.body));
     }
     return { documents, next: null };
   }

@@ -1,25 +1,30 @@
 import assert from 'node:assert/strict';
 import { DocumentCache } from '#read-store/sqlite/document-cache.ts';
+import { StoredDocument } from '#read-store/stored-document.ts';
 
-const document = (id: string) => ({ id, order: 1, value: { id } });
+const document = (id: string, characters = 10) => new StoredDocument(id, 1, JSON.stringify('x'.repeat(characters - 2)));
 
 describe('document cache', () => {
   it('gives what was kept, by collection and id, until it is cleared', () => {
     const cache = new DocumentCache();
-    cache.keep('flows', document('a'), 10);
-    assert.deepEqual(cache.get('flows', 'a'), document('a'));
+    const kept = document('a');
+    cache.keep('flows', kept);
+    assert.equal(cache.get('flows', 'a'), kept);
     assert.equal(cache.get('projects', 'a'), undefined);
     cache.clear();
     assert.equal(cache.get('flows', 'a'), undefined);
   });
 
-  it('begins anew when it is full, and keeps nothing larger than itself', () => {
-    const cache = new DocumentCache(20);
-    cache.keep('flows', document('a'), 15);
-    cache.keep('flows', document('b'), 15);
-    assert.equal(cache.get('flows', 'a'), undefined);
-    assert.deepEqual(cache.get('flows', 'b'), document('b'));
-    cache.keep('flows', document('c'), 21);
-    assert.equal(cache.get('flows', 'c'), undefined);
+  it('makes room by what was not used for longest, and keeps nothing larger than itself', () => {
+    const cache = new DocumentCache(30);
+    cache.keep('flows', document('a', 15));
+    cache.keep('flows', document('b', 15));
+    cache.get('flows', 'a');
+    cache.keep('flows', document('c', 15));
+    cache.keep('flows', document('d', 31));
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].map((id) => cache.get('flows', id) !== undefined),
+      [true, false, true, false],
+    );
   });
 });
