@@ -18,12 +18,12 @@ COPY commands commands
 COPY projections projections
 COPY queries queries
 COPY src src
-RUN install --directory --owner=1000 --group=1000 --mode=700 /data
-# Temporary files go to the volume too: /tmp may be memory, and uploads are large.
-ENV HOST=0.0.0.0 DATA_DIR=/data TMPDIR=/data
-VOLUME /data
+RUN install --directory --owner=1000 --group=1000 --mode=700 /data /spool
+# Uploads wait on a volume of their own: /tmp may be memory, and they must not fill the one of the log.
+ENV HOST=0.0.0.0 DATA_DIR=/data SPOOL_DIR=/spool TMPDIR=/spool
+VOLUME /data /spool
 EXPOSE 8080
-# Only /data is written to: the rest may be read-only.
+# Only /data and /spool are written to: the rest may be read-only.
 USER 1000:1000
 HEALTHCHECK --interval=5s --timeout=4s --start-period=90s --retries=3 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`, { signal: AbortSignal.timeout(3000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/main.ts"]

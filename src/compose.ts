@@ -40,6 +40,7 @@ import { checkpointsOf, type OpenCheckpoints } from './open-checkpoints.ts';
 import { openEventStore } from './open-event-store.ts';
 import { type OpenGateway, openGateway } from './open-gateway.ts';
 import { openReadStore } from './open-read-store.ts';
+import { openSpools } from './open-spools.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { reachedAtStart } from './reached-at-start.ts';
 import { readinessOf } from './readiness.ts';
@@ -136,7 +137,7 @@ async function openMeteredGateway(
 ): Promise<OpenGateway> {
   const metering = openMetering({ registry: metrics.registry, events, node, log });
   opened.defer(() => metering.close());
-  const gateway = await openGateway(config, log, metering.usage);
+  const gateway = await openGateway(config, log, metering.usage, openSpools(config, metrics));
   opened.defer(() => gateway.close());
   return gateway;
 }

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultBodyByteLimits } from '#http/body-bytes.ts';
@@ -5,6 +6,7 @@ import { defaultLimitFactor, type LimitFactors } from '#http/limit-levels.ts';
 import { type LogLevel, logLevels } from '#http/log.ts';
 import type { ByteLimits } from '#src/byte-budget.ts';
 import { StartFailure } from '#src/start-failure.ts';
+import { defaultSpoolByteLimits } from './gateway/spool-limits.ts';
 
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
 export type Role = (typeof roles)[number];
@@ -47,6 +49,8 @@ export interface Config {
   readonly eventStore: EventStoreConfig;
   readonly readStore: ReadStoreConfig;
   readonly blobStore: BlobStoreConfig;
+  /** Where uploads are spooled to; absolute. */
+  readonly spoolDir: string;
   /** The first admin key on an empty store; null to make one. Never logged. */
   readonly bootstrapApiKey: string | null;
   readonly gatewayConfig: string | null;
@@ -64,6 +68,10 @@ export interface Limits {
   readonly maxAudioBytes: number;
   /** What bodies hold in memory at once. */
   readonly bodies: ByteLimits;
+  /** What the files of spools hold at once. */
+  readonly spools: ByteLimits;
+  /** What must stay free on each volume that is written to; null for 1 GiB or 5% of it, whichever is smaller. */
+  readonly minFreeBytes: number | null;
   /** Requests of one project in a minute at most; null for no limit. */
   readonly requestsPerMinute: number | null;
   /** How many times as many its organization and its partner have. */
@@ -105,6 +113,7 @@ export function readConfig(environment: Environment): Config {
     dataDir,
     eventStore,
     readStore,
+    spoolDir: resolve(given(environment, 'SPOOL_DIR') ?? tmpdir()),
     blobStore: blobStoreOf(environment, dataDir, readStore),
     bootstrapApiKey: bootstrapApiKeyOf(environment),
     gatewayConfig: given(environment, 'GATEWAY_CONFIG') ?? null,
@@ -114,6 +123,11 @@ export function readConfig(environment: Environment): Config {
       maxJsonBytes: wholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
       maxAudioBytes: wholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
       bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
+      spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),
+      minFreeBytes:
+        given(environment, 'MIN_FREE_BYTES') === undefined
+          ? null
+          : wholeNumber(environment, 'MIN_FREE_BYTES', 1024 * 1024 * 1024, 0, mostBytes),
       requestsPerMinute:
         given(environment, 'REQUESTS_PER_MINUTE') === undefined
           ? null
@@ -143,12 +157,13 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
+const mostBytes = 64 * 1024 * 1024 * 1024 * 1024;
+
 /** A limit for the node, and one for each project under the same name with `_PER_PROJECT`. */
 function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLimits): ByteLimits {
-  const most = 64 * 1024 * 1024 * 1024 * 1024;
   return {
-    maxBytesPerProject: wholeNumber(environment, `${name}_PER_PROJECT`, byDefault.maxBytesPerProject, 1_024, most),
-    maxBytes: wholeNumber(environment, name, byDefault.maxBytes, 1_024, most),
+    maxBytesPerProject: wholeNumber(environment, `${name}_PER_PROJECT`, byDefault.maxBytesPerProject, 1_024, mostBytes),
+    maxBytes: wholeNumber(environment, name, byDefault.maxBytes, 1_024, mostBytes),
   };
 }
 

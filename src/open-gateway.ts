@@ -6,6 +6,7 @@ import type { Usage } from './gateway/call-record.ts';
 import { decodeConfiguration, type GatewayConfiguration } from './gateway/configuration.ts';
 import { ConfigurationFile } from './gateway/configuration-file.ts';
 import { Gateway } from './gateway/gateway.ts';
+import type { SpoolFolder } from './gateway/spool-folder.ts';
 
 /** The gateway, running. */
 export interface OpenGateway {
@@ -18,16 +19,21 @@ export interface OpenGateway {
 /**
  * Opens the gateway on the file that `GATEWAY_CONFIG` names, or on the built-in sandbox.
  * @param usage takes the records of calls
+ * @param spools keeps uploads that are too large for memory
  * @throws StartFailure for a configuration that is not valid
  */
-export async function openGateway({ gatewayConfig, dataDir }: Config, log: Logger, usage: Usage): Promise<OpenGateway> {
+export async function openGateway(
+  { gatewayConfig }: Config,
+  log: Logger,
+  usage: Usage,
+  spools: SpoolFolder,
+): Promise<OpenGateway> {
   const file = gatewayConfig === null ? null : new ConfigurationFile(gatewayConfig, process.env, log);
   const gateway = new Gateway({
     configuration: file === null ? sandboxOnly() : await file.load(),
     environment: process.env,
     usage,
-    // The folder is there, is this node's alone, and is no disk in memory, as that for temporary files may be.
-    temporaryFolder: dataDir,
+    spools,
   });
   if (file === null) log.info('no GATEWAY_CONFIG: the sandbox answers, and no model');
   file?.watch((configuration) => gateway.configure(configuration));

@@ -6,6 +6,7 @@ import type { GatewayConfiguration, ProviderConfiguration } from './configuratio
 import type { Provider } from './provider.ts';
 import { openProvider } from './providers/open-provider.ts';
 import type { RelayMeans } from './relay.ts';
+import type { SpoolFolder } from './spool-folder.ts';
 
 /** What a configuration makes: calls hold on to the one that they began with. */
 export interface Served {
@@ -22,7 +23,7 @@ export interface GatewayOptions {
   /** From 0 to 1, 1 excluded. Default `Math.random`. */
   readonly random?: () => number;
   /** Where uploads are kept that are too large for memory. */
-  readonly temporaryFolder: string;
+  readonly spools: SpoolFolder;
 }
 
 interface Opened {
@@ -34,7 +35,7 @@ interface Opened {
 /** The gateway's running parts: what is configured, the connections, and what is known of the targets. */
 export class Gateway {
   readonly means: RelayMeans;
-  readonly temporaryFolder: string;
+  readonly spools: SpoolFolder;
   /** One through all configurations. */
   readonly limits: CallLimits;
   readonly #breaker = new CircuitBreaker();
@@ -44,9 +45,9 @@ export class Gateway {
   /** Of earlier configurations, those that calls still run with. */
   readonly #retired = new Set<Served>();
 
-  constructor({ configuration, environment, usage, random = Math.random, temporaryFolder }: GatewayOptions) {
+  constructor({ configuration, environment, usage, random = Math.random, spools }: GatewayOptions) {
     this.means = { breaker: this.#breaker, usage, random };
-    this.temporaryFolder = temporaryFolder;
+    this.spools = spools;
     this.#environment = environment;
     this.limits = new CallLimits(configuration.limits);
     this.#served = this.#open(configuration);

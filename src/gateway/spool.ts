@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import type { Failure } from '#domain/failure.ts';
 import { heldBytesOf } from '#http/body-bytes.ts';
 import type { ByteHold } from '#src/byte-budget.ts';
+import { diskFull, isDiskFull } from '#src/disk-full.ts';
+import { spoolShortageFailure } from './spool-limits.ts';
 import type { StoredBody } from './transport.ts';
 import { passedThrough } from './upload-garbage.ts';
 
@@ -16,10 +17,14 @@ const pieceBytes = 128 * 1024;
 export type Piece = { readonly start: number; readonly end: number } | Buffer;
 
 export interface SpoolOptions {
-  /** Where its file is made. */
-  readonly folder: string;
+  /** Makes the file for what is too much for memory. */
+  readonly makeFile: () => Promise<FileHandle>;
   /** Counts its bytes as they arrive: those that have gone to the file are given back. */
   readonly memory: ByteHold;
+  /** Counts its bytes in the file; released when it is closed. */
+  readonly disk: ByteHold;
+  /** Why there is no room in files for so many bytes more; null where there is. */
+  readonly shortageOf: (bytes: number) => Promise<Failure | null>;
 }
 
 /**
@@ -27,18 +32,27 @@ export interface SpoolOptions {
  * once it is open, so that nothing is left of it whatever happens to the process.
  */
 export class Spool {
-  readonly #folder: string;
-  readonly #inMemory: ByteHold;
+  readonly #options: SpoolOptions;
   readonly #memory: Buffer[] = [];
   #memoryLength = 0;
   #file: FileHandle | null = null;
   #fileLength = 0;
   #waiting: Buffer[] = [];
   #waitingLength = 0;
+  #refusal: Failure | null = null;
 
-  constructor({ folder, memory }: SpoolOptions) {
-    this.#folder = folder;
-    this.#inMemory = memory;
+  constructor(options: SpoolOptions) {
+    this.#options = options;
+  }
+
+  /** Why not all of it could be kept; null as long as all could. */
+  get refusal(): Failure | null {
+    return this.#refusal;
+  }
+
+  /** Whether an upload of so many bytes could be kept now. @returns why not; null where it could */
+  async shortageOf(bytes: number): Promise<Failure | null> {
+    return bytes <= memoryBytes ? null : this.#options.shortageOf(bytes - memoryBytes);
   }
 
   /** Bytes so far. */
@@ -46,22 +60,25 @@ export class Spool {
     return this.#memoryLength + this.#fileLength + this.#waitingLength;
   }
 
-  /** Takes bytes; resolves when there is room for more. */
-  async write(chunk: Buffer): Promise<void> {
+  /**
+   * Takes bytes; resolves when there is room for more.
+   * @returns false when there is no room for these: `refusal` says why, and nothing more is taken
+   */
+  async write(chunk: Buffer): Promise<boolean> {
     if (this.#memoryLength + chunk.length <= memoryBytes && this.#file === null && this.#waitingLength === 0) {
       this.#memory.push(chunk);
       this.#memoryLength += chunk.length;
-      return;
+      return true;
     }
     this.#waiting.push(chunk);
     this.#waitingLength += chunk.length;
     passedThrough(chunk.length);
-    if (this.#waitingLength >= pieceBytes) await this.#writeOut();
+    return this.#waitingLength < pieceBytes || this.#writeOut();
   }
 
-  /** Everything has come. */
-  async finish(): Promise<void> {
-    if (this.#waitingLength > 0) await this.#writeOut();
+  /** Everything has come. @returns false when there is no room for the last of it */
+  async finish(): Promise<boolean> {
+    return this.#waitingLength === 0 || this.#writeOut();
   }
 
   /** A body made of pieces of this one; it can be read any number of times. */
@@ -78,9 +95,29 @@ export class Spool {
     const file = this.#file;
     this.#file = null;
     await file?.close();
+    this.#options.disk.release();
   }
 
-  async #writeOut(): Promise<void> {
+  /** @returns false when there is no room for what waits */
+  async #writeOut(): Promise<boolean> {
+    const bytes = this.#waitingLength;
+    this.#refusal ??= (await this.#options.shortageOf(bytes)) ?? this.#take(bytes);
+    if (this.#refusal !== null) return false;
+    try {
+      await this.#writeToFile();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      this.#refusal = diskFull;
+    }
+    return this.#refusal === null;
+  }
+
+  #take(bytes: number): Failure | null {
+    const shortage = this.#options.disk.take(bytes);
+    return shortage === null ? null : spoolShortageFailure(shortage);
+  }
+
+  async #writeToFile(): Promise<void> {
     const file = this.#file ?? (await this.#openFile());
     let waiting: ReadonlyArray<Buffer> = this.#waiting;
     const held = waiting.reduce((sum, piece) => sum + heldBytesOf(piece), 0);
@@ -92,14 +129,12 @@ export class Spool {
       this.#fileLength += bytesWritten;
       waiting = without(waiting, bytesWritten);
     }
-    this.#inMemory.giveBack(held);
+    this.#options.memory.giveBack(held);
   }
 
   async #openFile(): Promise<FileHandle> {
-    const path = join(this.#folder, `switchyard-upload-${randomUUID()}`);
-    const file = await open(path, 'wx+', 0o600);
+    const file = await this.#options.makeFile();
     this.#file = file;
-    await unlink(path);
     return file;
   }
 

@@ -11,7 +11,7 @@ import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from './
 import { prepareRequests } from './prepared-requests.ts';
 import type { ProviderTranscription } from './provider.ts';
 import { relay } from './relay.ts';
-import { type Piece, Spool } from './spool.ts';
+import type { Piece, Spool } from './spool.ts';
 
 /** An upload as it was sent. */
 interface Upload {
@@ -22,7 +22,7 @@ interface Upload {
 
 /** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
 export async function transcribe(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
-  const spool = new Spool({ folder: call.gateway.temporaryFolder, memory: call.body });
+  const spool = call.gateway.spools.open(call.caller.projectId, call.body);
   try {
     const upload = await receive(call, spool, limits);
     return E.isLeft(upload) ? upload.left : await relayUpload(call, upload.right);
@@ -43,20 +43,22 @@ async function receive(
   if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
   if (announcedBytesOf(ctx) > maxBytes) return E.left(bodyTooLarge(maxBytes));
   if (!hasBody(ctx)) return E.left(faultOf({ fault: 'ended-early', faultyPart: null }));
+  const shortage = await spool.shortageOf(announcedBytesOf(ctx));
+  if (shortage !== null) return E.left(shortage);
   if (req.headers.expect !== undefined) ctx.res.writeContinue();
   const scanner = new MultipartScanner(boundary);
   const arrival = await receiveBody(req, limits, hold, async (piece) => {
     scanner.push(piece);
     if (scanner.fault !== null || spool.bytes + piece.length > maxBytes) return false;
-    await spool.write(piece);
-    return true;
+    return spool.write(piece);
   });
   if (scanner.fault !== null && arrival === 'enough') return E.left(faultOf(scanner));
+  if (spool.refusal !== null) return E.left(spool.refusal);
   const failed = arrivalFailure(arrival, maxBytes);
   if (failed !== null) return E.left(failed);
   scanner.finish();
   if (scanner.fault !== null) return E.left(faultOf(scanner));
-  await spool.finish();
+  if (!(await spool.finish()) && spool.refusal !== null) return E.left(spool.refusal);
   return E.right({ spool, parts: scanner.parts, contentType });
 }
 

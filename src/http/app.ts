@@ -33,6 +33,7 @@ import type {
 import { type Route, routesOf } from '#operations/routes.ts';
 import { scopeRefusal } from '#operations/scope-refusal.ts';
 import { ByteBudget, type ByteHold } from '#src/byte-budget.ts';
+import { diskFull, isDiskFull } from '#src/disk-full.ts';
 import { jsonTextOf } from '#src/encoded-json.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -299,6 +300,11 @@ class HttpFace {
   #answerError(exchange: Exchange, error: unknown): void {
     if (error instanceof ClientGone) return;
     const { requestId, name } = exchange;
+    if (isDiskFull(error)) {
+      this.#options.log.warn({ requestId, operation: name, reason: String(error) }, 'the disk is full');
+      this.#refuse(exchange, diskFull);
+      return;
+    }
     if (error instanceof Unavailable) {
       const { message, retryAfterSeconds } = error;
       this.#options.log.warn({ requestId, operation: name, reason: message }, 'unavailable');

@@ -13,6 +13,7 @@ const commonFailures: ReadonlyArray<FailureCode> = [
   'key-invalid',
   'internal-error',
   'unavailable',
+  'disk-full',
   'stream-unreadable',
 ];
 const bodyFailures: ReadonlyArray<FailureCode> = [

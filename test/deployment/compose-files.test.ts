@@ -32,13 +32,14 @@ describe('compose files', () => {
         );
       });
 
-      it('runs the image of this version, with a folder of its own and time to stop', () => {
+      it('runs the image of this version, with volumes of its own for data and spools, and time to stop', () => {
         assert.equal(service.image, image);
         const folders = nodes
           .flatMap(([, { volumes = [] }]) => volumes)
           .filter((volume) => service.volumes?.includes(volume));
-        assert.equal(folders.length, 1);
+        assert.equal(folders.length, 2);
         assert.match(folders[0] ?? '', /:\/data$/);
+        assert.match(folders[1] ?? '', /:\/spool$/);
         assert.equal(service.read_only, true);
         const { limits } = readConfig(environmentOf(service));
         assert.ok(seconds(service.stop_grace_period) * 1000 > limits.stopMilliseconds);

@@ -11,12 +11,16 @@ import { loggerOn } from '#http/log.ts';
 import { createMetrics } from '#http/metrics.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server.ts';
 import { ByteBudget } from '#src/byte-budget.ts';
+import { FreeSpace } from '#src/free-space.ts';
 import { goodKey, caller as someCaller } from '#test/http/fake-service.ts';
 import type { CallRecord } from '../../src/gateway/call-record.ts';
 import { decodeConfiguration, type GatewayConfiguration } from '../../src/gateway/configuration.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import type { GatewayLimits } from '../../src/gateway/gateway-call.ts';
 import { gatewayOperations } from '../../src/gateway/operations.ts';
+import { SpoolFolder } from '../../src/gateway/spool-folder.ts';
+import { defaultSpoolByteLimits } from '../../src/gateway/spool-limits.ts';
+import { type MakeFile, makeUnnamedFile } from '../../src/gateway/unnamed-file.ts';
 
 /** A gateway behind the real app on a real socket. */
 export interface GatewayService extends HttpServer {
@@ -34,7 +38,13 @@ export interface GatewayServiceOptions {
   readonly limits?: Partial<GatewayLimits>;
   /** Of connections. */
   readonly serverLimits?: ServerLimits;
-  readonly temporaryFolder?: string;
+  readonly spoolFolder?: string;
+  /** Counts what files of uploads hold. Default one with the usual limits. */
+  readonly spoolBudget?: ByteBudget;
+  /** Makes the files of uploads. */
+  readonly makeFile?: MakeFile;
+  /** Default one with room for everything. */
+  readonly freeSpace?: FreeSpace;
   /** Counts what bodies hold. Default one with the usual limits. */
   readonly bodies?: ByteBudget;
   /** Who holds a key, instead of `caller` for `goodKey`. */
@@ -62,7 +72,10 @@ export async function startGateway(
     random = () => 0,
     limits = {},
     serverLimits = {},
-    temporaryFolder = tmpdir(),
+    spoolFolder = tmpdir(),
+    spoolBudget = new ByteBudget(defaultSpoolByteLimits),
+    makeFile = makeUnnamedFile,
+    freeSpace = new FreeSpace({ folders: [], minFreeBytes: 0 }),
     beforeKey = async () => null,
     bodies = new ByteBudget(defaultBodyByteLimits),
     authenticate,
@@ -75,7 +88,7 @@ export async function startGateway(
     environment: { PROVIDER_KEY: 'provider-secret' },
     usage: { record: (record) => void records.push(record) },
     random,
-    temporaryFolder,
+    spools: new SpoolFolder({ folder: spoolFolder, budget: spoolBudget, freeSpace, makeFile }),
   });
   const sink = new Writable({
     write: (line, _encoding, taken) => {

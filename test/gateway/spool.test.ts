@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ByteBudget } from '#src/byte-budget.ts';
-import { Spool } from '../../src/gateway/spool.ts';
+import { FreeSpace } from '#src/free-space.ts';
+import { SpoolFolder } from '../../src/gateway/spool-folder.ts';
 
 const budget = new ByteBudget({ maxBytesPerProject: 100_000_000, maxBytes: 100_000_000 });
 
 describe('spool', () => {
   let folder: string;
+  const spools = () => new SpoolFolder({ folder, budget, freeSpace: new FreeSpace({ folders: [], minFreeBytes: 0 }) });
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-spool-'));
   });
@@ -22,7 +24,7 @@ describe('spool', () => {
   ] as const)
     it(`gives back any stretch of what it keeps ${what}, as often as it is read`, async () => {
       const all = randomBytes(size);
-      const spool = new Spool({ folder, memory: budget.hold('cproject01') });
+      const spool = spools().open('cproject01', budget.hold('cproject01'));
       for (let at = 0; at < size; at += 65_536) await spool.write(all.subarray(at, at + 65_536));
       await spool.finish();
       assert.equal(spool.bytes, size);
@@ -37,7 +39,7 @@ describe('spool', () => {
     });
 
   it('cannot be read once it is closed', async () => {
-    const spool = new Spool({ folder, memory: budget.hold('cproject01') });
+    const spool = spools().open('cproject01', budget.hold('cproject01'));
     await spool.write(randomBytes(2_000_000));
     await spool.finish();
     const body = spool.body([{ start: 0, end: spool.bytes }]);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, it } from 'mocha';
 import { readConfig } from '#src/config.ts';
@@ -19,6 +20,9 @@ describe('config', () => {
     assert.equal(config.bootstrapApiKey, null);
     assert.equal(config.logLevel, 'info');
     assert.equal(config.limits.maxBodyBytes, 786_432);
+    assert.equal(config.spoolDir, tmpdir());
+    assert.deepEqual(config.limits.spools, { maxBytesPerProject: 1_073_741_824, maxBytes: 4_294_967_296 });
+    assert.equal(config.limits.minFreeBytes, null);
     assert.deepEqual(config.limits.bodies, { maxBytesPerProject: 134_217_728, maxBytes: 536_870_912 });
     assert.equal(config.limits.uploadMilliseconds, 3_600_000);
     assert.equal(config.limits.showMilliseconds, 1_000);
@@ -34,11 +38,15 @@ describe('config', () => {
       READ_STORE_URL: 'sqlite:/tmp/read.db',
       BOOTSTRAP_API_KEY: key,
       LOG_LEVEL: 'silent',
+      SPOOL_DIR: '/var/spool/switchyard',
+      MIN_FREE_BYTES: '0',
       MAX_BODY_BYTES: '2048',
       ROLES: 'gateway, projections,control-plane',
       GATEWAY_CONFIG: '',
     });
     assert.equal(config.port, 0);
+    assert.equal(config.spoolDir, '/var/spool/switchyard');
+    assert.equal(config.limits.minFreeBytes, 0);
     assert.equal(config.metricsPort, 9100);
     assert.deepEqual(config.eventStore, { kind: 'sqlite', path: '/var/lib/switchyard/events.db' });
     assert.deepEqual(config.readStore, { kind: 'sqlite', path: '/tmp/read.db' });
@@ -103,6 +111,9 @@ describe('config', () => {
     MAX_BODY_BYTES: ['0', '1e3'],
     MAX_BODY_BYTES_IN_FLIGHT: ['0', '1 GiB'],
     MAX_BODY_BYTES_IN_FLIGHT_PER_PROJECT: ['0', 'x'],
+    MAX_SPOOL_BYTES: ['0', '-1'],
+    MAX_SPOOL_BYTES_PER_PROJECT: ['1'],
+    MIN_FREE_BYTES: ['-1', '5%'],
     ORGANIZATION_LIMIT_FACTOR: ['0', 'ten'],
     PARTNER_LIMIT_FACTOR: ['0', '1.5'],
   }))

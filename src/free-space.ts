@@ -1,0 +1,58 @@
+import { statfs } from 'node:fs/promises';
+
+/** A volume's size and what is free on it, in bytes. */
+export interface VolumeSpace {
+  readonly totalBytes: number;
+  /** For processes without privileges. */
+  readonly freeBytes: number;
+}
+
+export interface FreeSpaceOptions {
+  /** Folders on whose volumes space must stay free. */
+  readonly folders: ReadonlyArray<string>;
+  /** Bytes that must stay free on each volume; null for 1 GiB or 5% of it, whichever is smaller. */
+  readonly minFreeBytes: number | null;
+  /** Asks for the volume of a folder. Default asks the system. */
+  readonly volumeOf?: (folder: string) => Promise<VolumeSpace>;
+}
+
+const mostFreeByDefault = 1024 * 1024 * 1024;
+const freeShareByDefault = 0.05;
+
+/** Judges whether volumes keep the free space that must remain on them. */
+export class FreeSpace {
+  readonly #folders: ReadonlyArray<string>;
+  readonly #minFreeBytes: number | null;
+  readonly #volumeOf: (folder: string) => Promise<VolumeSpace>;
+
+  constructor({ folders, minFreeBytes, volumeOf = systemVolumeOf }: FreeSpaceOptions) {
+    this.#folders = [...new Set(folders)];
+    this.#minFreeBytes = minFreeBytes;
+    this.#volumeOf = volumeOf;
+  }
+
+  /**
+   * Whether every volume would keep its free space after a write. A volume that cannot be asked is taken to have room:
+   * the write itself says more.
+   * @param folder where the bytes would be written
+   */
+  async hasRoomFor(folder: string, bytes: number): Promise<boolean> {
+    const all = this.#folders.includes(folder) ? this.#folders : [folder, ...this.#folders];
+    const kept = await Promise.all(all.map((each) => this.#keepsFree(each, each === folder ? bytes : 0)));
+    return kept.every(Boolean);
+  }
+
+  async #keepsFree(folder: string, bytes: number): Promise<boolean> {
+    const volume = await this.#volumeOf(folder).catch(() => null);
+    return volume === null || volume.freeBytes - bytes >= (this.#minFreeBytes ?? minFreeByDefault(volume));
+  }
+}
+
+function minFreeByDefault({ totalBytes }: VolumeSpace): number {
+  return Math.min(mostFreeByDefault, Math.floor(totalBytes * freeShareByDefault));
+}
+
+async function systemVolumeOf(folder: string): Promise<VolumeSpace> {
+  const { bsize, blocks, bavail } = await statfs(folder);
+  return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
+}
