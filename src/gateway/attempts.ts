@@ -7,6 +7,8 @@ export interface Standing {
   readonly triesHere: number;
   /** Further tries on a target that are allowed. */
   readonly retries: number;
+  /** A target that asks for a longer wait, in ms, is left for another one at once. */
+  readonly retryAfterMaxMs: number;
   /** Whether another target can be asked. */
   readonly hasOther: boolean;
   /** What is left of the whole call's time. */
@@ -24,10 +26,8 @@ const other: NextStep = { kind: 'other' };
 
 /** Where the target does not say how long to wait. */
 const retryLimits = { firstMs: 200, longestMs: 4_000 };
-/** A target that asks for a longer wait is left for another one at once. */
-const shortWaitMs = 1_000;
-/** A longer wait is left to the client, which is told of it. */
-const longestWaitMs = 15_000;
+/** A longer wait, in ms, is left to the client: the answer says how long it is. */
+export const maxRetryAfterMs = 15_000;
 
 /**
  * Decides what follows a failed attempt.
@@ -52,14 +52,14 @@ export function nextStep(failure: AttemptFailure, standing: Standing, random: nu
 }
 
 function againOr(elsewhere: NextStep, retryAfterMs: number | null, standing: Standing, random: number): NextStep {
-  const { triesHere, retries, hasOther, remainingMs } = standing;
+  const { triesHere, retries, retryAfterMaxMs, hasOther, remainingMs } = standing;
   if (triesHere > retries) return elsewhere;
   if (retryAfterMs === null) {
     const afterMs = backOffMs(triesHere, retryLimits, random);
     return afterMs < remainingMs ? { kind: 'again', afterMs } : elsewhere;
   }
-  if (hasOther && retryAfterMs > shortWaitMs) return other;
-  if (retryAfterMs > longestWaitMs || retryAfterMs >= remainingMs) return elsewhere;
+  if (hasOther && retryAfterMs > retryAfterMaxMs) return other;
+  if (retryAfterMs > maxRetryAfterMs || retryAfterMs >= remainingMs) return elsewhere;
   // Never sooner than asked for; a little later, so that not all come at once.
   return { kind: 'again', afterMs: Math.round(retryAfterMs + random * Math.min(250, retryAfterMs / 4)) };
 }

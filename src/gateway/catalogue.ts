@@ -42,6 +42,8 @@ export interface Route {
   readonly fallbacks: ReadonlyArray<Target>;
   /** Further tries on the same target. */
   readonly retries: number;
+  /** A target that asks for a longer wait, in ms, is left for another one at once. */
+  readonly retryAfterMaxMs: number;
   readonly onStreamFailure: ModelConfiguration['onStreamFailure'];
   readonly askUsage: boolean;
   /** For all attempts and waits together. */
@@ -172,6 +174,7 @@ function routeOf(name: string, model: ModelConfiguration, configuration: Gateway
     targets,
     fallbacks: model.fallbacks.map((each) => target(each, each.prefill)),
     retries: model.retries,
+    retryAfterMaxMs: model.retryAfterMaxMs,
     onStreamFailure: model.onStreamFailure,
     askUsage: model.askUsage,
     totalMs: Math.max(...targets.map(({ timeouts }) => timeouts.totalMs)),
@@ -189,6 +192,7 @@ function routeOfVoice(name: string, voice: VoiceConfiguration, configuration: Ga
     targets: [{ ...first, weight: 1 }],
     fallbacks: voice.fallbacks.map(target),
     retries: voice.retries,
+    retryAfterMaxMs: voice.retryAfterMaxMs,
     onStreamFailure: 'error',
     askUsage: false,
     totalMs: first.timeouts.totalMs,

@@ -4,6 +4,7 @@ import { flag, integer, oneOf, text, withDefault } from '#domain/codecs.ts';
 import type { InputError } from '#domain/failure.ts';
 import { defaultLimitFactor } from '#http/limit-levels.ts';
 import { inputErrors, pointerTo } from '#operations/input-errors.ts';
+import { maxRetryAfterMs } from './attempts.ts';
 import { segmentFault } from './path-segment.ts';
 import { named, type SettingsOf, settings } from './settings.ts';
 
@@ -81,12 +82,15 @@ const Fallback = settings({
   price: optional(Price),
 });
 
-const defaultRetries = 2;
+const retries = withDefault(integer(0, 10), 2);
+/** How long a wait a target may ask for, in ms, before another one is asked instead. */
+const retryAfterMax = withDefault(integer(0, maxRetryAfterMs), 2_000);
 
 const Model = settings({
   targets: list(Target, 1),
   fallbacks: withDefaultSettings(list(Fallback, 0), []),
-  retries: withDefault(integer(0, 10), defaultRetries),
+  retries,
+  retryAfterMaxMs: retryAfterMax,
   onStreamFailure: withDefault(oneOf('error', 'continue', 'whole'), 'error'),
   askUsage: withDefault(flag, false),
   timeouts: withDefaultSettings(Timeouts),
@@ -120,7 +124,8 @@ const Voice = settings({
   id: optional(text({ min: 1, max: 200 })),
   ...speaker,
   fallbacks: withDefaultSettings(list(settings({ ...speaker, price: optional(Price) }), 0), []),
-  retries: withDefault(integer(0, 10), defaultRetries),
+  retries,
+  retryAfterMaxMs: retryAfterMax,
   timeouts: withDefaultSettings(Timeouts),
   price: optional(Price),
 });

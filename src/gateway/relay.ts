@@ -212,7 +212,9 @@ class Relay {
     // One that is rested, or was only tried to see, is not insisted on while another can serve.
     const retries = hasOther && breaker.restedUntil(target.id) > 0 ? 0 : route.retries;
     const remainingMs = route.totalMs - (performance.now() - startedAt);
-    return nextStep(failure, { triesHere: this.#triesHere, retries, hasOther, remainingMs }, random());
+    const { retryAfterMaxMs } = route;
+    const standing = { triesHere: this.#triesHere, retries, retryAfterMaxMs, hasOther, remainingMs };
+    return nextStep(failure, standing, random());
   }
 
   /** The next target that may be asked. Where all are rested and none was asked, the one whose rest ends first. */

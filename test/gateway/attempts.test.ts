@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type AttemptFailure, type Refused, retryAfterOf } from '../../src/gateway/attempt-failure.ts';
 import { countsAgainst, nextStep, type Standing } from '../../src/gateway/attempts.ts';
 
-const first: Standing = { triesHere: 1, retries: 2, hasOther: true, remainingMs: 60_000 };
+const first: Standing = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };
 const alone: Standing = { ...first, hasOther: false };
 
 const refused = (status: number, more: Partial<Refused> = {}): AttemptFailure => ({
@@ -71,7 +71,11 @@ describe('what follows a failed attempt', () => {
       }),
     );
     assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), first, 0).kind, 'other');
-    assert.equal(nextStep(refused(429, { retryAfterMs: 500 }), first, 0).kind, 'again');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 2_000 }), first, 0).kind, 'again');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 2_001 }), first, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 2_000 }), { ...first, retries: 0 }, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 1 }), { ...first, retryAfterMaxMs: 0 }, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 0 }), { ...first, retryAfterMaxMs: 0 }, 0).kind, 'again');
     assert.equal(nextStep(refused(429, { retryAfterMs: 16_000 }), alone, 0).kind, 'give-up');
     assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), { ...alone, remainingMs: 4_000 }, 0).kind, 'give-up');
   });

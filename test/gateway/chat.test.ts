@@ -161,6 +161,7 @@ describe('chat, not streamed', () => {
       ['500 once', [error(500, 'x'), good], recovered],
       ['429 once, without Retry-After', [error(429, 'rate_limit'), good], recovered],
       ['429 once, with a short Retry-After', [error(429, 'rate_limit', { 'retry-after-ms': '100' }), good], recovered],
+      ['429 once, with a Retry-After of two seconds', [error(429, 'x', { 'retry-after': '2' }), good], recovered],
       ['429 with a long Retry-After', [error(429, 'rate_limit', { 'retry-after': '9' })], fallback(1)],
       ['503 always', [error(503, 'x')], fallback(3)],
       ['reset once before the headers', [reset, good], recovered],
@@ -204,6 +205,21 @@ describe('chat, not streamed', () => {
       const sent = [...primary.seen, ...backup.seen].map(({ body }) => body.toString());
       const own = '{"model":"gpt-x", "messages":[],"a":1}';
       assert.deepEqual(sent, [own, own, own, '{"model":"other-y", "messages":[],"a":1}']);
+    });
+
+    it('waits for a target before it asks another, up to the wait that is configured', async () => {
+      const busy = error(429, 'x', { 'retry-after-ms': '101' });
+      for (const [retryAfterMaxMs, retries, expected] of [
+        [101, 2, [2, 0]],
+        [100, 2, [1, 1]],
+        [101, 0, [1, 1]],
+      ] as const) {
+        service = await given.restart(configuration({ retryAfterMaxMs, retries }), {});
+        primary.answers(busy, good);
+        backup.answers(json(completion('from the backup')));
+        assert.equal((await post(service, path, chat)).status, 200);
+        assert.deepEqual([primary.seen.length, backup.seen.length], expected);
+      }
     });
 
     it('waits as long as it was asked to', async () => {

@@ -100,13 +100,15 @@ describe('gateway configuration', () => {
     };
     const small = decodeConfiguration(least, {});
     assert.ok(E.isRight(small));
-    const { targets, fallbacks, retries, onStreamFailure, askUsage } = small.right.models.m ?? assert.fail();
+    const { targets, fallbacks, retries, retryAfterMaxMs, onStreamFailure, askUsage } =
+      small.right.models.m ?? assert.fail();
     assert.deepEqual(
-      { targets, fallbacks, retries, onStreamFailure, askUsage },
+      { targets, fallbacks, retries, retryAfterMaxMs, onStreamFailure, askUsage },
       {
         targets: [{ provider: 'p', model: 'x', weight: 1, price: undefined }],
         fallbacks: [],
         retries: 2,
+        retryAfterMaxMs: 2_000,
         onStreamFailure: 'error',
         askUsage: false,
       },
@@ -169,6 +171,11 @@ describe('gateway configuration', () => {
     ['/models/gpt-large/fallbacks/0/provider', 'x', /^\/models\/gpt-large\/fallbacks\/0\/provider names no provider/],
     ['/models/gpt-large/onStreamFailure', 'retry', /^\/models\/gpt-large\/onStreamFailure must be one of "error", /],
     ['/models/gpt-large/retries', '2', /^\/models\/gpt-large\/retries must be a whole number from 0 to 10$/],
+    [
+      '/models/gpt-large/retryAfterMaxMs',
+      15_001,
+      /^\/models\/gpt-large\/retryAfterMaxMs must be a whole number from 0 to 15000$/,
+    ],
     ['/models/gpt-large/price/input', 1, /^\/models\/gpt-large\/price\/input is no setting/],
     ['/models/auto', { targets: [{ provider: 'openai', model: 'x' }] }, /^\/models\/auto is taken/],
     ['/auto/chat/smart', 'gpt', /^\/auto\/chat\/smart names no model: there are gpt-large$/],
