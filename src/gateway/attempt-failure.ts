@@ -5,6 +5,7 @@ import type { JsonObject } from '#src/json.ts';
 import { type ProviderError, providerErrorIn } from './chat-event.ts';
 import type { Timeouts } from './configuration.ts';
 import { contentOf } from './content-encoding.ts';
+import { isErrorType } from './error-type.ts';
 import { isObject, parsedJson } from './json-value.ts';
 import { providerRequestIdIn } from './provider-request-id.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
@@ -183,6 +184,13 @@ function handedOn(refused: Refused): LastWord {
     shouldRetry,
     code: error?.code ?? 'provider_refused',
   };
+}
+
+/** How an attempt failed, by name, for records: the provider's own code, else the gateway's. Never a text. */
+export function errorTypeOf(failed: AttemptFailure): string {
+  if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
+  const { error, status } = failed;
+  return [error?.code, error?.type].find((name) => typeof name === 'string' && isErrorType(name)) ?? `http_${status}`;
 }
 
 function errorObjectOf({ status, error, body }: Refused): ErrorObject {

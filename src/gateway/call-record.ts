@@ -1,11 +1,20 @@
+import type { Tenant } from '#domain/tenancy.ts';
 import { Batches } from '#src/batches.ts';
 import type { Consumption } from './cost.ts';
 
 /** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */
 export type CallOutcome = 'served' | 'refused' | 'failed' | 'broken-off' | 'client-gone';
 
-/** What is kept of one call: no prompt, no answer, no text that is spoken. Times are in ms from when the whole request had come. */
-export interface CallRecord extends Consumption {
+/** A try that failed, on its way to an answer or to none. */
+export interface FailedTry {
+  /** `provider/model`. */
+  readonly target: string;
+  /** See `errorTypeOf`. */
+  readonly errorType: string;
+}
+
+/** What is kept of one call, with whose key it was: no prompt, no answer, no text that is spoken. Times are in ms from when the whole request had come. */
+export interface CallRecord extends Consumption, Tenant {
   readonly operation: 'chat' | 'speech' | 'transcription';
   readonly keyId: string;
   /** The catalogue tag, or the voice that chose the model. */
@@ -19,6 +28,8 @@ export interface CallRecord extends Consumption {
   /** OpenAI's error code, or the gateway's; null where it was served. */
   readonly errorCode: string | null;
   readonly attempts: number;
+  /** Of the attempts, those that failed, in order. */
+  readonly failedTries: ReadonlyArray<FailedTry>;
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;

@@ -5,13 +5,14 @@ import { Attempt, type AttemptControl, type AttemptOutcome, type AttemptTimes } 
 import {
   type AttemptFailure,
   classOf,
+  errorTypeOf,
   type LastWord,
   lastWordOn,
   ownWords,
   redactedRefusal,
 } from './attempt-failure.ts';
 import { countsAgainst, nextStep } from './attempts.ts';
-import type { CallOutcome, CallRecord, Usage } from './call-record.ts';
+import type { CallOutcome, CallRecord, FailedTry, Usage } from './call-record.ts';
 import { inOrder, type Route, type Target } from './catalogue.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Client } from './client.ts';
@@ -73,6 +74,7 @@ class Relay {
   #attempt: Attempt | null = null;
   #wake: (() => void) | null = null;
   #attempts = 0;
+  #failedTries: FailedTry[] | null = null;
   #triesHere = 0;
   /** When the latest attempt began, by the monotonic clock in ms. */
   #triedAt = 0;
@@ -192,6 +194,8 @@ class Relay {
 
   #failed(target: Target, failure: AttemptFailure): void {
     const { breaker } = this.#means;
+    this.#failedTries ??= [];
+    this.#failedTries.push({ target: target.id, errorType: errorTypeOf(failure) });
     if (countsAgainst(failure)) breaker.failed(target.id, this.#triedAt);
     if (failure.kind === 'refused' && (classOf(failure) === 'request' || classOf(failure) === 'context-length'))
       breaker.succeeded(target.id, this.#triedAt);
@@ -284,6 +288,9 @@ class Relay {
     this.#means.usage.record({
       operation,
       keyId: caller.keyId,
+      organizationId: caller.organizationId,
+      projectId: caller.projectId,
+      partnerId: caller.partnerId,
       model: route.name,
       target: this.#target?.id ?? null,
       provider: this.#target?.provider ?? null,
@@ -291,6 +298,7 @@ class Relay {
       outcome,
       errorCode: outcome === 'served' ? null : this.#errorCode,
       attempts: this.#attempts,
+      failedTries: this.#failedTries ?? noTries,
       headersMs: since(headersAt),
       firstContentMs: since(contentAt),
       totalMs: performance.now() - startedAt,
@@ -299,6 +307,8 @@ class Relay {
     });
   }
 }
+
+const noTries: ReadonlyArray<FailedTry> = [];
 
 const nobodyCan = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
 

@@ -1,5 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CallRecord } from '#src/gateway/call-record.ts';
+import { isErrorType, otherErrorType as other } from '#src/gateway/error-type.ts';
 
 /** Buckets as OpenTelemetry's semantic conventions for generative AI ask for. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -7,13 +8,9 @@ const tokenCounts = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
 ];
 
-/** OpenTelemetry's word for what has no name of its own. */
-const other = '_OTHER';
 /** Providers name errors and operators name models: beyond so many of each, they share one name. */
 const mostModels = 500;
 const mostErrors = 100;
-/** What reads as an error's name; anything else could be a text of somebody's. */
-const errorName = /^[\w.-]{1,64}$/;
 
 const byTarget = ['gen_ai_provider_name', 'gen_ai_request_model'] as const;
 const ofModel = ['gen_ai_operation_name', ...byTarget] as const;
@@ -91,7 +88,7 @@ export function genAiMetrics(registry: Registry, source: CallSource): (records: 
       };
       const labels = { gen_ai_operation_name: operation, ...of };
       const error = errorCode ?? outcome;
-      const errorType = errorName.test(error) && errors.has(error) ? error : other;
+      const errorType = isErrorType(error) && errors.has(error) ? error : other;
       durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
       // The conventions have it of streamed calls alone: of others it would be their whole duration.
       if (streamed && outcome === 'served' && firstContentMs !== null)

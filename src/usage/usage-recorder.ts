@@ -21,7 +21,7 @@ const maxEntriesOfEvent = 250;
 
 const type = 'UsageRecorded';
 const system = { keyId: 'system', keyType: 'system' };
-/** Of many tenants' keys together: no organization's. */
+/** The event is of many tenants together, and so of none: each of its entries has its own. */
 const tenant: Tenant = { organizationId: 'system', projectId: null, partnerId: null };
 
 export interface UsageRecorderOptions {

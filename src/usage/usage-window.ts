@@ -1,5 +1,7 @@
+import type { Tenant } from '#domain/tenancy.ts';
 import type { UsageEntry } from '#domain/usage/events.ts';
 import type { CallRecord } from '#src/gateway/call-record.ts';
+import { FailedTries } from './failed-tries.ts';
 import { LatencySketch } from './latency-sketch.ts';
 
 /** Sums up calls by key, operation, model, target and outcome. Bounded: what is a new sum too many is counted as lost. */
@@ -26,7 +28,7 @@ export class UsageWindow {
   add(record: CallRecord): void {
     this.#calls += 1;
     const { keyId, operation, model, target, outcome } = record;
-    // None of them holds a line feed: names are without blanks.
+    // A key is of one tenant for ever. None of them holds a line feed: names are without blanks.
     const name = `${keyId}\n${operation}\n${model}\n${target ?? ''}\n${outcome}`;
     const tally = this.#tallies.get(name) ?? this.#newTally(name, record);
     if (tally === null) this.#callsLost += 1;
@@ -47,7 +49,8 @@ export class UsageWindow {
 }
 
 class Tally {
-  readonly #of: Pick<UsageEntry, 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
+  readonly #of: Pick<UsageEntry, keyof Tenant | 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
+  readonly #failedTries = new FailedTries();
   readonly #headers = new LatencySketch();
   readonly #firstContent = new LatencySketch();
   readonly #total = new LatencySketch();
@@ -61,8 +64,9 @@ class Tally {
   #audioSeconds = 0;
   #cost: number | null = null;
 
-  constructor({ keyId, operation, model, target, outcome }: CallRecord) {
-    this.#of = { keyId, operation, model, target, outcome };
+  constructor(record: CallRecord) {
+    const { keyId, organizationId, projectId, partnerId, operation, model, target, outcome } = record;
+    this.#of = { keyId, organizationId, projectId, partnerId, operation, model, target, outcome };
   }
 
   add(record: CallRecord): void {
@@ -70,6 +74,7 @@ class Tally {
     this.#calls += 1;
     if (streamed) this.#streamed += 1;
     this.#attempts += attempts;
+    for (const failed of record.failedTries) this.#failedTries.add(failed);
     if (tokens !== null) {
       this.#callsWithTokens += 1;
       this.#inputTokens += tokens.input;
@@ -91,6 +96,7 @@ class Tally {
       calls: this.#calls,
       streamed: this.#streamed,
       attempts: this.#attempts,
+      failedTries: this.#failedTries.entries(),
       callsWithTokens: this.#callsWithTokens,
       inputTokens: this.#inputTokens,
       outputTokens: this.#outputTokens,

@@ -71,6 +71,10 @@ describe('metering of the whole service', function () {
     assert.match(streams[0] ?? '', /^usage-\d{4}-\d\d-\d\d-\S+$/);
     const calls = usage.reduce((sum, entry) => sum + entry.calls, 0);
     assert.equal(calls, 2);
+    for (const { organizationId, projectId, partnerId, failedTries } of usage) {
+      assert.ok(organizationId !== null && projectId !== null);
+      assert.deepEqual([partnerId === null || partnerId === organizationId, failedTries], [true, []]);
+    }
     for (const { operation, model, target, outcome } of usage)
       assert.deepEqual(
         [operation, model, target, outcome],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { caller as someCaller } from '#test/http/fake-service.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { chatService, messages, path, short } from './chat-service.ts';
 import { type Behaviour, bytes, completion, error, FakeProvider, json, reset, silence } from './fake-provider.ts';
@@ -478,6 +479,32 @@ describe('chat, not streamed', () => {
     }
   });
 
+  it('keeps a record of each try that failed, with its target and the type of its error', async () => {
+    primary.answers(
+      error(429, 'rate_limit_exceeded', { 'retry-after-ms': '1' }),
+      error(500, 'a text, which is no name'),
+      reset,
+    );
+    assert.equal((await post(service, path, chat)).status, 200);
+    primary.answers(json({ error: { message: 'No.' } }, 400));
+    assert.equal((await post(service, path, chat)).status, 400);
+    const target = 'primary/gpt-x';
+    assert.deepEqual(
+      service.records.map(({ outcome, failedTries }) => [outcome, failedTries]),
+      [
+        [
+          'served',
+          [
+            { target, errorType: 'rate_limit_exceeded' },
+            { target, errorType: 'some_error' },
+            { target, errorType: 'provider_reset' },
+          ],
+        ],
+        ['refused', [{ target, errorType: 'http_400' }]],
+      ],
+    );
+  });
+
   it('keeps a record of the call, with its usage and cost, and nothing that was said', async () => {
     await post(service, path, { ...chat, user: 'somebody' });
     const [record] = service.records;
@@ -486,6 +513,9 @@ describe('chat, not streamed', () => {
       {
         operation: 'chat',
         keyId: 'ckey000001',
+        organizationId: someCaller.organizationId,
+        projectId: someCaller.projectId,
+        partnerId: someCaller.partnerId,
         model: 'large',
         target: 'primary/gpt-x',
         provider: 'primary',
@@ -493,6 +523,7 @@ describe('chat, not streamed', () => {
         outcome: 'served',
         errorCode: null,
         attempts: 1,
+        failedTries: [],
         headersMs: 0,
         firstContentMs: 0,
         totalMs: 0,

@@ -66,7 +66,7 @@ describe('the recorder of usage', () => {
       [2, 1],
     );
     const { actor, schemaVersion, time: at, ...metadata } = event.metadata;
-    assert.deepEqual([actor.keyId, schemaVersion, at], ['system', 2, '2026-01-05T09:30:05.000Z']);
+    assert.deepEqual([actor.keyId, schemaVersion, at], ['system', 3, '2026-01-05T09:30:05.000Z']);
     assert.equal('hash' in metadata, false);
     assert.equal(store.log.length, 1);
     assert.deepEqual(said, []);
@@ -196,6 +196,24 @@ describe('the recorder of usage', () => {
     await eventually('it is stored', () => callsStored() === 1);
     await recorder.close();
     assert.equal(said.length, 2);
+  });
+
+  it('splits what failed tries make too large for one append, and loses none of it', async () => {
+    const most = 4_000;
+    store.beforeAppend = async ({ events }) => {
+      const bytes = events.reduce((sum, { data }) => sum + data.length, 0);
+      return bytes > most ? { kind: 'append-too-large', bytes, maxBytes: most } : null;
+    };
+    const recorder = open();
+    const failedTries = Array.from({ length: 30 }, (_, index) => ({ target: 'p/m', errorType: `error${index}` }));
+    recorder.take(Array.from({ length: 8 }, (_, index) => callRecord({ keyId: `key${index}`, failedTries })));
+    await recorder.close();
+    assert.ok(store.log.length > 1);
+    const tries = stored()
+      .flatMap(({ usage }) => usage)
+      .flatMap((entry) => entry.failedTries)
+      .reduce((sum, each) => sum + each.tries, 0);
+    assert.deepEqual([tries, recorder.callsLost], [8 * 30, 0]);
   });
 
   it('puts so many sums into several events', async () => {

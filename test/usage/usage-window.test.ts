@@ -13,6 +13,9 @@ describe('a window of usage', () => {
     const { headersMs, firstContentMs, totalMs, ...sums } = entry ?? assert.fail('no entry');
     assert.deepEqual(sums, {
       keyId: callRecord().keyId,
+      organizationId: 'cu6d0v4z8n2b7w1k5x9m3q7t',
+      projectId: 'cr9t3q7x1m5k0z4v8d2n6b0w',
+      partnerId: 'cq4m1x0tz8d2k6v9w3b5n7p1',
       operation: 'chat',
       model: 'gpt-large',
       target: 'openai/gpt-4.1',
@@ -20,6 +23,7 @@ describe('a window of usage', () => {
       calls: 3,
       streamed: 1,
       attempts: 5,
+      failedTries: [],
       callsWithTokens: 2,
       inputTokens: 20,
       outputTokens: 40,
@@ -29,6 +33,32 @@ describe('a window of usage', () => {
     });
     assert.deepEqual([headersMs?.count, firstContentMs?.count, totalMs.count], [2, 2, 3]);
     assert.deepEqual([totalMs.min, totalMs.max, totalMs.sum], [100, 300, 500]);
+  });
+
+  it('counts failed tries by target and error type, whatever became of their calls', () => {
+    const window = new UsageWindow(10);
+    const [busy, broken] = [
+      { target: 'openai/gpt-4.1', errorType: 'rate_limit_exceeded' },
+      { target: 'openai/gpt-4.1', errorType: 'provider_reset' },
+    ];
+    const elsewhere = { target: 'azure/gpt-4.1', errorType: 'provider_reset' };
+    window.add(callRecord({ attempts: 4, failedTries: [busy, busy, broken] }));
+    window.add(callRecord({ attempts: 2, failedTries: [elsewhere] }));
+    window.add(callRecord({ attempts: 1, failedTries: [busy] }));
+    assert.deepEqual(window.entries()[0]?.failedTries, [
+      { ...busy, tries: 3 },
+      { ...broken, tries: 1 },
+      { ...elsewhere, tries: 1 },
+    ]);
+  });
+
+  it('tells so many kinds of failed tries apart, and counts the others as one more', () => {
+    const window = new UsageWindow(10);
+    for (let index = 0; index < 1_000; index += 1)
+      window.add(callRecord({ failedTries: [{ target: `p/m${index % 50}`, errorType: `error${index}` }] }));
+    const failed = window.entries()[0]?.failedTries ?? [];
+    assert.equal(failed.length, 21);
+    assert.deepEqual(failed.at(-1), { target: '_OTHER', errorType: '_OTHER', tries: 980 });
   });
 
   it('tells apart what differs in any of them', () => {

@@ -15,9 +15,25 @@ const Latencies = t.type({
   bins: t.readonlyArray(t.tuple([t.number, t.number])),
 });
 
+/** Tries that failed, whatever became of their calls. */
+const FailedTries = t.type({
+  /** `provider/model`, or `_OTHER` where there were too many kinds to tell apart. */
+  target: t.string,
+  /** The provider's code or the gateway's, or `_OTHER`. */
+  errorType: t.string,
+  tries: t.number,
+});
+
 /** What the calls of one key to one target came to, by outcome. */
 const Usage = t.type({
   keyId: t.string,
+  /**
+   * Whose key it was when it called: a key may be revoked and its record gone when this is read. All three are null
+   * where that is not known, in events of schema versions before 3.
+   */
+  organizationId: nullable(t.string),
+  projectId: nullable(t.string),
+  partnerId: nullable(t.string),
   operation: t.string,
   model: t.string,
   target: nullable(t.string),
@@ -25,6 +41,8 @@ const Usage = t.type({
   calls: t.number,
   streamed: t.number,
   attempts: t.number,
+  /** Of all attempts of these calls, those that failed: of the target above and of those asked before it. */
+  failedTries: t.readonlyArray(FailedTries),
   /** The calls whose tokens are known: the sums are theirs. */
   callsWithTokens: t.number,
   inputTokens: t.number,
@@ -56,4 +74,5 @@ export const usageEvents = {
 
 export type UsageEvents = { [Type in keyof typeof usageEvents]: t.TypeOf<(typeof usageEvents)[Type]> };
 export type LatencyDistribution = t.TypeOf<typeof Latencies>;
+export type FailedTriesEntry = t.TypeOf<typeof FailedTries>;
 export type UsageEntry = t.TypeOf<typeof Usage>;
