@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartFailure } from '#src/start-failure.ts';
+import { isDiskFull } from './disk-full.ts';
+import { keepDiskReserve } from './disk-reserve.ts';
 
 /** Who owns a folder, as it says itself. */
 export interface DataDirectoryOwner {
@@ -41,6 +43,7 @@ export function openDataDirectory(path: string): DataDirectory {
   held.add(lock);
   const owner: DataDirectoryOwner = { pid: process.pid, startedAt: new Date().toISOString() };
   try {
+    keepDiskReserve(path);
     writeOwner(path, owner);
   } catch (error) {
     lock.close();
@@ -103,10 +106,16 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
 }
 
+/** On a full disk nothing is written, and what an earlier owner wrote is removed: the lock alone decides who owns it. */
 function writeOwner(path: string, owner: DataDirectoryOwner): void {
   const file = join(path, ownerFile);
-  writeFileSync(`${file}.new`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  try {
+    writeFileSync(`${file}.new`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    for (const left of [`${file}.new`, file]) rmSync(left, { force: true });
+  }
 }
 
 /** Who a folder's owner says it is, whether or not it still runs; null where nobody does. The lock is left alone. */

@@ -1,3 +1,5 @@
+import type Koa from 'koa';
+import type { Logger } from 'pino';
 import { createApp, createMetricsApp } from '#http/app.ts';
 import { createLog } from '#http/log.ts';
 import { listen } from '#http/server.ts';
@@ -6,6 +8,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { compose, type Service } from './compose.ts';
 import { type Config, type Role, readConfig } from './config.ts';
 import { controlSocketPath, localOperator, openControlSocket } from './control-socket.ts';
+import { isDiskFull } from './disk-full.ts';
 import { StartFailure } from './start-failure.ts';
 import { tellKey } from './tell-key.ts';
 
@@ -80,7 +83,7 @@ async function serve(
   if (socketPath !== null) {
     const limits = { ...config.limits, requestsPerMinute: null };
     const local = createApp({ ...common, limits, authenticate: async () => localOperator });
-    doors.push(await openControlSocket(local, socketPath));
+    doors.push(await openControlSocketIfRoom(local, socketPath, log));
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
   directory.announce(url);
@@ -88,6 +91,17 @@ async function serve(
   return async () => {
     await Promise.all(doors.map((close) => close()));
   };
+}
+
+/** The service works without its control socket: a full disk must not keep it from answering reads. */
+async function openControlSocketIfRoom(app: Koa, path: string, log: Logger): Promise<() => Promise<void>> {
+  try {
+    return await openControlSocket(app, path);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    log.warn({ reason: String(error) }, 'the disk is full: there is no control socket for command-line tools');
+    return async () => undefined;
+  }
 }
 
 function requestsStopMilliseconds({ stopMilliseconds }: Config['limits']): number {
