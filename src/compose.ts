@@ -143,9 +143,9 @@ async function openMeteredGateway(
 }
 
 function gatewayLimits(limits: Limits): GatewayLimits {
-  const { maxJsonBytes, maxAudioBytes, idleMilliseconds, uploadMilliseconds } = limits;
+  const { maxJsonBytes, maxGatewayValues, maxAudioBytes, idleMilliseconds, uploadMilliseconds } = limits;
   const arrival = { idleMilliseconds, totalMilliseconds: uploadMilliseconds };
-  return { jsonBytes: maxJsonBytes, audioBytes: maxAudioBytes, arrival };
+  return { jsonBytes: maxJsonBytes, jsonValues: maxGatewayValues, audioBytes: maxAudioBytes, arrival };
 }
 
 interface Stores {

@@ -62,8 +62,12 @@ export interface Config {
 export interface Limits {
   /** A control-plane body at most. */
   readonly maxBodyBytes: number;
+  /** Values in a control-plane body at most. */
+  readonly maxBodyValues: number;
   /** A JSON body on the gateway at most. */
   readonly maxJsonBytes: number;
+  /** Values in a JSON body on the gateway at most. */
+  readonly maxGatewayValues: number;
   /** An upload of audio at most. */
   readonly maxAudioBytes: number;
   /** What bodies hold in memory at once. */
@@ -120,7 +124,9 @@ export function readConfig(environment: Environment): Config {
     logLevel: logLevelOf(environment),
     limits: {
       maxBodyBytes: wholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
+      maxBodyValues: wholeNumber(environment, 'MAX_BODY_VALUES', 50_000, 100, 10_000_000),
       maxJsonBytes: wholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
+      maxGatewayValues: wholeNumber(environment, 'MAX_GATEWAY_VALUES', 2_000_000, 100, 100_000_000),
       maxAudioBytes: wholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
       bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
       spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),

@@ -49,6 +49,7 @@ export const failures = {
   'unsupported-media-type': { status: 415, title: 'The media type of the body is not taken' },
   'invalid-input': { status: 422, title: 'The input is not valid' },
   'nesting-too-deep': { status: 422, title: 'The JSON is nested too deeply' },
+  'too-many-values': { status: 422, title: 'The JSON holds too many values' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another body' },
   'idempotency-key-erased': { status: 422, title: 'What the Idempotency-Key was used for was erased' },
   'invalid-header': { status: 422, title: 'A header is not valid' },

@@ -1,6 +1,6 @@
+import type { Json } from '#src/json.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { type Member, membersOf } from './json-members.ts';
-import { isObject } from './json-value.ts';
+import { briefMember, briefValue, lastMember, type Member, type Members } from './json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from './splice.ts';
 
 /** What a target is sent instead of what the client sent. */
@@ -13,9 +13,9 @@ export interface ChatChanges {
 }
 
 /** Whether the client asks for the chunk of usage itself. */
-export function asksForUsage({ value }: ChatRequest): boolean {
-  const { stream_options: options } = value;
-  return isObject(options) && options.include_usage === true;
+export function asksForUsage({ bytes, members }: ChatRequest): boolean {
+  const inside = lastMember(members, 'stream_options')?.inside ?? null;
+  return inside !== null && briefMember(bytes, inside, 'include_usage') === true;
 }
 
 /**
@@ -23,25 +23,23 @@ export function asksForUsage({ value }: ChatRequest): boolean {
  * other byte is as the client sent it.
  */
 export function chatBody(request: ChatRequest, { model, asksUsage, continueFrom }: ChatChanges): Buffer {
-  const { bytes, text, members } = request;
+  const { bytes, members } = request;
   const remove = request.model === 'auto' ? ['reasoning'] : [];
-  const open = text.indexOf('{');
-  const edits = editsOf(members, open, { replace: { model: asciiJson(model) }, remove });
+  const edits = editsOf(members, { replace: { model: asciiJson(model) }, remove });
   const more: Edit[] = [];
-  if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(request, open));
-  if (continueFrom !== null) more.push(...prefillEdits(text, members, continueFrom));
+  if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(members));
+  if (continueFrom !== null) more.push(...prefillEdits(members, continueFrom));
   return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));
 }
 
 /** Every `stream_options` is given `include_usage`; a request without gets one. */
-function usageEdits({ text, members, value }: ChatRequest, open: number): ReadonlyArray<Edit> {
+function usageEdits(members: Members): ReadonlyArray<Edit> {
+  const options = members.found.filter(({ name }) => name === 'stream_options');
   const replaced = { replace: { stream_options: '{"include_usage":true}' }, add: ['stream_options'] };
-  if (!isObject(value.stream_options)) return editsOf(members.filter(isStreamOptions), open, replaced).map(apart);
-  return members.filter(isStreamOptions).flatMap(({ valueStart }) => {
-    const inside = membersOf(text, valueStart);
-    if (inside === null) return [];
-    return editsOf(inside, valueStart, { replace: { include_usage: 'true' }, add: ['include_usage'] });
-  });
+  if (!options.at(-1)?.inside) return editsOf({ ...members, found: options }, replaced).map(apart);
+  return options.flatMap(({ inside }) =>
+    inside === null ? [] : editsOf(inside, { replace: { include_usage: 'true' }, add: ['include_usage'] }),
+  );
 }
 
 /** An object has a model at least: what is put before it needs a comma. */
@@ -49,31 +47,49 @@ function apart(edit: Edit): Edit {
   return edit.start === edit.end && !edit.text.endsWith(',') ? { ...edit, text: `${edit.text},` } : edit;
 }
 
-function isStreamOptions({ name }: Member): boolean {
-  return name === 'stream_options';
-}
-
 /** The text so far becomes the last message, said by the assistant, in every `messages` there is. */
-function prefillEdits(text: string, members: ReadonlyArray<Member>, continueFrom: string): ReadonlyArray<Edit> {
+function prefillEdits({ found }: Members, continueFrom: string): ReadonlyArray<Edit> {
   const message = `{"role":"assistant","content":${asciiJson(continueFrom)}}`;
-  return members
+  return found
     .filter(({ name }) => name === 'messages')
-    .map(({ valueStart, end }) => {
-      const close = end - 1;
-      const isEmpty = text.slice(valueStart + 1, close).trim() === '';
-      return { start: close, end: close, text: isEmpty ? message : `,${message}` };
-    });
+    .map(({ end, size }) => ({ start: end - 1, end: end - 1, text: size === 0 ? message : `,${message}` }));
 }
 
 /** Whether another target may go on from a part of the answer: one choice of plain text and nothing else. */
-export function isContinuable({ value, choices }: ChatRequest): boolean {
-  const { tools, functions, logprobs, response_format: format, modalities, audio } = value;
-  const isPlainFormat = format === undefined || format === null || (isObject(format) && format.type === 'text');
-  const isSet = (member: unknown) =>
-    member !== undefined && member !== null && member !== false && !(Array.isArray(member) && member.length === 0);
-  return choices === 1 && isPlainFormat && ![tools, functions, logprobs, audio].some(isSet) && !hasAudio(modalities);
+export function isContinuable({ bytes, members, choices }: ChatRequest): boolean {
+  const isSet = (name: string) => {
+    const member = lastMember(members, name);
+    if (member === undefined || isEmptyList(bytes, member)) return false;
+    const value = briefValue(bytes, member);
+    return value !== null && value !== false;
+  };
+  const isPlain = choices === 1 && !['tools', 'functions', 'logprobs', 'audio'].some(isSet);
+  return isPlain && isTextFormat(bytes, members) && !hasOtherModality(bytes, members);
 }
 
-function hasAudio(modalities: unknown): boolean {
-  return Array.isArray(modalities) && modalities.some((modality) => modality !== 'text');
+function isTextFormat(bytes: Buffer, members: Members): boolean {
+  const format = lastMember(members, 'response_format');
+  if (format === undefined) return true;
+  if (format.inside !== null) return briefMember(bytes, format.inside, 'type') === 'text';
+  return briefValue(bytes, format) === null;
+}
+
+/** Bytes of a list of modalities at most that is read: there are two. */
+const maxModalityBytes = 1_024;
+
+function hasOtherModality(bytes: Buffer, members: Members): boolean {
+  const modalities = lastMember(members, 'modalities');
+  if (modalities === undefined || !isList(bytes, modalities)) return false;
+  const { valueStart, end } = modalities;
+  if (end - valueStart > maxModalityBytes) return true;
+  const listed = JSON.parse(bytes.toString('utf8', valueStart, end)) as ReadonlyArray<Json>;
+  return listed.some((modality) => modality !== 'text');
+}
+
+function isEmptyList(bytes: Buffer, member: Member): boolean {
+  return member.size === 0 && isList(bytes, member);
+}
+
+function isList(bytes: Buffer, { valueStart }: Member): boolean {
+  return bytes[valueStart] === 0x5b;
 }

@@ -1,20 +1,31 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type Failure, failure, type InputError } from '#domain/failure.ts';
-import { readJsonObject } from '#http/json-text.ts';
-import { invalidInput, maxInputErrors } from '#operations/input-errors.ts';
-import type { Json, JsonObject } from '#src/json.ts';
+import type { Failure, InputError } from '#domain/failure.ts';
+import { scanJsonObject } from '#http/json-text.ts';
+import { invalidInput } from '#operations/input-errors.ts';
+import type { Json } from '#src/json.ts';
+import type { JsonListener } from '#src/json-scanner.ts';
 import { type ReasoningHint, reasoningHints } from './configuration.ts';
-import { type Member, membersOf } from './json-members.ts';
-import { isObject } from './json-value.ts';
+import { faultOf, flagFaults, textFaults } from './faults.ts';
+import {
+  briefMember,
+  briefValue,
+  lastMember,
+  MemberCollector,
+  type Members,
+  maxFoundMembers,
+  type Place,
+  type WantedNames,
+  wantedNames,
+} from './json-members.ts';
 import { spellingFaults } from './member-spelling.ts';
+import { MessageChecker } from './message-checker.ts';
 
-/** A JSON body: its bytes, where its members stand, and what they say. */
+/** A JSON body: its bytes, and where the members are that the gateway looks at. It is never parsed as a whole. */
 export interface JsonRequest {
   readonly bytes: Buffer;
-  /** Its bytes as latin1 text, so that offsets are the same. */
-  readonly text: string;
-  readonly members: ReadonlyArray<Member>;
-  readonly value: JsonObject;
+  readonly members: Members;
+  /** How many values it holds. */
+  readonly values: number;
 }
 
 /** A chat request as far as a relay needs to understand it. */
@@ -24,94 +35,113 @@ export interface ChatRequest extends JsonRequest {
   readonly stream: boolean;
   /** How many choices it asks for. */
   readonly choices: number;
+  /** Where the content of the user's last message is; null where there is none. */
+  readonly lastUserContent: Place | null;
 }
 
-/** Reads a body that must be a JSON object. */
-export function readJsonRequest(bytes: Buffer): E.Either<Failure, JsonRequest> {
-  const value = readJsonObject(bytes);
-  if (E.isLeft(value)) return value;
-  const text = bytes.toString('latin1');
-  const members = membersOf(text);
-  // What JSON.parse takes as an object, the reader of members takes, too: they are held to each other by a test.
-  if (members === null) return E.left(failure('malformed-json', 'The body cannot be read.'));
-  return E.right({ bytes, text, members, value: value.right });
+/** What the gateway looks for in a chat request: what it changes, checks or is guided by. */
+const chatNames = wantedNames(
+  {
+    model: [],
+    messages: [],
+    stream: [],
+    reasoning: [],
+    n: [],
+    stream_options: ['include_usage'],
+    response_format: ['type'],
+    tools: [],
+    functions: [],
+    logprobs: [],
+    audio: [],
+    modalities: [],
+  },
+  ['model'],
+);
+
+/**
+ * Reads a body that must be a JSON object, slice by slice: between two slices others have a turn of the event loop.
+ * @param wanted the members to look for
+ * @param maxValues in the body at most
+ */
+export async function readJsonRequest(
+  bytes: Buffer,
+  wanted: WantedNames,
+  maxValues: number,
+): Promise<E.Either<Failure, JsonRequest>> {
+  return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
 }
 
 /** Reads and checks a chat request: what a relay needs, and the roles and contents that the contract asks for. */
-export function readChatRequest(bytes: Buffer): E.Either<Failure, ChatRequest> {
-  const request = readJsonRequest(bytes);
+export async function readChatRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, ChatRequest>> {
+  const listener = new ChatListener(bytes);
+  const request = await readMembers(bytes, listener.members, maxValues, listener);
   if (E.isLeft(request)) return request;
-  const { value } = request.right;
+  const said = (name: string) => briefMember(bytes, request.right.members, name);
+  const [model, stream, reasoning, choices] = [said('model'), said('stream'), said('reasoning'), said('n')];
   const faults = [
-    ...spellingFaults(namesOf(request.right), ['model']),
-    ...textFaults('/model', value.model),
-    ...messagesFaults(value.messages),
-    ...flagFaults('/stream', value.stream),
-    ...hintFaults(value),
+    ...spellingFaults(request.right.members.otherSpellings, ['model']),
+    ...textFaults('/model', model),
+    ...messagesFaults(bytes, listener),
+    ...flagFaults('/stream', stream),
+    ...hintFaults(model, reasoning),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
   return E.right({
     ...request.right,
-    model: value.model as string,
-    hint: (value.reasoning ?? 'balanced') as ReasoningHint,
-    stream: value.stream === true,
-    choices: typeof value.n === 'number' && value.n >= 1 ? value.n : 1,
+    model: model as string,
+    hint: (reasoning ?? 'balanced') as ReasoningHint,
+    stream: stream === true,
+    lastUserContent: listener.messages.lastUserContent,
+    choices: typeof choices === 'number' && choices >= 1 ? choices : 1,
   });
 }
 
-/** The names of a body's members, each as often as it is there. */
-export function namesOf({ members }: JsonRequest): ReadonlyArray<string> {
-  return members.map(({ name }) => name);
+async function readMembers(
+  bytes: Buffer,
+  members: MemberCollector,
+  maxValues: number,
+  listener: JsonListener = members,
+): Promise<E.Either<Failure, JsonRequest>> {
+  const values = await scanJsonObject(bytes, maxValues, listener);
+  if (E.isLeft(values)) return values;
+  if (members.repeated === null) return E.right({ bytes, members, values: values.right });
+  const message = `comes too often: the members that the gateway reads may come ${maxFoundMembers} times in all`;
+  return E.left(invalidInput([{ pointer: `/${members.repeated}`, message }]));
 }
 
-/** The longest text that is shown to whoever sent it. */
-const shownAtMost = 200;
+/** Collects a chat's members and checks its messages. */
+class ChatListener implements JsonListener {
+  readonly maxLevel = 3;
+  readonly members: MemberCollector;
+  readonly messages: MessageChecker;
+  #isInMessages = false;
 
-/** What is wrong with a value, which is shown where it is short: prompts are not sent back. */
-export function faultOf(pointer: string, message: string, value: Json): InputError {
-  const isShown =
-    value === null ||
-    typeof value === 'boolean' ||
-    (typeof value === 'number' && Number.isFinite(value)) ||
-    (typeof value === 'string' && value.length <= shownAtMost);
-  return isShown ? { pointer, message, input: value } : { pointer, message };
-}
-
-/** What is wrong with a text that must be there. */
-export function textFaults(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
-  if (value === undefined) return [{ pointer, message: 'is required' }];
-  return typeof value === 'string' ? [] : [faultOf(pointer, 'must be a string', value)];
-}
-
-/** What is wrong with a flag; null and absence are false. */
-export function flagFaults(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
-  const isFlag = value === undefined || value === null || typeof value === 'boolean';
-  return isFlag ? [] : [faultOf(pointer, 'must be true or false', value)];
-}
-
-function messagesFaults(messages: Json | undefined): ReadonlyArray<InputError> {
-  const pointer = '/messages';
-  if (messages === undefined) return [{ pointer, message: 'is required' }];
-  if (!Array.isArray(messages)) return [faultOf(pointer, 'must be an array', messages)];
-  const faults: InputError[] = [];
-  for (const [index, message] of (messages as ReadonlyArray<Json>).entries()) {
-    if (faults.length >= maxInputErrors) break;
-    faults.push(...messageFaults(`${pointer}/${index}`, message));
+  constructor(bytes: Buffer) {
+    this.members = new MemberCollector(bytes, chatNames);
+    this.messages = new MessageChecker(bytes);
   }
-  return faults;
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
+    if (level === 1) this.#isInMessages = this.members.current === 'messages';
+    if (this.#isInMessages) this.messages.begin(level, start, nameStart, nameEnd);
+  }
+
+  end(level: number, end: number): void {
+    if (level < 3) this.members.end(level, end);
+    if (this.#isInMessages) this.messages.end(level, end);
+  }
 }
 
-function messageFaults(pointer: string, message: Json): ReadonlyArray<InputError> {
-  if (!isObject(message)) return [faultOf(pointer, 'must be an object', message)];
-  const { role, content } = message;
-  const isContent = content === undefined || content === null || typeof content === 'string' || Array.isArray(content);
-  const faults = textFaults(`${pointer}/role`, role);
-  return isContent
-    ? faults
-    : [...faults, faultOf(`${pointer}/content`, 'must be a string or a list of content parts', content)];
+function messagesFaults(bytes: Buffer, { members, messages }: ChatListener): ReadonlyArray<InputError> {
+  const pointer = '/messages';
+  const member = lastMember(members, 'messages');
+  if (member === undefined) return [{ pointer, message: 'is required' }];
+  const value = briefValue(bytes, member);
+  return Array.isArray(value) ? messages.faults : [faultOf(pointer, 'must be an array', value as Json)];
 }
 
-function hintFaults({ model, reasoning }: JsonObject): ReadonlyArray<InputError> {
+function hintFaults(model: Json | undefined, reasoning: Json | undefined): ReadonlyArray<InputError> {
   if (model !== 'auto' || reasoning === undefined || reasoning === null) return [];
   if (reasoningHints.some((hint) => hint === reasoning)) return [];
   const known = reasoningHints.map((hint) => `"${hint}"`).join(', ');

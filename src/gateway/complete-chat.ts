@@ -16,7 +16,7 @@ import { WholeAnswer } from './whole-answer.ts';
 export async function completeChat(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
   const bytes = await readJsonBytes(call, limits);
   if (E.isLeft(bytes)) return bytes.left;
-  const request = readChatRequest(bytes.right);
+  const request = await readChatRequest(bytes.right, limits.jsonValues);
   if (E.isLeft(request)) return request.left;
   const { model, hint, stream } = request.right;
   const route = call.served.catalogue.chat(model, hint);

@@ -7,14 +7,16 @@ import { invalidInput } from '#operations/input-errors.ts';
 import type { RelayRequest } from '#operations/operation.ts';
 import { ownWords } from './attempt-failure.ts';
 import type { CatalogueRefusal } from './catalogue.ts';
-import { faultOf } from './chat-request.ts';
 import { Client } from './client.ts';
+import { faultOf } from './faults.ts';
 import type { Gateway, Served } from './gateway.ts';
 
 /** What a call's body may be. */
 export interface GatewayLimits {
   /** Bytes of a JSON body at most. */
   readonly jsonBytes: number;
+  /** Values in a JSON body at most. */
+  readonly jsonValues: number;
   /** Bytes of an upload of audio at most. */
   readonly audioBytes: number;
   readonly arrival: ArrivalLimits;

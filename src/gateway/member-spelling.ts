@@ -1,5 +1,5 @@
 import type { InputError } from '#domain/failure.ts';
-import { pointerTo } from '#operations/input-errors.ts';
+import { pointerTo } from '#src/json-pointer.ts';
 
 /**
  * Finds names that differ from a resolved one in case alone. The gateway replaces `model` by what the catalogue says; a

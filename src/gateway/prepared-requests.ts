@@ -1,5 +1,6 @@
 import { type Failure, failure } from '#domain/failure.ts';
-import { invalidInput, pointerTo } from '#operations/input-errors.ts';
+import { invalidInput } from '#operations/input-errors.ts';
+import { pointerTo } from '#src/json-pointer.ts';
 import type { Route, Target } from './catalogue.ts';
 import type { Served } from './gateway.ts';
 import { type CannotTake, isCannotTake, type Provider, type ProviderRequest } from './provider.ts';
@@ -29,7 +30,8 @@ export function prepareRequests(
     else prepared.set(target, { transport: provider.transport, redactor: provider.redactor ?? null, ...made });
   }
   if (prepared.size === 0 && refused !== null) {
-    return invalidInput([{ pointer: pointerTo([refused.member]), message: refused.message }]);
+    const pointer = refused.member === '' ? '' : pointerTo([refused.member]);
+    return invalidInput([{ pointer, message: refused.message }]);
   }
   if (prepared.size === 0) return failure('no-provider', 'No provider of this model can do this. Tell the operator.');
   return {

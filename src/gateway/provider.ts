@@ -34,8 +34,11 @@ export interface SpeechFields {
   readonly speed: number | null;
   /** `sse` for events instead of bytes. */
   readonly streamFormat: string | null;
-  /** What OpenAI has no such member of: a provider's own settings. */
-  readonly others: JsonObject;
+  /**
+   * The members that OpenAI does not have: a provider's own settings. Null where the body holds too many values to be
+   * written in another form.
+   */
+  readonly others: () => JsonObject | null;
 }
 
 /** A transcription request: its multipart body, with the provider's model in it, and its fields. */
@@ -69,6 +72,7 @@ export interface ProviderRequest {
 
 /** A request that a provider cannot take, by the fault of one member. */
 export interface CannotTake {
+  /** Its name; empty for the whole body. */
   readonly member: string;
   readonly message: string;
 }

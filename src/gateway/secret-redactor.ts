@@ -1,4 +1,3 @@
-import { endOfString } from '#src/json-scan.ts';
 import { parsedJson } from './json-value.ts';
 
 /** What is put in the place of a secret. */
@@ -6,6 +5,9 @@ const redacted = '[redacted]';
 
 /** Shorter values are found only as whole words: as a part of others they would be found everywhere. */
 const leastPartLength = 8;
+
+/** A string in sound JSON. */
+const jsonString = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
 /** The ids of an account at OpenAI: its organization's and its project's. */
 const accountIds = '(?:org-|proj_)[a-z0-9_-]+';
@@ -42,18 +44,11 @@ export class SecretRedactor {
   }
 
   #redactJson(text: string): string {
-    const pieces: string[] = [];
-    let from = 0;
-    for (let start = text.indexOf('"'); start !== -1; start = text.indexOf('"', from)) {
-      const end = endOfString(text, start);
-      pieces.push(text.slice(from, start), this.#redactLiteral(text, start, end));
-      from = end;
-    }
-    return pieces.join('') + text.slice(from);
+    return text.replace(jsonString, (literal, start: number) => this.#redactLiteral(text, literal, start));
   }
 
-  #redactLiteral(text: string, start: number, end: number): string {
-    const literal = text.slice(start, end);
+  #redactLiteral(text: string, literal: string, start: number): string {
+    const end = start + literal.length;
     const value = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
     if (errorMembers.has(value) && /^\s*:/.test(text.slice(end, end + 100))) return literal;
     const clean = this.redact(value);

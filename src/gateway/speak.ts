@@ -5,10 +5,11 @@ import { invalidInput } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { AudioAnswer } from './audio-answer.ts';
 import type { Target } from './catalogue.ts';
-import { faultOf, type JsonRequest, namesOf, readJsonRequest, textFaults } from './chat-request.ts';
+import { type JsonRequest, readJsonRequest } from './chat-request.ts';
+import { faultOf, textFaults } from './faults.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
-import { isObject } from './json-value.ts';
+import { briefMember, lastMember, wantedNames } from './json-members.ts';
 import { spellingFaults } from './member-spelling.ts';
 import { prepareRequests } from './prepared-requests.ts';
 import type { SpeechFields } from './provider.ts';
@@ -27,7 +28,7 @@ interface SpeechRequest extends JsonRequest {
 export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
   const bytes = await readJsonBytes(call, limits);
   if (E.isLeft(bytes)) return bytes.left;
-  const request = readSpeechRequest(bytes.right);
+  const request = await readSpeechRequest(bytes.right, limits.jsonValues);
   if (E.isLeft(request)) return request.left;
   const { model, voice, fields } = request.right;
   const route = call.served.catalogue.speech(model, voice);
@@ -57,34 +58,52 @@ export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<F
 }
 
 /** The bytes as they came, but for the model and the voice. */
-function speechBody({ bytes, text, members }: SpeechRequest, { model }: Target, voice: string): Buffer {
+function speechBody({ bytes, members }: SpeechRequest, { model }: Target, voice: string): Buffer {
   const replace = { model: asciiJson(model), voice: asciiJson(voice) };
-  return applyEdits(bytes, editsOf(members, text.indexOf('{'), { replace, add: ['model'] }));
+  return applyEdits(bytes, editsOf(members, { replace, add: ['model'] }));
 }
 
-function readSpeechRequest(bytes: Buffer): E.Either<Failure, SpeechRequest> {
-  const request = readJsonRequest(bytes);
+/** What the gateway looks for in a speech request. */
+const speechNames = wantedNames(
+  { input: [], model: [], response_format: [], speed: [], stream_format: [], voice: ['id'] },
+  ['model', 'voice'],
+);
+
+async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, SpeechRequest>> {
+  const request = await readJsonRequest(bytes, speechNames, maxValues);
   if (E.isLeft(request)) return request;
-  const { value } = request.right;
+  const { members, values } = request.right;
+  const said = (name: string) => briefMember(bytes, members, name);
+  const [input, model, voice] = [said('input'), said('model'), said('voice')];
+  const id = voiceIn(request.right, voice);
   const faults = [
-    ...spellingFaults(namesOf(request.right), ['model', 'voice']),
-    ...textFaults('/input', value.input),
-    ...modelFaults(value),
-    ...voiceFaults(value.voice),
+    ...spellingFaults(members.otherSpellings, ['model', 'voice']),
+    ...textFaults('/input', input),
+    ...modelFaults(model),
+    ...voiceFaults(voice, id),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
+  const [format, speed, streamFormat] = [said('response_format'), said('speed'), said('stream_format')];
   return E.right({
     ...request.right,
-    model: typeof value.model === 'string' ? value.model : null,
-    voice: voiceIn(value.voice) ?? '',
+    model: typeof model === 'string' ? model : null,
+    voice: id ?? '',
     fields: {
-      input: value.input as string,
-      responseFormat: typeof value.response_format === 'string' ? value.response_format : null,
-      speed: typeof value.speed === 'number' ? value.speed : null,
-      streamFormat: typeof value.stream_format === 'string' ? value.stream_format : null,
-      others: Object.fromEntries(Object.entries(value).filter(([name]) => !speechMembers.has(name))),
+      input: input as string,
+      responseFormat: typeof format === 'string' ? format : null,
+      speed: typeof speed === 'number' ? speed : null,
+      streamFormat: typeof streamFormat === 'string' ? streamFormat : null,
+      others: () => (values > maxTranslatedValues ? null : othersIn(bytes)),
     },
   });
+}
+
+/** Values at most in a body that is not passed on as it is: it must be parsed and written again in one turn. */
+const maxTranslatedValues = 50_000;
+
+function othersIn(bytes: Buffer): JsonObject {
+  const all = JSON.parse(bytes.toString('utf8')) as JsonObject;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !speechMembers.has(name)));
 }
 
 /** OpenAI's own members of a speech request. */
@@ -99,17 +118,19 @@ const speechMembers: ReadonlySet<string> = new Set([
   'voice',
 ]);
 
-function modelFaults({ model }: JsonObject): ReadonlyArray<InputError> {
+function modelFaults(model: Json | undefined): ReadonlyArray<InputError> {
   return model === undefined || model === null ? [] : textFaults('/model', model);
 }
 
-function voiceFaults(voice: Json | undefined): ReadonlyArray<InputError> {
+function voiceFaults(voice: Json | undefined, id: string | null): ReadonlyArray<InputError> {
   if (voice === undefined) return [{ pointer: '/voice', message: 'is required' }];
-  return voiceIn(voice) === null ? [faultOf('/voice', 'must be a string or an object with an id', voice)] : [];
+  return id === null ? [faultOf('/voice', 'must be a string or an object with an id', voice)] : [];
 }
 
 /** A voice is named, or given as an object with its id. */
-function voiceIn(voice: Json | undefined): string | null {
+function voiceIn({ bytes, members }: JsonRequest, voice: Json | undefined): string | null {
   if (typeof voice === 'string') return voice;
-  return isObject(voice) && typeof voice.id === 'string' ? voice.id : null;
+  const inside = lastMember(members, 'voice')?.inside ?? null;
+  const id = inside === null ? undefined : briefMember(bytes, inside, 'id');
+  return typeof id === 'string' ? id : null;
 }

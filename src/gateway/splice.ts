@@ -1,4 +1,4 @@
-import type { Member } from './json-members.ts';
+import type { Member, Members } from './json-members.ts';
 
 /** What is put where into a text's bytes. */
 export interface Edit {
@@ -20,40 +20,35 @@ export interface MemberChanges {
 
 /**
  * The edits that change an object's members and leave every other byte as it is.
- * @param open the offset of the object's brace
+ * @param members must have been looked for by the names of all changes
  */
-export function editsOf(members: ReadonlyArray<Member>, open: number, changes: MemberChanges): ReadonlyArray<Edit> {
+export function editsOf({ open, count, found }: Members, changes: MemberChanges): ReadonlyArray<Edit> {
   const { replace = {}, add = [], remove = [] } = changes;
+  const removed = found.filter(({ name }) => remove.includes(name));
   const edits: Edit[] = [];
-  let kept = 0;
-  for (const { name, valueStart, end } of members) {
-    if (remove.includes(name)) continue;
-    kept += 1;
-    const text = Object.hasOwn(replace, name) ? replace[name] : undefined;
+  for (const { name, valueStart, end } of found) {
+    const text = Object.hasOwn(replace, name) && !remove.includes(name) ? replace[name] : undefined;
     if (text !== undefined) edits.push({ start: valueStart, end, text });
   }
-  const missing = add.filter((name) => !members.some((member) => member.name === name));
+  const missing = add.filter((name) => !found.some((member) => member.name === name));
   if (missing.length > 0) {
     const texts = missing.map((name) => `${JSON.stringify(name)}:${replace[name]}`);
-    edits.push({ start: open + 1, end: open + 1, text: texts.join(',') + (kept > 0 ? ',' : '') });
+    const keepsSome = count > removed.length;
+    edits.push({ start: open + 1, end: open + 1, text: texts.join(',') + (keepsSome ? ',' : '') });
   }
-  edits.push(...removals(members, remove));
+  edits.push(...removals(removed));
   return inPlace(edits);
 }
 
 /** A member goes with the comma before it; at the object's beginning with the one behind it. */
-function removals(members: ReadonlyArray<Member>, names: ReadonlyArray<string>): ReadonlyArray<Edit> {
-  if (names.length === 0) return [];
+function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
   const edits: Edit[] = [];
-  const firstKept = members.findIndex(({ name }) => !names.includes(name));
-  const leading = firstKept === -1 ? members : members.slice(0, firstKept);
-  const [first, last] = [leading[0], leading.at(-1)];
-  if (first !== undefined && last !== undefined)
-    edits.push({ start: first.start, end: members[leading.length]?.start ?? last.end, text: '' });
-  for (let index = leading.length; index < members.length; index += 1) {
-    const [before, member] = [members[index - 1], members[index]];
-    if (before === undefined || member === undefined || !names.includes(member.name)) continue;
-    edits.push({ start: before.end, end: member.end, text: '' });
+  let leadingEnd: number | null = null;
+  for (const { start, end, previousEnd, nextStart } of removed) {
+    if (previousEnd === leadingEnd) {
+      edits.push({ start, end: nextStart ?? end, text: '' });
+      leadingEnd = end;
+    } else edits.push({ start: previousEnd ?? start, end, text: '' });
   }
   return edits;
 }

@@ -35,7 +35,7 @@ import { scopeRefusal } from '#operations/scope-refusal.ts';
 import { ByteBudget, type ByteHold } from '#src/byte-budget.ts';
 import { diskFull, isDiskFull } from '#src/disk-full.ts';
 import { jsonTextOf } from '#src/encoded-json.ts';
-import type { JsonObject } from '#src/json.ts';
+import type { Json, JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { defaultLimitFactors, type LimitFactors } from './limit-levels.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -52,6 +52,8 @@ export interface AppOptions {
   readonly log: Logger;
   readonly limits: {
     readonly maxBodyBytes: number;
+    /** Values in a JSON body at most. Default 50,000. */
+    readonly maxBodyValues?: number;
     /** Requests of one project in a minute at most, on this node; null for no limit. Default null. */
     readonly requestsPerMinute?: number | null;
     /** How many times as many its organization and its partner have. Default 10. */
@@ -110,7 +112,8 @@ class HttpFace {
     this.#options = options;
     // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
     this.#requestLog = options.log.child({}, { redact: [] });
-    this.#readBody = jsonBodyReader(options.limits.maxBodyBytes);
+    const { maxBodyBytes, maxBodyValues = defaultMaxBodyValues } = options.limits;
+    this.#readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
     this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
     const { requestsPerMinute = null, limitFactors = defaultLimitFactors } = options.limits;
     this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
@@ -337,6 +340,9 @@ function isAnsweredOn(planes: ReadonlySet<Plane>, { plane, onBothPlanes = false 
   return planes.has(plane) || (onBothPlanes && planes.size > 0);
 }
 
+/** Values in a JSON body at most. */
+export const defaultMaxBodyValues = 50_000;
+
 const bothPlanes: ReadonlySet<Plane> = new Set(['control', 'gateway']);
 
 type Parameters = Readonly<Record<string, string>>;
@@ -399,5 +405,7 @@ function hashOf(bytes: Buffer, query: string): string {
 
 /** Only the members that an input names: what else a body holds (`__proto__`, for one) never reaches a codec. */
 function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
+  const found: Record<string, Json | undefined> = {};
+  for (const name of names) if (Object.hasOwn(members, name)) found[name] = members[name];
+  return found;
 }

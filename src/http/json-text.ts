@@ -1,56 +1,78 @@
 import { isUtf8 } from 'node:buffer';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
-import { invalidInput, maxInputErrors, pointerTo } from '#operations/input-errors.ts';
+import { invalidInput, maxInputErrors } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import { deeperThan, maxJsonLevels } from '#src/json-scan.ts';
+import { pointerTo } from '#src/json-pointer.ts';
+import { type JsonFault, type JsonListener, JsonScanner, lineAndColumn, maxJsonLevels } from '#src/json-scanner.ts';
+import { ownTurn } from '#src/turns.ts';
+
+/** To work on a body of more bytes takes milliseconds: others are served in between. */
+export const largeBodyBytes = 64 * 1024;
 
 /**
  * The JSON object in a body's bytes. It may hold a member named `__proto__`, as its own: never assign it onto another.
- * @returns invalid-encoding, nesting-too-deep, malformed-json or invalid-input (no object; numbers beyond what can be
- * held; halves of surrogate pairs)
+ * @param maxValues in the body at most
+ * @returns invalid-encoding, nesting-too-deep, too-many-values, malformed-json or invalid-input (no object; numbers
+ * beyond what can be held; halves of surrogate pairs)
  */
-export function parseJsonObject(bytes: Buffer): E.Either<Failure, JsonObject> {
-  const read = objectIn(bytes);
-  if (E.isLeft(read)) return read;
-  const { object, text } = read.right;
-  const errors = mayHoldUnsafe.test(text) ? unsafeValues(object) : [];
+export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, JsonObject>> {
+  const scanned = await scanJsonObject(bytes, maxValues);
+  if (E.isLeft(scanned)) return scanned;
+  const isLarge = bytes.length > largeBodyBytes;
+  if (isLarge) await ownTurn();
+  const text = bytes.toString('utf8');
+  const object = JSON.parse(text) as JsonObject;
+  if (!mayHoldUnsafe.test(text)) return E.right(object);
+  if (isLarge) await ownTurn();
+  const errors = unsafeValues(object);
   return errors.length > 0 ? E.left(invalidInput(errors)) : E.right(object);
 }
 
-/** As `parseJsonObject`, but for numbers and strings that cannot be held: for what is not kept but passed on as it is. */
-export function readJsonObject(bytes: Buffer): E.Either<Failure, JsonObject> {
-  const read = objectIn(bytes);
-  return E.isLeft(read) ? read : E.right(read.right.object);
-}
-
-function objectIn(bytes: Buffer): E.Either<Failure, { readonly object: JsonObject; readonly text: string }> {
+/**
+ * Reads a body's bytes as JSON and keeps nothing: what is not kept but passed on may hold numbers and strings that
+ * cannot be held. Between two slices others have a turn of the event loop.
+ * @param listener hears of the values
+ * @returns how many values the body holds; or invalid-encoding, nesting-too-deep, too-many-values, malformed-json or
+ * invalid-input (no object)
+ */
+export async function scanJsonObject(
+  bytes: Buffer,
+  maxValues: number,
+  listener?: JsonListener,
+): Promise<E.Either<Failure, number>> {
   if (!isUtf8(bytes)) return E.left(failure('invalid-encoding', 'The body holds bytes that are not UTF-8.'));
-  const text = bytes.toString('utf8');
-  if (deeperThan(text, maxJsonLevels)) {
-    return E.left(failure('nesting-too-deep', `The JSON has more than ${maxJsonLevels} levels of arrays and objects.`));
-  }
-  const parsed = parse(text);
-  if (E.isLeft(parsed)) return parsed;
-  const value = parsed.right;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return E.left(invalidInput([{ pointer: '', message: 'must be a JSON object' }]));
-  }
-  return E.right({ object: value as JsonObject, text });
+  const scanner = new JsonScanner(bytes, { maxValues }, listener);
+  while (!scanner.advance()) await ownTurn();
+  if (scanner.fault !== null) return E.left(faultyJson(bytes, scanner, scanner.fault, maxValues));
+  return scanner.isObject ? E.right(scanner.values) : E.left(noObject);
 }
 
-function parse(text: string): E.Either<Failure, Json> {
-  try {
-    return E.right(JSON.parse(text) as Json);
-  } catch (error) {
-    if (text.trim() === '') return E.left(failure('malformed-json', 'The body is not JSON: it is empty.'));
-    if (text.startsWith('\uFEFF'))
-      return E.left(failure('malformed-json', 'The body begins with a byte order mark: send the JSON without it.'));
-    const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : '')?.[0];
-    const at = place === undefined ? '' : ` (${place.replace(' column', ', column')})`;
-    return E.left(failure('malformed-json', `The body is not JSON${at}.`));
+const noObject = invalidInput([{ pointer: '', message: 'must be a JSON object' }]);
+
+function faultyJson(bytes: Buffer, scanner: JsonScanner, { kind, offset }: JsonFault, maxValues: number): Failure {
+  switch (kind) {
+    case 'too-deep':
+      return failure('nesting-too-deep', `The JSON has more than ${maxJsonLevels} levels of arrays and objects.`);
+    case 'too-many-values': {
+      const detail = `The JSON holds more than ${maxValues} values, the most that are taken. Send it in parts.`;
+      const message = `is one value more than the ${maxValues} that are taken`;
+      return failure('too-many-values', detail, { errors: [{ pointer: scanner.pointer(), message }] });
+    }
+    case 'malformed':
+      return failure('malformed-json', `The body is not JSON${whyMalformed(bytes, scanner, offset)}.`);
   }
 }
+
+function whyMalformed(bytes: Buffer, scanner: JsonScanner, offset: number): string {
+  if (scanner.values === 0 && offset === bytes.length) return ': it is empty';
+  if (offset === 0 && bytes.subarray(0, 3).equals(byteOrderMark))
+    return ': it begins with a byte order mark, which must be left out';
+  const { line, column } = lineAndColumn(bytes, offset);
+  return ` (line ${line}, column ${column})`;
+}
+
+const byteOrderMark = Buffer.from('\ufeff');
 
 /**
  * Texts without these can hold neither an overflowing number nor half a surrogate pair, so need no walk. A number
@@ -58,21 +80,34 @@ function parse(text: string): E.Either<Failure, Json> {
  */
 const mayHoldUnsafe = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{210}/;
 
+/** A value, and the way back to the top. */
+interface Place {
+  readonly key: string;
+  readonly above: Place | null;
+}
+
 function unsafeValues(root: Json): ReadonlyArray<InputError> {
   const errors: InputError[] = [];
-  const report = (path: ReadonlyArray<string>, message: string) => {
-    errors.push({ pointer: pointerTo(path).toWellFormed(), message });
+  const report = (place: Place | null, message: string) => {
+    errors.push({ pointer: pointerTo(keysTo(place)).toWellFormed(), message });
   };
-  const visit = (value: Json, path: ReadonlyArray<string>): void => {
-    if (errors.length >= maxInputErrors) return;
-    if (typeof value === 'number' && !Number.isFinite(value)) report(path, 'must be a number that a double can hold');
-    if (typeof value === 'string' && !value.isWellFormed()) report(path, 'must not hold half a surrogate pair');
+  const visit = (value: Json, place: Place | null): void => {
+    if (typeof value === 'number' && !Number.isFinite(value)) report(place, 'must be a number that a double can hold');
+    if (typeof value === 'string' && !value.isWellFormed()) report(place, 'must not hold half a surrogate pair');
     if (typeof value !== 'object' || value === null) return;
     for (const [key, member] of Object.entries(value)) {
-      if (!key.isWellFormed()) report([...path, key], 'must not have half a surrogate pair in its name');
-      if (member !== undefined) visit(member, [...path, key]);
+      if (errors.length >= maxInputErrors) return;
+      const inside = { key, above: place };
+      if (!key.isWellFormed()) report(inside, 'must not have half a surrogate pair in its name');
+      if (member !== undefined) visit(member, inside);
     }
   };
-  visit(root, []);
+  visit(root, null);
   return errors;
+}
+
+function keysTo(place: Place | null): ReadonlyArray<string> {
+  const keys: string[] = [];
+  for (let at = place; at !== null; at = at.above) keys.push(at.key);
+  return keys.reverse();
 }

@@ -25,12 +25,14 @@ const empty: JsonBody = { members: {}, bytes: noBytes };
 /**
  * Makes the reader of JSON bodies.
  * @param maxBytes the size of a body at most
+ * @param maxValues the values in a body at most
  * @returns a function that reads a request's body once, counting it in the hold: its members (none without a body), or
  * unsupported-media-type, body-too-large, that there is no room for it, or what is wrong with the JSON. Throws
  * `ClientGone`.
  */
 export function jsonBodyReader(
   maxBytes: number,
+  maxValues: number,
 ): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, JsonBody>> {
   const tooLarge = bodyTooLarge(maxBytes);
   const readBytes = bytesReader(maxBytes);
@@ -46,7 +48,7 @@ export function jsonBodyReader(
     if (E.isLeft(read)) return read;
     const bytes = read.right;
     if (bytes.length === 0) return E.right(empty);
-    const parsed = parseJsonObject(bytes);
+    const parsed = await parseJsonObject(bytes, maxValues);
     return E.isLeft(parsed) ? parsed : E.right({ members: parsed.right, bytes });
   };
 }

@@ -1,6 +1,7 @@
 import type * as t from 'io-ts';
 import { defaultOf, structureOf } from '#domain/codecs.ts';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
+import { pointerTo } from '#src/json-pointer.ts';
 
 /** Faults reported of one input at most. */
 export const maxInputErrors = 100;
@@ -24,11 +25,6 @@ export function inputErrors(errors: t.Errors): ReadonlyArray<InputError> {
   const found = explain(errors.slice(0, maxErrorsRead), 0);
   const unique = new Map(found.map((error) => [`${error.pointer} ${error.message}`, error]));
   return [...unique.values()].slice(0, maxInputErrors);
-}
-
-/** A JSON pointer to a place given by its keys. */
-export function pointerTo(keys: ReadonlyArray<string>): string {
-  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /** Explains errors, looking at their contexts from an index on: what is before it was explained by the caller. */

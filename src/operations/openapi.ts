@@ -23,7 +23,12 @@ const bodyFailures: ReadonlyArray<FailureCode> = [
   'too-many-body-bytes',
   'bodies-full',
 ];
-const jsonFailures: ReadonlyArray<FailureCode> = ['malformed-json', 'invalid-encoding', 'nesting-too-deep'];
+const jsonFailures: ReadonlyArray<FailureCode> = [
+  'malformed-json',
+  'invalid-encoding',
+  'nesting-too-deep',
+  'too-many-values',
+];
 const commandFailures: ReadonlyArray<FailureCode> = [
   'append-too-large',
   'idempotency-key-in-progress',

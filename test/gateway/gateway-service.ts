@@ -55,6 +55,7 @@ export interface GatewayServiceOptions {
 
 export const usualLimits: GatewayLimits = {
   jsonBytes: 32 * 1024 * 1024,
+  jsonValues: 2_000_000,
   audioBytes: 100 * 1024 * 1024,
   arrival: { idleMilliseconds: 120_000, totalMilliseconds: 3_600_000 },
 };

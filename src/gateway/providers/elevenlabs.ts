@@ -60,7 +60,9 @@ export class ElevenLabs implements Provider {
     if (format === undefined) {
       return unknownFormat(audioFormats.keys(), ' with this voice');
     }
-    const refused = outsideCatalogue(Object.keys(fields.others)) ?? unsafeVoice(voice);
+    const others = fields.others();
+    if (others === null) return { member: '', message: 'holds more values than this voice takes' };
+    const refused = outsideCatalogue(Object.keys(others)) ?? unsafeVoice(voice);
     if (refused !== null) return refused;
     if (fields.streamFormat === 'sse') return { member: 'stream_format', message: 'must be "audio" with this voice' };
     const path = `/text-to-speech/${encodeURIComponent(voice)}/stream`;
@@ -68,7 +70,7 @@ export class ElevenLabs implements Provider {
       request: {
         path: this.#path(path, `output_format=${format.outputFormat}`),
         headers: withForwarded([...this.#headers, 'content-type', 'application/json', 'accept', '*/*'], forwarded),
-        body: Buffer.from(JSON.stringify({ ...settingsIn(fields), text: fields.input, model_id: model })),
+        body: Buffer.from(JSON.stringify({ ...settingsIn(others, fields.speed), text: fields.input, model_id: model })),
         streams: true,
       },
       reading: format.audio === undefined ? null : { audio: format.audio },
@@ -123,7 +125,7 @@ function unsafeVoice(voice: string): CannotTake | null {
 }
 
 /** ElevenLabs' own settings pass through, as unknown members do everywhere; the speed is one of the voice's. */
-function settingsIn({ others, speed }: SpeechFields): JsonObject {
+function settingsIn(others: JsonObject, speed: SpeechFields['speed']): JsonObject {
   if (speed === null) return others;
   const { voice_settings: settings } = others;
   return { ...others, voice_settings: { ...(isObject(settings) ? settings : {}), speed } };

@@ -1,5 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/failure.ts';
 import type { Json, JsonObject } from '#src/json.ts';
+import { asksForUsage } from '../chat-body.ts';
+import { type ChatRequest, readChatRequest, readJsonRequest } from '../chat-request.ts';
+import { briefMember, briefValue, wantedNames } from '../json-members.ts';
 import { isObject } from '../json-value.ts';
 import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
 import {
@@ -56,19 +61,27 @@ export class Sandbox implements Provider {
 async function answer({ path, body }: UpstreamRequest): Promise<LocalAnswer> {
   const [operation, format = 'json', way, bytes] = path.split(' ');
   if (operation === 'transcription') return transcription(format, way === 'stream', Number(bytes));
-  const request = JSON.parse((body as Buffer).toString('utf8')) as JsonObject;
-  return operation === 'chat' ? chat(request) : speech(request);
+  const json = body as Buffer;
+  return operation === 'chat' ? chat(taken(await readChatRequest(json, noLimit))) : speech(json);
 }
 
-function chat(request: JsonObject): LocalAnswer {
-  const asked = lastText(request.messages);
+/** What comes here was held to the limits of the gateway before. */
+const noLimit = Number.POSITIVE_INFINITY;
+
+function taken<Request>(request: E.Either<Failure, Request>): Request {
+  if (E.isLeft(request)) throw new Error(request.left.detail);
+  return request.right;
+}
+
+function chat(request: ChatRequest): LocalAnswer {
+  const asked = lastText(request);
   const words = `This is the Switchyard sandbox and no model. You said: ${repeated(asked)}`.split(/(?<= )/);
-  const id = `chatcmpl-sandbox-${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24)}`;
+  const id = `chatcmpl-sandbox-${hash('sha256', request.bytes).slice(0, 24)}`;
   const choices = choicesOf(request);
   const usage = { prompt_tokens: wordsIn(asked), completion_tokens: words.length * choices.length };
   const counted = { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
   const common = { id, created, model: sandboxModel, system_fingerprint: 'sandbox' };
-  if (request.stream === true) return events(chunks(common, words, choices, wantsUsage(request) ? counted : null));
+  if (request.stream) return events(chunks(common, words, choices, asksForUsage(request) ? counted : null));
   const message = { role: 'assistant', content: words.join(''), refusal: null };
   const said = choices.map((index) => ({ index, message, logprobs: null, finish_reason: 'stop' }));
   return json({ ...common, object: 'chat.completion', choices: said, usage: counted });
@@ -83,9 +96,8 @@ function repeated(text: string): string {
 }
 
 /** The indexes of the choices that are asked for: all say the same. */
-function choicesOf({ n }: JsonObject): ReadonlyArray<number> {
-  const asked = typeof n === 'number' && n >= 1 ? Math.floor(n) : 1;
-  return Array.from({ length: Math.min(asked, choicesAtMost) }, (_, index) => index);
+function choicesOf({ choices }: ChatRequest): ReadonlyArray<number> {
+  return Array.from({ length: Math.min(Math.floor(choices), choicesAtMost) }, (_, index) => index);
 }
 
 function* chunks(
@@ -113,7 +125,12 @@ function* chunks(
 /** Of audio, sent at a time. A multiple of three: pieces in base64 then need no filling. */
 const pieceBytes = 15 * 1024;
 
-function speech({ input, response_format: format, stream_format: streamFormat }: JsonObject): LocalAnswer {
+const speechNames = wantedNames({ input: [], response_format: [], stream_format: [] });
+
+async function speech(bytes: Buffer): Promise<LocalAnswer> {
+  const { members } = taken(await readJsonRequest(bytes, speechNames, noLimit));
+  const said = (name: string) => briefMember(bytes, members, name);
+  const [input, format, streamFormat] = [said('input'), said('response_format'), said('stream_format')];
   const isPcm = format === 'pcm';
   const wav = toneWav(wordsIn(typeof input === 'string' ? input : ''));
   const audio = isPcm ? wav.subarray(wavHeaderBytes) : wav;
@@ -177,17 +194,15 @@ function* piecesOf(bytes: Buffer, size: number): Iterable<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-function wantsUsage({ stream_options: options }: JsonObject): boolean {
-  return isObject(options) && options.include_usage === true;
-}
+/** Bytes of a list of content parts at most that are read: a parser takes long over many values. */
+const maxPartsBytes = 256 * 1024;
 
 /** The text of the last message of the user. */
-function lastText(messages: Json | undefined): string {
-  const all = Array.isArray(messages) ? (messages as ReadonlyArray<Json>) : [];
-  const last = all.filter(isObject).findLast(({ role }) => role === 'user');
-  const content = last?.content;
-  if (typeof content === 'string') return content;
-  const parts = Array.isArray(content) ? (content as ReadonlyArray<Json>) : [];
+function lastText({ bytes, lastUserContent: content }: ChatRequest): string {
+  const said = content === null ? null : briefValue(bytes, content);
+  if (typeof said === 'string') return said;
+  if (content === null || !Array.isArray(said) || content.end - content.valueStart > maxPartsBytes) return '';
+  const parts: ReadonlyArray<Json> = JSON.parse(bytes.toString('utf8', content.valueStart, content.end));
   return parts
     .filter(isObject)
     .map(({ text }) => (typeof text === 'string' ? text : ''))
