@@ -140,6 +140,19 @@ describe('chat, not streamed', () => {
       assert.equal(errorOf(answer).code, 'body_too_large');
     });
 
+    it('tell a body of too many values, in a chat and in speech', async () => {
+      service = await given.restart(configuration(), { limits: { jsonValues: 100 } });
+      const extra = Array(200).fill({});
+      for (const to of [path, '/v1/audio/speech']) {
+        const answer = await post(service, to, { ...chat, extra });
+        assert.equal(answer.status, 422);
+        assert.equal(errorOf(answer).code, 'too_many_values');
+        assert.match(String(errorOf(answer).param), /^extra\[\d+\]$/);
+        assert.match(answer.text, /"loc":\["body","extra",\d+\]/);
+      }
+      assert.equal(primary.seen.length + backup.seen.length, 0);
+    });
+
     it('need the scope', async () => {
       service = await given.restart(configuration(), { caller: { scopes: new Set(['gateway:read']) } });
       const answer = await post(service, path, chat);

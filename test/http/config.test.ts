@@ -24,6 +24,8 @@ describe('config', () => {
     assert.deepEqual(config.limits.spools, { maxBytesPerProject: 1_073_741_824, maxBytes: 4_294_967_296 });
     assert.equal(config.limits.minFreeBytes, null);
     assert.deepEqual(config.limits.bodies, { maxBytesPerProject: 134_217_728, maxBytes: 536_870_912 });
+    assert.equal(config.limits.maxBodyValues, 50_000);
+    assert.equal(config.limits.maxGatewayValues, 2_000_000);
     assert.equal(config.limits.uploadMilliseconds, 3_600_000);
     assert.equal(config.limits.showMilliseconds, 1_000);
   });
@@ -41,6 +43,8 @@ describe('config', () => {
       SPOOL_DIR: '/var/spool/switchyard',
       MIN_FREE_BYTES: '0',
       MAX_BODY_BYTES: '2048',
+      MAX_BODY_VALUES: '100',
+      MAX_GATEWAY_VALUES: '1000',
       ROLES: 'gateway, projections,control-plane',
       GATEWAY_CONFIG: '',
     });
@@ -52,6 +56,8 @@ describe('config', () => {
     assert.deepEqual(config.readStore, { kind: 'sqlite', path: '/tmp/read.db' });
     assert.equal(config.bootstrapApiKey, key);
     assert.equal(config.limits.maxBodyBytes, 2048);
+    assert.equal(config.limits.maxBodyValues, 100);
+    assert.equal(config.limits.maxGatewayValues, 1_000);
     assert.equal(config.gatewayConfig, null);
   });
 
@@ -114,6 +120,8 @@ describe('config', () => {
     MAX_SPOOL_BYTES: ['0', '-1'],
     MAX_SPOOL_BYTES_PER_PROJECT: ['1'],
     MIN_FREE_BYTES: ['-1', '5%'],
+    MAX_BODY_VALUES: ['0', '1e3'],
+    MAX_GATEWAY_VALUES: ['99', 'many'],
     ORGANIZATION_LIMIT_FACTOR: ['0', 'ten'],
     PARTNER_LIMIT_FACTOR: ['0', '1.5'],
   }))

@@ -224,7 +224,7 @@ export async function startFakeService(
     version: '0.2.0',
     metrics: createMetrics(),
     log: loggerOn('info', sink),
-    limits: { maxBodyBytes: 4_096 },
+    limits: { maxBodyBytes: 4_096, maxBodyValues: 1_000 },
     ...more,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);

@@ -252,6 +252,28 @@ describe('HTTP refusals', () => {
       await refusedBody('['.repeat(4_000), { status: 422, code: 'nesting-too-deep' });
     });
 
+    it('may hold so many values and no more; points at the first that is too many', async () => {
+      const body = (values: number) => `{"name":"cog","shape":{"a/b":[${Array(values).fill('{}').join(',')}]}}`;
+      assert.equal((await send('POST', create, { ...withKey, ...json }, body(996))).status, 201);
+      const problem = await refusedBody(body(997), { status: 422, code: 'too-many-values' });
+      assert.deepEqual(
+        problem.errors?.map((error) => error.pointer),
+        ['/shape/a~1b/996'],
+      );
+    });
+
+    it('points at no more than 1,000 characters, however long the names are', async () => {
+      const name = 'n'.repeat(1_500);
+      const problem = await refusedBody(`{"name":"cog","shape":{"a":{"${name}":"\\ud800"}}}`, {
+        status: 422,
+        code: 'invalid-input',
+      });
+      assert.deepEqual(
+        problem.errors?.map((error) => error.pointer),
+        ['/shape/a'],
+      );
+    });
+
     it('counts no brackets in texts', async () => {
       const body = JSON.stringify({ name: 'cog', shape: { a: `\\"${'['.repeat(300)}\\`, b: '{"' } });
       assert.equal((await send('POST', create, { ...withKey, ...json }, body)).status, 201);
@@ -400,6 +422,15 @@ describe('HTTP refusals', () => {
           code: 'invalid_input',
         },
       });
+    });
+
+    it('point at the first value that is too many', async () => {
+      const answer = await complete({ ...withKey, ...json }, `{"messages":[${Array(1_000).fill('{}').join(',')}]}`);
+      assert.equal(answer.status, 422);
+      const message = 'is one value more than the 1000 that are taken';
+      const { detail, error } = (await answer.json()) as { detail: unknown; error: Record<string, unknown> };
+      assert.deepEqual(detail, [{ loc: ['body', 'messages', 998], msg: message, type: 'value_error' }]);
+      assert.deepEqual([error.code, error.param], ['too_many_values', 'messages[998]']);
     });
 
     it('have that shape for every refusal', async () => {
