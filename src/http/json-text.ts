@@ -2,13 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
 import { invalidInput, maxInputErrors } from '#operations/input-errors.ts';
+import { heavyTurns, largeBodyBytes } from '#src/heavy-turns.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { pointerTo } from '#src/json-pointer.ts';
 import { type JsonFault, type JsonListener, JsonScanner, lineAndColumn, maxJsonLevels } from '#src/json-scanner.ts';
-import { ownTurn } from '#src/turns.ts';
-
-/** To work on a body of more bytes takes milliseconds: others are served in between. */
-export const largeBodyBytes = 64 * 1024;
 
 /**
  * The JSON object in a body's bytes. It may hold a member named `__proto__`, as its own: never assign it onto another.
@@ -20,11 +17,11 @@ export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise
   const scanned = await scanJsonObject(bytes, maxValues);
   if (E.isLeft(scanned)) return scanned;
   const isLarge = bytes.length > largeBodyBytes;
-  if (isLarge) await ownTurn();
+  if (isLarge) await heavyTurns.take(1);
   const text = bytes.toString('utf8');
   const object = JSON.parse(text) as JsonObject;
   if (!mayHoldUnsafe.test(text)) return E.right(object);
-  if (isLarge) await ownTurn();
+  if (isLarge) await heavyTurns.take(1);
   const errors = unsafeValues(object);
   return errors.length > 0 ? E.left(invalidInput(errors)) : E.right(object);
 }
@@ -41,9 +38,10 @@ export async function scanJsonObject(
   maxValues: number,
   listener?: JsonListener,
 ): Promise<E.Either<Failure, number>> {
+  if (bytes.length > largeBodyBytes) await heavyTurns.take(1);
   if (!isUtf8(bytes)) return E.left(failure('invalid-encoding', 'The body holds bytes that are not UTF-8.'));
   const scanner = new JsonScanner(bytes, { maxValues }, listener);
-  while (!scanner.advance()) await ownTurn();
+  while (!scanner.advance()) await heavyTurns.take(1);
   if (scanner.fault !== null) return E.left(faultyJson(bytes, scanner, scanner.fault, maxValues));
   return scanner.isObject ? E.right(scanner.values) : E.left(noObject);
 }

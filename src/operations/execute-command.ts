@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
@@ -10,6 +9,7 @@ import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-st
 import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
 import type { RememberedRequest } from '#event-store/remembered-requests.ts';
 import type { StreamState } from '#event-store/stream-state.ts';
+import { heavyTurns, largeBodyBytes } from '#src/heavy-turns.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { erasedHash, type PersonalData } from '#src/subject-keys/personal-data.ts';
 import type { AlsoLoads, AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
@@ -60,9 +60,6 @@ type Early = { readonly failure: Failure } | { readonly repeated: RememberedRequ
 
 const taken = { taken: true } as const;
 
-/** To parse, check and seal more than this takes milliseconds each: others are served in between. */
-const largeBytes = 64 * 1024;
-
 /** Runs one command in the order of refusals of DECISIONS.md ("Tenancy and keys"). */
 class CommandExecutor {
   readonly #definition: AnyCommand;
@@ -81,11 +78,11 @@ class CommandExecutor {
     if (refusal !== null) return E.left(refusal);
     const read = await request.readInput();
     if (E.isLeft(read)) return read;
-    const isLarge = (read.right.bytes ?? 0) > largeBytes;
-    if (isLarge) await nextTurn();
+    const isLarge = (read.right.bytes ?? 0) > largeBodyBytes;
+    if (isLarge) await heavyTurns.take(1);
     const input = decodeInput(this.#definition.input, read.right.fields);
     if (E.isLeft(input)) return input;
-    if (isLarge) await nextTurn();
+    if (isLarge) await heavyTurns.take(1);
     const key = requestKeyOf(request);
     const attempt = (number: number) =>
       this.#sound(request, read.right, input.right as never, subject.right, key, number);

@@ -1,6 +1,5 @@
 import type { DocumentValue } from '#read-store/read-store.ts';
 import { EncodedJson, encodeJson } from '#src/encoded-json.ts';
-import { endOfString } from '#src/json-scan.ts';
 
 /** The type of a document's member `record`. */
 type RecordOf<Value> = Value[keyof Value & 'record'];
@@ -72,6 +71,7 @@ interface Cut {
 
 const recordName = '"record":';
 const quote = 0x22;
+const backslash = 0x5c;
 const comma = 0x2c;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
@@ -101,4 +101,18 @@ function endOfScalar(text: string, start: number): number {
     default:
       return text.indexOf(',', start);
   }
+}
+
+/** The index past the quote that ends the text beginning at `start`. What is stored is sound JSON. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end + 1;
+}
+
+/** Whether the quote at an index belongs to its text: an odd number of backslashes is before it. */
+function isEscaped(text: string, quoteAt: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(quoteAt - 1 - slashes) === backslash) slashes += 1;
+  return slashes % 2 === 1;
 }
