@@ -3,6 +3,7 @@ import { createAgentProfile } from './agent-profile/create-agent-profile.ts';
 import { deleteAgentProfile } from './agent-profile/delete-agent-profile.ts';
 import { replaceAgentProfile } from './agent-profile/replace-agent-profile.ts';
 import { createApiKey } from './api-key/create-api-key.ts';
+import { endApiKeySecrets } from './api-key/end-api-key-secrets.ts';
 import { revokeApiKey } from './api-key/revoke-api-key.ts';
 import { rotateApiKey } from './api-key/rotate-api-key.ts';
 import { createCustomer } from './customer/create-customer.ts';
@@ -73,6 +74,7 @@ export const commands: ReadonlyArray<AnyCommand> = [
   createApiKey,
   rotateApiKey,
   revokeApiKey,
+  endApiKeySecrets,
   createStore,
   deleteStore,
   rebuildProjection,

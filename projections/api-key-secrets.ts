@@ -1,33 +1,19 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { projection } from '#read-store/projection.ts';
 
-/** Which key a secret belongs to. The id is the secret's SHA-256. */
+/** Which key a secret belongs to. The id is the secret's SHA-256. Whether it works, the key's stream says. */
 export interface ApiKeySecretDocument {
   readonly keyId: string;
-  /** When it ends to work; null while it is the key's newest. */
-  readonly validUntil: string | null;
 }
 
-/** The secrets that still work, or did until a rotation's overlap ended. */
+/** The secrets of the keys in force, those that were replaced too. */
 export const apiKeySecrets = projection<ApiKeySecretDocument, ApiKeyEvents>({
   name: 'api-key-secrets',
-  version: 1,
-  keys: (event) => {
-    switch (event.type) {
-      case 'ApiKeyCreated':
-        return [event.data.secretHash];
-      case 'ApiKeyRotated':
-        return [event.data.secretHash, event.data.previousSecretHash];
-      case 'ApiKeyRevoked':
-        return [];
-    }
-  },
+  version: 2,
+  keys: (event) => (event.type === 'ApiKeyRevoked' ? [] : [event.data.secretHash]),
   on: {
-    ApiKeyCreated: (_, { data }) => ({ keyId: data.id, validUntil: null }),
-    ApiKeyRotated: (_, { data }, secretHash) => ({
-      keyId: data.id,
-      validUntil: secretHash === data.secretHash ? null : data.previousValidUntil,
-    }),
+    ApiKeyCreated: (_, { data }) => ({ keyId: data.id }),
+    ApiKeyRotated: (_, { data }) => ({ keyId: data.id }),
     ApiKeyRevoked: { removeWhere: ({ data }) => ({ keyId: data.id }) },
   },
   indexes: [['keyId']],

@@ -8,7 +8,7 @@ export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;
 /** The API keys in force, without their secrets. */
 export const apiKeys = projection<ApiKeyDocument, ApiKeyEvents>({
   name: 'api-keys',
-  version: 1,
+  version: 2,
   keys: ({ data }) => [data.id],
   on: {
     ApiKeyCreated: (_, { data: { secretHash: _hash, ...contents }, revision, metadata }) => ({
@@ -16,7 +16,8 @@ export const apiKeys = projection<ApiKeyDocument, ApiKeyEvents>({
       revision,
       record: { ...contents, createdAt: metadata.time, updatedAt: metadata.time },
     }),
-    ApiKeyRotated: (document, event) => changed(document, event, { prefix: event.data.prefix }),
+    ApiKeyRotated: (document, event) =>
+      changed(document, event, { prefix: event.data.prefix, expiresAt: event.data.expiresAt }),
     ApiKeyRevoked: () => null,
   },
   indexes: [['projectId']],

@@ -1,5 +1,6 @@
 import type { AnyProjection } from '#read-store/projection.ts';
 import { agentProfiles } from './agent-profiles.ts';
+import { apiKeyOrigins } from './api-key-origins.ts';
 import { apiKeySecrets } from './api-key-secrets.ts';
 import { apiKeys } from './api-keys.ts';
 import { customers } from './customers.ts';
@@ -20,6 +21,7 @@ export const projections: ReadonlyArray<AnyProjection> = [
   projects,
   apiKeys,
   apiKeySecrets,
+  apiKeyOrigins,
   flows,
   flowVersions,
   phoneNumbers,

@@ -1,11 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type ApiKeyState, apiKey } from '#domain/api-key/api-key.ts';
+import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
 import type { EventOf } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
-import { scopesOfKeyType } from '#domain/scope.ts';
 import type { CommandHandler, Handling } from '#event-store/command-handler.ts';
 import { derivedIds } from '#event-store/fresh-ids.ts';
 import { generateKey } from '#operations/fresh-secret.ts';
@@ -77,11 +76,13 @@ export async function bootstrap(handler: CommandHandler, key: FirstKey): Promise
       organizationId: ids.organization,
       name: 'First key',
       keyType: 'admin' as const,
-      scopes: [...scopesOfKeyType.admin],
+      scopes: null,
       ...kept,
+      createdByKeyId: null,
+      expiresAt: null,
     }),
   ]);
-  return (await firstKeyIn(handler))?.secretHash === kept.secretHash;
+  return newestSecretOf(await firstKeyIn(handler)) === kept.secretHash;
 }
 
 async function create<State, Events>(

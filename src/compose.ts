@@ -2,9 +2,8 @@ import type { Logger } from 'pino';
 import { commands } from '#commands/table.ts';
 import { Claims } from '#event-store/claims.ts';
 import { CommandHandler } from '#event-store/command-handler.ts';
-import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { EventStore } from '#event-store/event-store.ts';
 import type { Readiness } from '#http/health.ts';
-import { KeyResolver } from '#http/key-resolver.ts';
 import { createMetrics, type Metrics, type ProjectionLag, type Stopped } from '#http/metrics.ts';
 import type { Lookup } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
@@ -20,10 +19,12 @@ import { type KeyUsage, openKeyUsage } from '#read-store/key-usage.ts';
 import { typesOf } from '#read-store/projection.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import type { KeyResolver } from '#src/access/key-resolver.ts';
 import type { BlobStore } from '#src/blob-store/blob-store.ts';
 import { ByteBudget } from '#src/byte-budget.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { openMetering } from '#src/usage/metering.ts';
+import { descendantKeysOf } from './access/key-descendants.ts';
 import { isBegun } from './bootstrap.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config, Limits } from './config.ts';
@@ -39,6 +40,7 @@ import { openBlobStore } from './open-blob-store.ts';
 import { checkpointsOf, type OpenCheckpoints } from './open-checkpoints.ts';
 import { openEventStore } from './open-event-store.ts';
 import { type OpenGateway, openGateway } from './open-gateway.ts';
+import { openKeyResolver } from './open-key-resolver.ts';
 import { openReadStore } from './open-read-store.ts';
 import { openSpools } from './open-spools.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
@@ -103,11 +105,11 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       'Bytes that bodies of requests hold in memory',
       () => bodies.bytes,
     );
-    const keys = new KeyResolver(documents, stores.keyUsage);
+    const keys = openKeyResolver({ ...stores, documents, log: options.log, opened });
     metrics.watchProjections(() => projectionLags(events, projections));
     metrics.watchStopped(() => stoppedProjections(projections));
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
-    const operations = bindOperations({ ...stores, documents }, handler, processes, keys, config.limits);
+    const operations = bindOperations({ ...stores, documents }, handler, processes, config.limits);
     const relayed = gatewayOperations(gateway?.gateway ?? null, gatewayLimits(config.limits));
     return {
       operations: [...operations, ...relayed],
@@ -224,21 +226,16 @@ function bindOperations(
   { documents, projections, keyUsage, personalData }: Stores,
   handler: CommandHandler,
   processes: ReadonlyArray<ProcessProgress>,
-  keys: KeyResolver,
   { maxAppendBytes, showMilliseconds }: Limits,
 ): ReadonlyArray<Operation> {
   const projectionStatus = async () => projections.status();
-  const effects = effectsShown(processes, projections, handledTypes, showMilliseconds);
   const commandRuntime = {
     handler,
     claims: new Claims(handler),
     lookup: lookupIn(documents, keyUsage, projectionStatus),
     personalData,
     maxAppendBytes,
-    shown: (appended: ReadonlyArray<RecordedEvent>) => {
-      for (const event of appended) keys.changed(event);
-      return effects(appended);
-    },
+    shown: effectsShown(processes, projections, handledTypes, showMilliseconds),
   };
   const queryRuntime = {
     documents,
@@ -267,6 +264,7 @@ function lookupIn(documents: ReadStore, keyUsage: KeyUsage, projectionStatus: Re
   return {
     exists: async (collection, where) =>
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
+    descendantKeys: (keyId, limit) => descendantKeysOf(keyId, documents, limit),
     keyLastUsed: async (keyId) => (await keyUsage.lastUsed([keyId])).get(keyId) ?? null,
     projection: async (name) => (await projectionStatus()).find((status) => status.name === name) ?? null,
   };

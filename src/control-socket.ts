@@ -16,6 +16,7 @@ export const localOperator: Caller = {
   organizationId: 'system',
   partnerId: null,
   scopes: scopesOfKeyType.admin,
+  hasAllScopes: true,
 };
 
 /** The control socket of a data folder; null where its path is too long for one. */

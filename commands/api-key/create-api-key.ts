@@ -2,16 +2,18 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
 import { KeyTypeCodec } from '#domain/api-key/events.ts';
+import { expiryRefusal } from '#domain/api-key/expiry.ts';
+import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
 import { ApiKeyWithSecret, ScopeCodec } from '#domain/api-key/record.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
-import { cuid, text } from '#domain/codecs.ts';
+import { cuid, instant, nullable, text } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import { project } from '#domain/project/project.ts';
 import { type Scope, scopesOfKeyType } from '#domain/scope.ts';
 import type { Caller, KeyType, Tenant } from '#domain/tenancy.ts';
-import { command } from '#operations/command.ts';
+import { type CommandEffects, command } from '#operations/command.ts';
 import { post } from '#operations/operation.ts';
 
 /** The types of key that each type may make. */
@@ -25,13 +27,14 @@ const mayMake: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
 export const createApiKey = command({
   name: 'create_api_key',
   summary: 'Make an API key',
-  description: 'The answer holds the key: it is shown this once. A key makes keys of its own reach and scopes or less.',
+  description:
+    'The answer holds the key: it is shown this once. A key makes keys of its own reach and scopes or less. Without `scopes` the new key has all of its type, those added later too (`scopes` is null then), or those of its maker where that has a list. With `expiresAt` it ends to work by itself.',
   group: 'API keys',
   http: post('/v1/projects/:projectId/keys', 201),
   scope: 'keys:write',
   input: t.intersection([
     t.type({ projectId: cuid, name: text({ min: 1, max: 200 }), keyType: KeyTypeCodec }),
-    t.partial({ scopes: t.readonlyArray(ScopeCodec) }),
+    t.partial({ scopes: nullable(t.readonlyArray(ScopeCodec)), expiresAt: nullable(instant) }),
   ]),
   output: ApiKeyWithSecret,
   failures: ['project-not-found', 'organization-not-partner'],
@@ -43,15 +46,26 @@ export const createApiKey = command({
   subject: { entity: project, parameter: 'projectId' },
   newId: (_, fresh) => fresh.id,
   isTaken: (state) => state !== null,
-  decide: ({ projectId, name, keyType, scopes }, _, { caller, subject, secret, fresh: { id } }) => {
-    const granted = scopes ?? defaultScopes(caller, keyType);
-    const refusal = refused(caller, keyType, granted, subject.tenant);
+  decide: (input, _, { caller, subject, secret, fresh: { id }, time }) => {
+    const { projectId, name, keyType, expiresAt = null } = input;
+    const scopes = input.scopes ?? defaultScopes(caller, keyType);
+    const refusal = refused(caller, keyType, scopes, subject.tenant) ?? expiryRefusal(expiresAt, time);
     if (refusal !== null) return E.left(refusal);
-    const { secretHash, prefix } = keptOfSecret(secret.key);
-    const organizationId = subject.state?.organizationId ?? '';
-    const contents = { id, projectId, organizationId, name, keyType, scopes: [...new Set(granted)] };
-    return E.right([happened('ApiKeyCreated', { ...contents, secretHash, prefix })]);
+    return E.right([
+      happened('ApiKeyCreated', {
+        id,
+        projectId,
+        organizationId: subject.state?.organizationId ?? '',
+        name,
+        keyType,
+        scopes: scopes && [...new Set(scopes)],
+        ...keptOfSecret(secret.key),
+        createdByKeyId: makerOf(caller),
+        expiresAt,
+      }),
+    ]);
   },
+  afterwards: revokeWithMaker,
   answer: ({ state, secret }) => ({
     ...apiKeyRecord(state),
     lastUsedAt: null,
@@ -59,15 +73,34 @@ export const createApiKey = command({
   }),
 });
 
-/** The maker's own scopes, as far as the type can have them. */
-function defaultScopes(caller: Caller, keyType: KeyType): ReadonlyArray<Scope> {
+/** All of its type, told as null, where the maker's scopes were never narrowed; else the maker's, as far as it can have them. */
+function defaultScopes(caller: Caller, keyType: KeyType): ReadonlyArray<Scope> | null {
+  if (caller.hasAllScopes) return null;
   return [...scopesOfKeyType[keyType]].filter((scope) => caller.scopes.has(scope));
+}
+
+/** A key whose maker was revoked meanwhile is revoked too, and not given out. */
+async function revokeWithMaker(id: string, effects: CommandEffects, caller: Caller): Promise<Failure | null> {
+  const makerId = makerOf(caller);
+  if (makerId === null) return null;
+  const maker = await effects.load(apiKey, makerId);
+  if (maker.state?.revoked !== true) return null;
+  await effects.append({
+    entity: apiKey,
+    id,
+    decide: ({ state }) =>
+      E.right({
+        events: apiKey.isLive(state, id) ? [happened('ApiKeyRevoked', { id, descendantKeyIds: null })] : [],
+        tenant: null,
+      }),
+  });
+  return makerRevoked;
 }
 
 function refused(
   caller: Caller,
   keyType: KeyType,
-  scopes: ReadonlyArray<Scope>,
+  scopes: ReadonlyArray<Scope> | null,
   tenant: Tenant | null,
 ): Failure | null {
   if (!mayMake[caller.keyType].has(keyType)) {
@@ -76,6 +109,7 @@ function refused(
   if (keyType === 'partner' && tenant?.partnerId !== tenant?.organizationId) {
     return failure('organization-not-partner', 'The project belongs to an organization that is no partner.');
   }
+  if (scopes === null) return null;
   const foreign = scopes.find((scope) => !scopesOfKeyType[keyType].has(scope));
   if (foreign !== undefined) {
     const pointer = `/scopes/${scopes.indexOf(foreign)}`;

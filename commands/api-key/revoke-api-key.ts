@@ -1,32 +1,56 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { mayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
-import { cuid } from '#domain/codecs.ts';
+import { cuid, flag, text } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { command } from '#operations/command.ts';
 import { remove } from '#operations/operation.ts';
 
+/** Ids of descendants in one event and one answer at most. */
+const maxListedKeys = 5_000;
+
+const Output = t.intersection([
+  ApiKeyRecord,
+  t.partial({
+    /** With `descendants=true`: the key itself and those that are revoked with it. */
+    revokedKeyIds: t.readonlyArray(text()),
+    /** There may be more of them than are listed. */
+    revokedKeyIdsOmitted: t.boolean,
+  }),
+]);
+
 export const revokeApiKey = command({
   name: 'revoke_api_key',
   summary: 'Revoke an API key for good',
+  description: `With \`descendants=true\` every key that it, or one that descends from it, made or rotated is revoked too, also where the key itself was revoked before. \`revokedKeyIds\` lists those known by now (${maxListedKeys} at most, else \`revokedKeyIdsOmitted\` is true); those made meanwhile follow.`,
   group: 'API keys',
   http: remove('/v1/keys/:keyId'),
   scope: 'keys:write',
-  input: t.type({ keyId: cuid }),
-  output: ApiKeyRecord,
+  input: t.intersection([t.type({ keyId: cuid }), t.partial({ descendants: flag })]),
+  output: Output,
   failures: ['key-not-found'],
   example: { output: examples.apiKey },
   entity: apiKey,
   subject: { entity: apiKey, parameter: 'keyId' },
-  decide: ({ keyId }, state, { caller }) => {
+  isThere: (state, { descendants = false }) =>
+    state !== null && (descendants ? state.descendantsRevokedAt === null : !state.revoked),
+  also: async ({ keyId, descendants = false }, { lookup }) =>
+    descendants ? await lookup.descendantKeys(keyId, maxListedKeys) : null,
+  decide: ({ keyId }, state, { caller, also: descendantKeyIds }) => {
     const refusal = mayManage(caller, state);
-    return refusal === null ? E.right([happened('ApiKeyRevoked', { id: keyId })]) : E.left(refusal);
+    return refusal === null ? E.right([happened('ApiKeyRevoked', { id: keyId, descendantKeyIds })]) : E.left(refusal);
   },
-  answer: async ({ input, state, lookup }) => ({
-    ...apiKeyRecord(state),
-    lastUsedAt: await lookup.keyLastUsed(input.keyId),
-  }),
+  answer: async ({ input: { keyId, descendants = false }, state, lookup, dataAt }) => {
+    const record = { ...apiKeyRecord(state), lastUsedAt: await lookup.keyLastUsed(keyId) };
+    const revision = state?.descendantsRevokedAt ?? null;
+    if (!descendants || revision === null) return record;
+    const { descendantKeyIds } = (await dataAt(revision)) as unknown as ApiKeyEvents['ApiKeyRevoked'];
+    const known = descendantKeyIds ?? [];
+    const omitted = known.length >= maxListedKeys ? { revokedKeyIdsOmitted: true } : {};
+    return { ...record, revokedKeyIds: [keyId, ...known], ...omitted };
+  },
 });

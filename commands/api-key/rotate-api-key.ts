@@ -1,10 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
+import { apiKey, apiKeyRecord, newestSecretOf } from '#domain/api-key/api-key.ts';
+import { expiryRefusal } from '#domain/api-key/expiry.ts';
+import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
 import { mayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyWithSecret } from '#domain/api-key/record.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
-import { cuid, integer, withDefault } from '#domain/codecs.ts';
+import { cuid, instant, integer, nullable, withDefault } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
 import { command } from '#operations/command.ts';
@@ -15,26 +17,43 @@ const daySeconds = 86_400;
 export const rotateApiKey = command({
   name: 'rotate_api_key',
   summary: 'Give an API key a new secret',
-  description: 'The id stays. The old secret works until the overlap ends; without one it ends at once.',
+  description:
+    'The id stays. All earlier secrets end when the overlap does, if not sooner; without one they end at once. `expiresAt` moves the end of the key, null removes it.',
   group: 'API keys',
   http: post('/v1/keys/:keyId/rotate'),
   scope: 'keys:write',
   input: t.intersection([
     t.type({ keyId: cuid }),
-    t.partial({ overlapSeconds: withDefault(integer(0, daySeconds), 0) }),
+    t.partial({ overlapSeconds: withDefault(integer(0, daySeconds), 0), expiresAt: nullable(instant) }),
   ]),
   output: ApiKeyWithSecret,
   failures: ['key-not-found'],
   example: { input: { overlapSeconds: 3600 }, output: { ...examples.apiKey, key: 'sy_live_…' } },
   entity: apiKey,
   subject: { entity: apiKey, parameter: 'keyId' },
-  decide: ({ keyId, overlapSeconds = 0 }, state, { caller, secret, time }) => {
-    const refusal = mayManage(caller, state);
+  decide: ({ keyId, overlapSeconds = 0, expiresAt: given }, state, { caller, secret, time }) => {
+    const expiredAt = state?.record.expiresAt ?? null;
+    const expiresAt = given === undefined ? expiredAt : given;
+    const refusal = mayManage(caller, state) ?? expiryRefusal(expiresAt, time);
     if (refusal !== null) return E.left(refusal);
-    const previousValidUntil = new Date(Date.parse(time) + overlapSeconds * 1000).toISOString();
-    const previousSecretHash = state?.secretHash ?? '';
-    const kept = keptOfSecret(secret.key);
-    return E.right([happened('ApiKeyRotated', { id: keyId, ...kept, previousSecretHash, previousValidUntil })]);
+    const overlapEnd = new Date(Date.parse(time) + overlapSeconds * 1000).toISOString();
+    return E.right([
+      happened('ApiKeyRotated', {
+        id: keyId,
+        ...keptOfSecret(secret.key),
+        previousSecretHash: newestSecretOf(state) ?? '',
+        // A secret that was given out until a time does not outlive it because the key does.
+        previousValidUntil: expiredAt !== null && expiredAt < overlapEnd ? expiredAt : overlapEnd,
+        rotatedByKeyId: makerOf(caller),
+        expiresAt,
+      }),
+    ]);
+  },
+  afterwards: async (_, { load }, caller) => {
+    const rotatorId = makerOf(caller);
+    if (rotatorId === null) return null;
+    const { state } = await load(apiKey, rotatorId);
+    return state?.revoked === true ? makerRevoked : null;
   },
   answer: async ({ input, state, secret, lookup }) => ({
     ...apiKeyRecord(state),

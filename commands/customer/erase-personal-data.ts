@@ -26,6 +26,9 @@ export const erasePersonalData = command({
   subject: { entity: customer, parameter: 'organizationId' },
   decide: ({ organizationId: id }, state) =>
     E.right(customerOf(state).personalDataErasedAt === null ? [happened('PersonalDataErased', { id })] : []),
-  afterwards: (id, { erasePersonalData: erase }) => erase(id),
+  afterwards: async (id, { erasePersonalData: erase }) => {
+    await erase(id);
+    return null;
+  },
   answer: ({ state }) => customerRecord(customerOf(state), (_, text) => openText(text)),
 });

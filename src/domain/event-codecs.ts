@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
 import { agentProfileEvents } from './agent-profile/events.ts';
+import { keyCutoffEvents } from './api-key/cutoff.ts';
 import { apiKeyEvents } from './api-key/events.ts';
 import { nullable } from './codecs.ts';
 import { flowEvents } from './flow/events.ts';
@@ -17,6 +18,7 @@ export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...agentProfileEvents,
   ...apiKeyEvents,
   ...flowEvents,
+  ...keyCutoffEvents,
   ...instanceEvents,
   ...organizationEvents,
   ...phoneNumberClaimEvents,

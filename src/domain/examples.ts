@@ -175,6 +175,8 @@ export const examples = {
     keyType: 'project',
     scopes: ['flows:read', 'flows:write'],
     prefix: 'sy_live_7Qm2',
+    createdByKeyId: null,
+    expiresAt: null,
     lastUsedAt: null,
     ...times,
   },

@@ -1,6 +1,6 @@
 import type { KeyType } from '#domain/tenancy.ts';
 
-/** What scopes narrow: each resource has `:read` and `:write`. */
+/** What scopes narrow: each of these resources has `:read` and `:write`. */
 const resources = [
   'flows',
   'phone-numbers',
@@ -15,19 +15,29 @@ const resources = [
   'files',
   'batches',
   'stores',
+  'webhooks',
 ] as const;
 
-/** A scope that a key can be given. */
-export type Scope = `${(typeof resources)[number]}:${'read' | 'write'}` | 'operations:write';
+/** What is only read. */
+const readOnly = ['usage:read', 'dashboard:read'] as const;
 
-const all: ReadonlyArray<Scope> = resources.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
+/** A scope that a key can be given. */
+export type Scope =
+  | `${(typeof resources)[number]}:${'read' | 'write'}`
+  | (typeof readOnly)[number]
+  | 'operations:write';
+
+const all: ReadonlyArray<Scope> = [
+  ...resources.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
+  ...readOnly,
+];
 
 /** Every scope there is. */
 export const scopes: ReadonlyArray<Scope> = [...all, 'operations:write'];
 
 const except = (...left: ReadonlyArray<Scope>) => all.filter((scope) => !left.includes(scope));
 
-/** What each type of key may do at most (the table in DECISIONS.md, "Tenancy and keys"); also its default. */
+/** What each type of key may do at most; a key made without scopes has all of it. */
 export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
   admin: new Set(scopes),
   partner: new Set(all),
@@ -52,4 +62,9 @@ export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
  */
 export function isHiddenFrom(keyType: KeyType, scope: Scope | null): boolean {
   return scope?.startsWith('templates:') === true && !scopesOfKeyType[keyType].has(scope);
+}
+
+/** What a key may do now. @param scopes as recorded: null for all of its type */
+export function effectiveScopes(keyType: KeyType, scopes: ReadonlyArray<string> | null): ReadonlySet<string> {
+  return scopes === null ? scopesOfKeyType[keyType] : new Set(scopes);
 }

@@ -16,7 +16,10 @@ export interface Caller {
   readonly projectId: string;
   readonly organizationId: string;
   readonly partnerId: string | null;
+  /** What it may do now. */
   readonly scopes: ReadonlySet<string>;
+  /** Its scopes were never narrowed: it has all of its type, those added later too. */
+  readonly hasAllScopes: boolean;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { withDescendantsOfKey, withMakerOfKey, withRotatorOfKey } from './api-key/old-shapes.ts';
 import { withAudio } from './usage/with-audio.ts';
 import { withTenant } from './usage/with-tenant.ts';
 
@@ -6,5 +7,8 @@ import { withTenant } from './usage/with-tenant.ts';
  * n - 1) to n + 1. A frozen fixture of every shape ever written stays in `test/fixtures/events`.
  */
 export const upcasters: Readonly<Record<string, ReadonlyArray<(data: object) => object>>> = {
+  ApiKeyCreated: [withMakerOfKey],
+  ApiKeyRotated: [withRotatorOfKey],
+  ApiKeyRevoked: [withDescendantsOfKey],
   UsageRecorded: [withAudio, withTenant],
 };

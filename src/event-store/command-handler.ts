@@ -96,6 +96,7 @@ export class CommandHandler {
   readonly #deadline: number;
   readonly #now: () => Date;
   readonly #soleWriter: boolean;
+  readonly #listeners: Array<(appended: ReadonlyArray<RecordedEvent>) => void> = [];
 
   constructor({ store, soleWriter, cacheBytes, deadlineMilliseconds, now }: CommandHandlerOptions) {
     this.#store = store;
@@ -103,6 +104,11 @@ export class CommandHandler {
     this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
     this.#deadline = deadlineMilliseconds ?? defaultDeadlineMilliseconds;
     this.#now = now ?? (() => new Date());
+  }
+
+  /** From now on the listener is handed what this handler appends, before whoever wanted it is answered. */
+  onAppended(listener: (appended: ReadonlyArray<RecordedEvent>) => void): void {
+    this.#listeners.push(listener);
   }
 
   /**
@@ -157,6 +163,7 @@ export class CommandHandler {
       const appended = await this.#append(stream, before, events, decision.right.tenant, handling);
       if (E.isRight(appended)) {
         const after = this.#keep(handling.entity, stream, foldStream(handling.entity, before, appended.right));
+        for (const listener of this.#listeners) listener(appended.right);
         return E.right({ stream: after, events: appended.right });
       }
       // Somebody else wrote, or nobody knows what was stored or will be: what is cached may be old.

@@ -32,6 +32,7 @@ import type {
 } from '#operations/operation.ts';
 import { type Route, routesOf } from '#operations/routes.ts';
 import { scopeRefusal } from '#operations/scope-refusal.ts';
+import type { KeyUse } from '#src/access/key-resolver.ts';
 import { ByteBudget, type ByteHold } from '#src/byte-budget.ts';
 import { diskFull, isDiskFull } from '#src/disk-full.ts';
 import { jsonTextOf } from '#src/encoded-json.ts';
@@ -44,7 +45,7 @@ import { RateLimit } from './rate-limit.ts';
 export interface AppOptions {
   readonly operations: ReadonlyArray<AnyOperation>;
   /** Who holds a presented key; null for a key that is not valid. */
-  readonly authenticate: (presentedKey: string) => Promise<Caller | null>;
+  readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
   readonly readiness: Readiness;
   /** As `/healthz` tells it. */
   readonly version: string;
@@ -170,7 +171,7 @@ class HttpFace {
 
   /** The operation writes the answer itself, once the key is good. */
   async #answerRelay(exchange: Exchange, { scope, relay }: RelayOperation, parameters: Parameters): Promise<void> {
-    const caller = await this.#callerOf(exchange);
+    const caller = await this.#callerOf(exchange, 'relay');
     if ('code' in caller) return this.#refuse(exchange, caller);
     const refusal = scopeRefusal(caller, scope);
     if (refusal !== null) return this.#refuse(exchange, refusal);
@@ -184,7 +185,7 @@ class HttpFace {
     operation: Operation,
     parameters: Parameters,
   ): Promise<void> {
-    const caller = await this.#callerOf(exchange);
+    const caller = await this.#callerOf(exchange, operation.kind);
     if ('code' in caller) return this.#refuse(exchange, caller);
     for (const name of route.idParameters) {
       if (!isCuid(parameters[name] ?? '')) return this.#refuse(exchange, noSuchId(route, parameters[name] ?? ''));
@@ -203,10 +204,10 @@ class HttpFace {
   }
 
   /** Who asks, unless the key is not good, or its project has asked too often. */
-  async #callerOf(exchange: Exchange): Promise<Caller | Failure> {
+  async #callerOf(exchange: Exchange, use: KeyUse): Promise<Caller | Failure> {
     const key = presentedKeyOf(exchange.ctx.req.headers);
     if (key === null) return keyRequired;
-    const caller = await this.#options.authenticate(key);
+    const caller = await this.#options.authenticate(key, use);
     if (caller === null) return keyInvalid;
     exchange.keyId = caller.keyId;
     if (this.#rateLimit === null) return caller;
@@ -277,7 +278,7 @@ class HttpFace {
     const allowed = this.#dispatch.allowed(path);
     if (this.#gatewayPaths.allowed(path).length > 0) exchange.plane = 'gateway';
     exchange.onBothPlanes = allowed.length === 0;
-    const caller = await this.#callerOf(exchange);
+    const caller = await this.#callerOf(exchange, 'query');
     if ('code' in caller) return this.#refuse(exchange, caller);
     if (allowed.length === 0)
       return this.#refuse(exchange, failure('path-not-found', 'There is nothing at this path.'));

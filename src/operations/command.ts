@@ -5,6 +5,7 @@ import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { SealedText } from '#domain/personal-data.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
+import type { Handling } from '#event-store/command-handler.ts';
 import type { FreshIds } from '#event-store/fresh-ids.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import type { HttpLine, Plane } from './operation.ts';
@@ -33,14 +34,25 @@ export interface AlsoLoads {
 /** What a command may ask of the read models: never the truth, good enough for a courtesy. */
 export interface Lookup {
   readonly exists: (collection: string, where: Readonly<Record<string, string>>) => Promise<boolean>;
+  /**
+   * The keys in force that descend from a key: that it or a descendant made or rotated; so many at most, the nearest
+   * first.
+   */
+  readonly descendantKeys: (keyId: string, limit: number) => Promise<ReadonlyArray<string>>;
   /** When an API key was last used; null when it never was. */
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
   /** How a projection stands; null when there is none of that name. */
   readonly projection: (name: string) => Promise<ProjectionStanding | null>;
 }
 
-/** What a command may do outside the log. */
+/** What a command may do once it is decided, outside its stream. */
 export interface CommandEffects {
+  /** The current state of another stream. */
+  readonly load: AlsoLoads['load'];
+  /** Decides and appends to another stream, in the name of the caller. @throws Unavailable */
+  readonly append: <State, Events>(
+    handling: Pick<Handling<State, Events>, 'entity' | 'id' | 'decide'>,
+  ) => Promise<void>;
   /** Makes every text of a person's unreadable, for good. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
@@ -122,7 +134,7 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   /** The tenant of a new stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
   /** Whether the command has an answer, where that is not only while the resource is live. */
-  readonly isThere?: (state: State) => boolean;
+  readonly isThere?: (state: State, input: Input) => boolean;
   readonly also?: (input: Input, loads: AlsoLoads, caller: Caller, state: State) => Promise<Also>;
   /** What must be claimed for the new resource before it is appended: see `claims.ts`. */
   readonly claim?: (input: Input) => string;
@@ -132,10 +144,11 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
     context: DecisionContext<SubjectState, Also>,
   ) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
   /**
-   * What is to be done outside the log once it is decided, before it is answered; also when nothing had to change. A
-   * process does it too, since this node may end first: it must bear being done again.
+   * What is to be done outside the command's stream once it is decided, before it is answered; also when nothing had to
+   * change. This node may end first, so it must bear being done again, and whatever must not be left undone is done by a
+   * process too. @returns why the answer is withheld; null to answer
    */
-  readonly afterwards?: (id: string, effects: CommandEffects) => Promise<void>;
+  readonly afterwards?: (id: string, effects: CommandEffects, caller: Caller) => Promise<Failure | null>;
   readonly answer: (context: AnswerContext<Input, State>) => Output | Promise<Output>;
   /** The answer carries no ETag: it is not one resource. */
   readonly withoutRevision?: boolean;

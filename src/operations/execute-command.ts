@@ -12,7 +12,8 @@ import type { StreamState } from '#event-store/stream-state.ts';
 import { heavyTurns, largeBodyBytes } from '#src/heavy-turns.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { erasedHash, type PersonalData } from '#src/subject-keys/personal-data.ts';
-import type { AlsoLoads, AnyCommand, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
+import { Unavailable } from '#src/unavailable.ts';
+import type { AlsoLoads, AnyCommand, CommandEffects, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
 import { decodeInput } from './decode-input.ts';
 import { freshSecret } from './fresh-secret.ts';
 import { type Answer, type Operation, type OperationRequest, type RequestInput, told } from './operation.ts';
@@ -147,7 +148,8 @@ class CommandExecutor {
     });
     if (early !== null) return this.#answerEarly(sound, early);
     if (E.isLeft(handled)) return handled;
-    await this.#afterwards(sound);
+    const withheld = await this.#afterwards(sound);
+    if (withheld !== null) return E.left(withheld);
     const body = await this.#body(sound, handled.right, sound.secret, handled.right.events.length > 0);
     const appended = await this.#lastAppended(sound, handled.right);
     await this.#runtime.shown(appended);
@@ -168,7 +170,7 @@ class CommandExecutor {
     }
     const { entity, newId, isThere, isTaken } = this.#definition;
     if (idempotency !== null && isTaken?.(stream.state, input, fresh)) return taken;
-    const there = newId !== undefined || (isThere?.(stream.state) ?? entity.isLive(stream.state, id));
+    const there = newId !== undefined || (isThere?.(stream.state, input) ?? entity.isLive(stream.state, id));
     if (!there) return { failure: notFound(this.#definition, id) };
     if (request.ifMatch !== null && request.ifMatch !== this.#revision(stream, id)) {
       return { failure: changedSince(request.ifMatch, this.#revision(stream, id)) };
@@ -205,9 +207,19 @@ class CommandExecutor {
     return { state, tenant };
   };
 
-  async #afterwards({ id }: Sound): Promise<void> {
-    const { personalData } = this.#runtime;
-    await this.#definition.afterwards?.(id, { erasePersonalData: (subject) => personalData.erase(subject) });
+  async #afterwards({ id, request }: Sound): Promise<Failure | null> {
+    const { personalData, handler } = this.#runtime;
+    const effects: CommandEffects = {
+      load: this.#other,
+      append: async (handling) => {
+        const handled = await handler.handle({ ...handling, origin: originOf(request) });
+        if (E.isRight(handled)) return;
+        const { code, detail, retryAfterSeconds } = handled.left;
+        throw code === 'unavailable' ? new Unavailable(detail, retryAfterSeconds) : new Error(detail);
+      },
+      erasePersonalData: (subject) => personalData.erase(subject),
+    };
+    return (await this.#definition.afterwards?.(id, effects, request.caller)) ?? null;
   }
 
   #dataOfOther = async (entity: AnyCommand['entity'], id: string, revision: number) =>
@@ -230,7 +242,8 @@ class CommandExecutor {
     const { entity } = this.#definition;
     const { lastRevision } = early.repeated;
     // The first request may have ended before it came to it.
-    await this.#afterwards(sound);
+    const withheld = await this.#afterwards(sound);
+    if (withheld !== null) return E.left(withheld);
     const stream = await this.#runtime.handler.loadAt(entity, sound.id, lastRevision);
     const body = await this.#body(sound, { stream, events: [] }, null, true);
     // The first answer may never have come, so nobody may have waited for the read models yet.

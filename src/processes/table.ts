@@ -5,6 +5,7 @@ import { destroySubjectKeys } from './destroy-subject-keys.ts';
 import { detachPhoneNumbers } from './detach-phone-numbers.ts';
 import type { Process } from './process.ts';
 import { provisionInstances } from './provision-instances.ts';
+import { revokeDescendantKeys } from './revoke-descendant-keys.ts';
 
 /** Every process that the service runs. */
 export function processTable(personalData: Pick<PersonalData, 'erase'>): ReadonlyArray<Process> {
@@ -14,5 +15,6 @@ export function processTable(personalData: Pick<PersonalData, 'erase'>): Readonl
     createCustomerProjects,
     destroySubjectKeys(personalData),
     provisionInstances(),
+    revokeDescendantKeys,
   ];
 }

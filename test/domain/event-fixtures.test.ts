@@ -5,6 +5,7 @@ import type * as t from 'io-ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileEvents } from '#domain/agent-profile/events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
+import { keyCutoff, keyCutoffEvents } from '#domain/api-key/cutoff.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
 import { eventCodecs } from '#domain/event-codecs.ts';
 import { flowEvents } from '#domain/flow/events.ts';
@@ -44,6 +45,7 @@ const entities: ReadonlyArray<{
   { entity: organization, events: organizationEvents, begun: ['CustomerCreated'] },
   { entity: project, events: projectEvents, begun: ['ProjectCreated'] },
   { entity: apiKey, events: apiKeyEvents, begun: ['ApiKeyCreated'] },
+  { entity: keyCutoff, events: keyCutoffEvents, begun: [] },
   { entity: template, events: templateEvents, begun: ['TemplateCreated', 'TemplateVersionCreated'] },
   { entity: instance, events: instanceEvents, begun: ['InstanceCreated'] },
   { entity: store, events: storeEvents, begun: ['StoreCreated'] },
@@ -61,6 +63,9 @@ function fixture(name: string): RecordedEvent {
 }
 
 const upcast = upcastWith(upcasters);
+
+/** An event as it is written today. */
+const newestFixture = (type: string) => fixture(`${type}.v${newestVersion(upcasters, type)}`);
 
 describe('stored events', () => {
   it('have a fixture for each type, and no others', () => {
@@ -91,9 +96,9 @@ describe('stored events', () => {
         const before = foldStream(
           entity,
           emptyStream(entity),
-          begun.filter((each) => each !== type).map((each) => fixture(`${each}.v1`)),
+          begun.filter((each) => each !== type).map(newestFixture),
         );
-        const after = foldStream(entity, before, [fixture(`${type}.v1`)]);
+        const after = foldStream(entity, before, [newestFixture(type)]);
         assert.notDeepEqual(after.state, before.state);
       });
     }

@@ -56,7 +56,7 @@ describe('flows and versions against a simple model', () => {
         throw error;
       },
     });
-    const resolved = await service.keys.resolve(adminKey);
+    const resolved = await service.keys.resolve(adminKey, 'command');
     assert.ok(resolved);
     caller = resolved;
   });

@@ -223,7 +223,9 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       );
       const prefix = String(made.prefix);
       assert.ok(key.startsWith(prefix) && prefix.length <= 16);
-      expectRecord(made, { ...body, projectId: home.company, organizationId, prefix, lastUsedAt: null });
+      const { apiKeyId: createdByKeyId } = expectStatus(await admin.get<{ apiKeyId: string }>('/v1/me'), 200);
+      const unset = { expiresAt: null, lastUsedAt: null };
+      expectRecord(made, { ...body, projectId: home.company, organizationId, prefix, createdByKeyId, ...unset });
 
       assert.deepEqual(expectStatus(await admin.post(path, body, once), 201), made);
       const { keys } = expectStatus(await admin.get<{ keys: object[] }>(path), 200);

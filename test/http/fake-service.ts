@@ -22,6 +22,7 @@ export const caller: Caller = {
   organizationId: 'corg000001',
   partnerId: null,
   scopes: new Set(),
+  hasAllScopes: false,
 };
 
 const Widget = t.type({ id: cuid, name: text({ min: 1, max: 20 }), shape: jsonObject }, 'Widget');

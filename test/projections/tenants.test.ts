@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hashOfSecret, keptOfSecret } from '#domain/api-key/secret.ts';
 import { happened } from '#domain/event.ts';
+import { apiKeyOrigins } from '#projections/api-key-origins.ts';
 import { apiKeySecrets } from '#projections/api-key-secrets.ts';
 import { apiKeys } from '#projections/api-keys.ts';
 import { customers } from '#projections/customers.ts';
@@ -12,6 +13,7 @@ import { ids, tenants } from '#test/support/story.ts';
 import {
   apiKeyCreated,
   apiKeyRevoked,
+  apiKeyRotated,
   customerCreated,
   firstSecret,
   organizationCreated,
@@ -21,12 +23,7 @@ import {
 } from '#test/support/tenant-events.ts';
 
 const secondSecret = `sy_live_${'S2n'.repeat(14)}d`;
-const rotated = happened('ApiKeyRotated', {
-  id: ids.key,
-  ...keptOfSecret(secondSecret),
-  previousSecretHash: hashOfSecret(firstSecret),
-  previousValidUntil: timeOf(600),
-});
+const rotated = apiKeyRotated(secondSecret, { previousValidUntil: timeOf(600), expiresAt: timeOf(9000) });
 const stream = `apiKey-${ids.key}`;
 
 describe('organizations projection', () => {
@@ -95,7 +92,11 @@ describe('API keys projection', () => {
     });
     const { prefix } = keptOfSecret(secondSecret);
     assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated(), rotated] }), {
-      [ids.key]: { ...tenants.project, revision: 1, record: { ...record, prefix, updatedAt: timeOf(1) } },
+      [ids.key]: {
+        ...tenants.project,
+        revision: 1,
+        record: { ...record, prefix, expiresAt: timeOf(9000), updatedAt: timeOf(1) },
+      },
     });
     assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
   });
@@ -105,23 +106,42 @@ describe('API key secrets projection', () => {
   const first = hashOfSecret(firstSecret);
   const second = hashOfSecret(secondSecret);
 
-  it('finds a key by the hash of its secret, and by the one before until the overlap ends', () => {
-    assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated()] }), {
-      [first]: { keyId: ids.key, validUntil: null },
-    });
+  it('finds a key by the hash of every secret that it ever had', () => {
     assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated] }), {
-      [first]: { keyId: ids.key, validUntil: timeOf(600) },
-      [second]: { keyId: ids.key, validUntil: null },
+      [first]: { keyId: ids.key },
+      [second]: { keyId: ids.key },
     });
   });
 
   it("finds no revoked key by any of its secrets, and leaves other keys' alone", () => {
-    const other = { [hashOfSecret(secondSecret)]: { keyId: 'ckeytwo000000001', validUntil: null } };
+    const other = { [hashOfSecret(secondSecret)]: { keyId: 'ckeytwo000000001' } };
     const streams = {
       'apiKey-ckeytwo000000001': [apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) })],
       [stream]: [apiKeyCreated(), apiKeyRevoked()],
     };
     assert.deepEqual(shown(apiKeySecrets, streams), other);
     assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
+  });
+});
+
+describe('API key origins projection', () => {
+  const maker = 'ckeymaker0000001';
+  const rotator = 'ckeyrotator00001';
+
+  it('shows which keys made and rotated a key, also after it was revoked', () => {
+    const events = [
+      apiKeyCreated({ createdByKeyId: maker }),
+      apiKeyRotated(secondSecret, { rotatedByKeyId: rotator }),
+      apiKeyRevoked(),
+    ];
+    assert.deepEqual(shown(apiKeyOrigins, { [stream]: events }), {
+      [`${maker}.${ids.key}`]: { keyId: ids.key, byKeyId: maker },
+      [`${rotator}.${ids.key}`]: { keyId: ids.key, byKeyId: rotator },
+    });
+  });
+
+  it('shows nothing of a key that no key made, and that rotated itself', () => {
+    const events = [apiKeyCreated(), apiKeyRotated(secondSecret, { rotatedByKeyId: ids.key })];
+    assert.deepEqual(shown(apiKeyOrigins, { [stream]: events }), {});
   });
 });

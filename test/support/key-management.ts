@@ -38,6 +38,13 @@ export function keyManagement(command: AnyCommand, input: JsonObject): void {
     assert.equal(refusal(caller, { scopes: ['flows:read', 'flows:write'] }), 'scope-required');
   });
 
+  it('is refused to a key with a list of scopes for one with all scopes of its type, whatever the list', () => {
+    const listed = callerOf('organization', { scopes: scopesOfKeyType.organization });
+    assert.equal(refusal(listed, { scopes: null }), 'scope-required');
+    assert.equal(refusal(callerOf('organization'), { scopes: null }), null);
+    assert.equal(refusal(callerOf('organization', { scopes: ['keys:write'] }), { scopes: null }), 'scope-required');
+  });
+
   it('is open to the key itself', () => {
     const caller = callerOf('project', { keyId: ids.key, scopes: ['keys:write'] });
     assert.equal(refusal(caller, { keyType: 'project', scopes: [...scopesOfKeyType.project] }), null);

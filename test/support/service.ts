@@ -9,6 +9,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
 import type { Answer, Operation, OperationRequest } from '#operations/operation.ts';
+import { descendantKeysOf } from '#src/access/key-descendants.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
@@ -101,6 +102,7 @@ export class Service {
     if (known !== undefined) return known;
     const lookup = {
       keyLastUsed: async () => this.keyLastUsed,
+      descendantKeys: (keyId: string, limit: number) => descendantKeysOf(keyId, this.documents, limit),
       exists: async (collection: string, where: Readonly<Record<string, string>>) =>
         (await this.documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
       projection: async () => null,

@@ -48,6 +48,7 @@ export function callerOf(
     keyType,
     ...tenants.project,
     scopes: new Set(scopes ?? scopesOfKeyType[keyType]),
+    hasAllScopes: scopes === undefined,
     ...more,
   };
 }

@@ -29,7 +29,22 @@ export const apiKeyCreated = (change: Partial<ApiKeyEvents['ApiKeyCreated']> = {
     keyType: 'project' as const,
     scopes: ['flows:read'],
     ...keptOfSecret(firstSecret),
+    createdByKeyId: null,
+    expiresAt: null,
     ...change,
   } satisfies ApiKeyEvents['ApiKeyCreated']);
 
-export const apiKeyRevoked = () => happened('ApiKeyRevoked', { id: ids.key });
+/** @param change what differs from a rotation by no key, whose overlap ends at once */
+export const apiKeyRotated = (secret: string, change: Partial<ApiKeyEvents['ApiKeyRotated']> = {}) =>
+  happened('ApiKeyRotated', {
+    id: ids.key,
+    ...keptOfSecret(secret),
+    previousSecretHash: keptOfSecret(firstSecret).secretHash,
+    previousValidUntil: '2026-01-01T00:00:00.000Z',
+    rotatedByKeyId: null,
+    expiresAt: null,
+    ...change,
+  } satisfies ApiKeyEvents['ApiKeyRotated']);
+
+export const apiKeyRevoked = (descendantKeyIds: ReadonlyArray<string> | null = null, id: string = ids.key) =>
+  happened('ApiKeyRevoked', { id, descendantKeyIds });

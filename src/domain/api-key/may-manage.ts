@@ -1,4 +1,5 @@
 import { type Failure, failure } from '#domain/failure.ts';
+import { effectiveScopes } from '#domain/scope.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import type { ApiKeyState } from './api-key.ts';
 
@@ -10,12 +11,15 @@ const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
  */
 export function mayManage(caller: Caller, state: ApiKeyState): Failure | null {
   if (state === null || state.record.id === caller.keyId) return null;
-  const { keyType } = state.record;
+  const { keyType, scopes } = state.record;
   if (rank[keyType] > rank[caller.keyType]) {
     return failure('key-type-not-allowed', `A key of type ${caller.keyType} cannot manage one of type ${keyType}.`);
   }
-  const wider = state.record.scopes.find((scope) => !(caller.scopes as ReadonlySet<string>).has(scope));
-  return wider === undefined
-    ? null
-    : failure('scope-required', `A key cannot manage one that has a scope it lacks itself: ${wider}.`);
+  const wider = [...effectiveScopes(keyType, scopes)].find((scope) => !caller.scopes.has(scope));
+  if (wider !== undefined) {
+    return failure('scope-required', `A key cannot manage one that has a scope it lacks itself: ${wider}.`);
+  }
+  return scopes === null && !caller.hasAllScopes
+    ? failure('scope-required', 'A key with a list of scopes cannot manage one that has all scopes of its type.')
+    : null;
 }

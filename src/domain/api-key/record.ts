@@ -15,9 +15,14 @@ export const ApiKeyRecord = t.type({
   organizationId: cuid,
   name: text(),
   keyType: KeyTypeCodec,
-  scopes: t.readonlyArray(text()),
+  /** Null: all of its type, those added later too. */
+  scopes: nullable(t.readonlyArray(text())),
   /** The first characters of the secret, to tell keys apart. */
   prefix: text(),
+  /** The key that made it; null where no key did, or it is not known. */
+  createdByKeyId: nullable(cuid),
+  /** When it ends to work; null when it does not end by itself. */
+  expiresAt: nullable(timestamp),
   /** To the minute; null when it was never used. */
   lastUsedAt: nullable(timestamp),
   createdAt: timestamp,

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
+import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
 import { project } from '#domain/project/project.ts';
 import { type Scope, scopes, scopesOfKeyType } from '#domain/scope.ts';
-import type { KeyType, Tenant } from '#domain/tenancy.ts';
-import { given, secretKey } from '#test/support/given.ts';
+import type { Caller, KeyType, Tenant } from '#domain/tenancy.ts';
+import type { AnyCommand } from '#operations/command.ts';
+import { localOperator } from '#src/control-socket.ts';
+import { decidedAt, given, secretKey } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { stateOf } from '#test/support/recorded.ts';
+import { Service } from '#test/support/service.ts';
 import { callerOf, fresh, ids, tenants } from '#test/support/story.ts';
 import { apiKeyCreated, projectCreated } from '#test/support/tenant-events.ts';
 
@@ -19,8 +26,20 @@ const projectOf = (tenant: Tenant) => ({
 });
 const subject = projectOf(tenants.project);
 
-const created = (keyType: KeyType, granted: Iterable<string>) =>
-  apiKeyCreated({ id: fresh.id, keyType, scopes: [...granted], ...keptOfSecret(secretKey) });
+const created = (
+  keyType: KeyType,
+  granted: Iterable<string> | null,
+  change: Partial<ApiKeyEvents['ApiKeyCreated']> = {},
+) =>
+  apiKeyCreated({
+    id: fresh.id,
+    keyType,
+    scopes: granted && [...granted],
+    ...keptOfSecret(secretKey),
+    createdByKeyId: callerOf('admin').keyId,
+    ...change,
+  });
+const by = (caller: Caller) => ({ createdByKeyId: caller.keyId });
 
 describe('create_api_key', () => {
   const mayMake: Readonly<Record<KeyType, ReadonlyArray<KeyType>>> = {
@@ -38,20 +57,84 @@ describe('create_api_key', () => {
           { ...input, keyType, scopes: ['flows:read'] },
           { caller: callerOf(maker), subject },
         );
-        if (may) decided.then(created(keyType, ['flows:read']));
+        if (may) decided.then(created(keyType, ['flows:read'], by(callerOf(maker))));
         else decided.then('key-type-not-allowed');
       });
     }
   }
 
-  it("gives by default the maker's scopes, as far as the type can have them", () => {
-    given()
-      .when(createApiKey, { ...input, keyType: 'project' }, { subject })
-      .then(created('project', scopesOfKeyType.project));
+  it('gives by default all scopes of the type, those added later too', () => {
+    for (const scopes of [undefined, null]) {
+      const asked = { ...input, keyType: 'project', ...(scopes === undefined ? {} : { scopes }) };
+      given().when(createApiKey, asked, { subject }).then(created('project', null));
+    }
+  });
+
+  it('gives by default the scopes of a maker that has a list, as far as the type can have them', () => {
     const caller = callerOf('partner', { scopes: ['keys:write', 'templates:read', 'flows:read'] });
     given()
       .when(createApiKey, { ...input, keyType: 'organization' }, { caller, subject })
-      .then(created('organization', ['flows:read', 'keys:write']));
+      .then(created('organization', ['flows:read', 'keys:write'], by(caller)));
+    const listed = callerOf('project', { scopes: scopesOfKeyType.project });
+    given()
+      .when(createApiKey, { ...input, keyType: 'project' }, { caller: listed, subject })
+      .then(created('project', scopesOfKeyType.project, by(listed)));
+  });
+
+  it('records the key that made it, and none where the operator on the machine did', () => {
+    given()
+      .when(createApiKey, { ...input, keyType: 'admin' }, { caller: localOperator, subject })
+      .then(created('admin', null, { createdByKeyId: null }));
+  });
+
+  it('records when the key ends, which must be in the future', () => {
+    const expiresAt = new Date(Date.parse(decidedAt) + 1).toISOString();
+    given()
+      .when(createApiKey, { ...input, keyType: 'project', expiresAt }, { subject })
+      .then(created('project', null, { expiresAt }));
+    given()
+      .when(createApiKey, { ...input, keyType: 'project', expiresAt: decidedAt }, { subject })
+      .then('invalid-input');
+  });
+
+  describe('while its maker is revoked', () => {
+    const path = { projectId: ids.project };
+    const body = { name: 'Website', keyType: 'project' };
+    const maker = callerOf('project', { keyId: 'ckeymaker0000001' });
+
+    async function begun(): Promise<Service> {
+      const service = new Service();
+      const store = (entity: AnyCommand['entity'], id: string, event: object) =>
+        service.handler.handle({
+          entity,
+          id,
+          origin: { actor: maker, requestId: 'r', correlationId: 'r', causationId: 'r' },
+          decide: () => E.right({ events: [event as never], tenant: tenants.project }),
+        });
+      await store(project, ids.project, projectCreated());
+      await store(apiKey, maker.keyId, apiKeyCreated({ id: maker.keyId, scopes: null }));
+      return service;
+    }
+
+    it('is revoked as well, and not given out', async () => {
+      const service = await begun();
+      service.store.beforeAppend = async ({ events: [event] }) => {
+        if (event?.type !== 'ApiKeyCreated') return null;
+        service.store.beforeAppend = async () => null;
+        await service.ok(revokeApiKey, { keyId: maker.keyId });
+        return null;
+      };
+      assert.equal(await service.refusal(createApiKey, path, { caller: maker, body }), 'key-invalid');
+      const made = service.store.log.filter(({ type }) => type === 'ApiKeyCreated').at(-1);
+      assert.deepEqual(service.store.types(made?.stream), ['ApiKeyCreated', 'ApiKeyRevoked']);
+    });
+
+    it('is given out where the maker is not revoked', async () => {
+      const service = await begun();
+      const { body: made } = await service.ok(createApiKey, path, { caller: maker, body });
+      assert.equal(made.createdByKeyId, maker.keyId);
+      assert.match(String(made.key), /^sy_live_/);
+    });
   });
 
   it('gives the scopes asked for, each once, none when none are asked for', () => {
@@ -107,12 +190,17 @@ describe('create_api_key', () => {
     of.choice('keyType', keyTypes);
     of.optional('scopes', undefined);
     of.accepts('scopes', [...scopes], 'every scope');
-    for (const value of [null, 'flows:read', ['flows'], ['flows:admin'], [''], [1], {}]) of.refuses('scopes', value);
+    of.accepts('scopes', null);
+    for (const value of ['flows:read', ['flows'], ['flows:admin'], [''], [1], {}]) of.refuses('scopes', value);
+    of.optional('expiresAt', undefined);
+    of.accepts('expiresAt', null);
+    of.accepts('expiresAt', '2026-03-01T01:00:00+02:00', undefined, '2026-02-28T23:00:00.000Z');
+    of.refuses('expiresAt', 'tomorrow');
     of.ignoresUnknown();
   });
 });
 
-/** DECISIONS.md, "Tenancy and keys": what each type may do at most. */
+/** What each type may do at most. */
 const everyone: ReadonlyArray<Scope> = [
   'flows:read',
   'flows:write',
@@ -134,6 +222,10 @@ const everyone: ReadonlyArray<Scope> = [
   'batches:write',
   'stores:read',
   'stores:write',
+  'webhooks:read',
+  'webhooks:write',
+  'usage:read',
+  'dashboard:read',
 ];
 const partners: ReadonlyArray<Scope> = [
   ...everyone,

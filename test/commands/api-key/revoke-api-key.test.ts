@@ -8,13 +8,23 @@ import { apiKeyCreated, apiKeyRevoked } from '#test/support/tenant-events.ts';
 const input = { keyId: ids.key };
 
 describe('revoke_api_key', () => {
-  it('revokes', () => {
-    given(apiKeyCreated()).when(revokeApiKey, input).then(apiKeyRevoked());
+  it('revokes the key alone', () => {
+    given(apiKeyCreated()).when(revokeApiKey, input, { also: null }).then(apiKeyRevoked());
+  });
+
+  it('revokes the key and names the descendants that are known', () => {
+    given(apiKeyCreated())
+      .when(revokeApiKey, { ...input, descendants: true }, { also: ['ckeychild0000001'] })
+      .then(apiKeyRevoked(['ckeychild0000001']));
   });
 
   keyManagement(revokeApiKey, input);
 
   describe('input', () => {
-    inputOf(revokeApiKey, input).id('keyId');
+    const of = inputOf(revokeApiKey, input);
+    of.id('keyId');
+    of.optional('descendants', undefined);
+    of.accepts('descendants', 'true', undefined, true);
+    of.refuses('descendants', 'yes');
   });
 });

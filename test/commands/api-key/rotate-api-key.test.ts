@@ -1,20 +1,20 @@
+import assert from 'node:assert/strict';
 import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
-import { hashOfSecret, keptOfSecret } from '#domain/api-key/secret.ts';
-import { happened } from '#domain/event.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
+import { hashOfSecret } from '#domain/api-key/secret.ts';
+import { localOperator } from '#src/control-socket.ts';
 import { decidedAt, given, secretKey } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { keyManagement } from '#test/support/key-management.ts';
-import { ids } from '#test/support/story.ts';
-import { apiKeyCreated, firstSecret } from '#test/support/tenant-events.ts';
+import { stateOf, timeOf } from '#test/support/recorded.ts';
+import { callerOf, ids } from '#test/support/story.ts';
+import { apiKeyCreated, apiKeyRotated } from '#test/support/tenant-events.ts';
 
 const input = { keyId: ids.key };
-const rotated = (previousValidUntil: string, previous = firstSecret) =>
-  happened('ApiKeyRotated', {
-    id: ids.key,
-    ...keptOfSecret(secretKey),
-    previousSecretHash: hashOfSecret(previous),
-    previousValidUntil,
-  });
+const rotated = (previousValidUntil: string, change: Partial<ApiKeyEvents['ApiKeyRotated']> = {}) =>
+  apiKeyRotated(secretKey, { previousValidUntil, rotatedByKeyId: callerOf('admin').keyId, ...change });
+const second = `sy_live_${'S2n'.repeat(14)}d`;
 const later = (seconds: number) => new Date(Date.parse(decidedAt) + seconds * 1000).toISOString();
 
 describe('rotate_api_key', () => {
@@ -29,16 +29,65 @@ describe('rotate_api_key', () => {
   });
 
   it('replaces the newest secret when rotated again', () => {
-    const second = `sy_live_${'S2n'.repeat(14)}d`;
-    const before = happened('ApiKeyRotated', {
-      id: ids.key,
-      ...keptOfSecret(second),
-      previousSecretHash: hashOfSecret(firstSecret),
-      previousValidUntil: later(-60),
-    });
-    given(apiKeyCreated(), before)
+    given(apiKeyCreated(), apiKeyRotated(second, { previousValidUntil: later(60) }))
       .when(rotateApiKey, { ...input, overlapSeconds: 1 })
-      .then(rotated(later(1), second));
+      .then(rotated(later(1), { previousSecretHash: hashOfSecret(second) }));
+  });
+
+  it('ends all earlier secrets when its overlap ends, those sooner that would end sooner', () => {
+    const validUntil = (...overlaps: ReadonlyArray<number>) =>
+      stateOf(
+        apiKey,
+        apiKeyCreated(),
+        ...overlaps.map((seconds, index) => apiKeyRotated(`secret ${index}`, { previousValidUntil: timeOf(seconds) })),
+      )?.secrets.map((secret) => secret.validUntil);
+    assert.deepEqual(validUntil(600, 300), [null, timeOf(300), timeOf(300)]);
+    assert.deepEqual(validUntil(300, 600), [null, timeOf(600), timeOf(300)]);
+    assert.deepEqual(validUntil(600, 0), [null]);
+    assert.deepEqual(validUntil(600, 600, 0), [null]);
+  });
+
+  it('keeps so many replaced secrets at most, however often a key is rotated', () => {
+    const rotations = Array.from({ length: 100 }, (_, index) =>
+      apiKeyRotated(`secret ${index}`, { previousValidUntil: timeOf(86_400) }),
+    );
+    assert.equal(stateOf(apiKey, apiKeyCreated(), ...rotations)?.secrets.length, 17);
+  });
+
+  it('keeps the end of the key, moves it, or removes it', () => {
+    const ending = apiKeyCreated({ expiresAt: later(60) });
+    given(ending)
+      .when(rotateApiKey, input)
+      .then(rotated(decidedAt, { expiresAt: later(60) }));
+    given(ending)
+      .when(rotateApiKey, { ...input, expiresAt: later(90) })
+      .then(rotated(decidedAt, { expiresAt: later(90) }));
+    given(ending)
+      .when(rotateApiKey, { ...input, expiresAt: null })
+      .then(rotated(decidedAt));
+  });
+
+  it('lets no earlier secret outlive the end that the key had', () => {
+    given(apiKeyCreated({ expiresAt: later(60) }))
+      .when(rotateApiKey, { ...input, expiresAt: null, overlapSeconds: 3600 })
+      .then(rotated(later(60)));
+  });
+
+  it('gives no new secret to a key that has ended, unless its end is moved', () => {
+    const ended = apiKeyCreated({ expiresAt: later(-1) });
+    given(ended).when(rotateApiKey, input).then('invalid-input');
+    given(ended)
+      .when(rotateApiKey, { ...input, expiresAt: decidedAt })
+      .then('invalid-input');
+    given(ended)
+      .when(rotateApiKey, { ...input, expiresAt: later(1), overlapSeconds: 60 })
+      .then(rotated(later(-1), { expiresAt: later(1) }));
+  });
+
+  it('records no key where the operator on the machine rotates', () => {
+    given(apiKeyCreated())
+      .when(rotateApiKey, input, { caller: localOperator })
+      .then(rotated(decidedAt, { rotatedByKeyId: null }));
   });
 
   keyManagement(rotateApiKey, input);
@@ -48,6 +97,12 @@ describe('rotate_api_key', () => {
     of.id('keyId');
     of.optional('overlapSeconds', 0);
     for (const value of [0, 1, 86_400]) of.accepts('overlapSeconds', value);
+    of.optional('expiresAt', undefined);
+    of.accepts('expiresAt', null);
+    of.accepts('expiresAt', '2026-03-01T01:00:00.5+02:00', undefined, '2026-02-28T23:00:00.500Z');
+    for (const value of ['', '2026-03-01', '2026-02-30T00:00:00Z', '2026-03-01T24:00:00Z', 1, 'tomorrow'])
+      of.refuses('expiresAt', value);
+    of.refuses('expiresAt', '9999-12-31T23:59:59-01:00');
     for (const value of [-1, 86_401, 0.5, '60', '', null, true, [60]]) of.refuses('overlapSeconds', value);
   });
 });

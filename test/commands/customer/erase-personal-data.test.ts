@@ -3,7 +3,7 @@ import { erasePersonalData } from '#commands/customer/erase-personal-data.ts';
 import { customer } from '#domain/organization/organization.ts';
 import { given } from '#test/support/given.ts';
 import { stateOf } from '#test/support/recorded.ts';
-import { ids } from '#test/support/story.ts';
+import { callerOf, ids } from '#test/support/story.ts';
 import { customerCreated, organizationCreated, personalDataErased } from '#test/support/tenant-events.ts';
 
 const input = { organizationId: ids.customer };
@@ -16,9 +16,8 @@ describe('erase_personal_data', () => {
 
   it('destroys what it can be read by, also when it was recorded before', async () => {
     const erased: string[] = [];
-    await erasePersonalData.afterwards?.(ids.customer, {
-      erasePersonalData: async (subject) => void erased.push(subject),
-    });
+    const effects = { erasePersonalData: async (subject: string) => void erased.push(subject) };
+    await erasePersonalData.afterwards?.(ids.customer, effects as never, callerOf('partner'));
     assert.deepEqual(erased, [ids.customer]);
   });
 

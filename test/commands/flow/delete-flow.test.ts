@@ -34,6 +34,7 @@ describe('delete_flow', () => {
         },
         projection: async () => null,
         keyLastUsed: async () => null,
+        descendantKeys: async () => [],
       },
     };
     const also = (input: object) => deleteFlow.also?.({ flowId: ids.flow, ...input }, loads, null as never, null);

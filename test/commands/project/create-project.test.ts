@@ -61,7 +61,12 @@ describe('create_project', () => {
       load,
       seal: () => Promise.reject(new Error('nobody is told of')),
       dataAt: () => Promise.reject(new Error('no event is needed')),
-      lookup: { exists: async () => false, projection: async () => null, keyLastUsed: async () => null },
+      lookup: {
+        exists: async () => false,
+        projection: async () => null,
+        keyLastUsed: async () => null,
+        descendantKeys: async () => [],
+      },
     };
     await createProject.also?.(input, loads, callerOf('organization'), null);
     await createProject.also?.({ ...input, organizationId: ids.customer }, loads, callerOf('partner'), null);

@@ -1,0 +1,37 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
+import { instant, timestamp } from '#domain/codecs.ts';
+import { happened } from '#domain/event.ts';
+import { failure } from '#domain/failure.ts';
+import { operatorTenant } from '#domain/projection/projection-control.ts';
+import { command } from '#operations/command.ts';
+import { post } from '#operations/operation.ts';
+
+export const endApiKeySecrets = command({
+  name: 'end_api_key_secrets',
+  summary: 'End every secret issued before a time, whichever key it belongs to',
+  description:
+    'For use after a restore: revocations and rotations that the backup lacks are made up for at once. The keys stay, and get new secrets by rotation. The calling key ends too, where its secret is older.',
+  group: 'API keys',
+  http: post('/v1/keys/revoke-before'),
+  scope: 'operations:write',
+  input: t.type({ time: instant }),
+  output: t.type({ issuedBefore: timestamp }),
+  failures: [],
+  example: { input: { time: '2026-01-05T09:30:00Z' }, output: { issuedBefore: '2026-01-05T09:30:00.000Z' } },
+  entity: keyCutoff,
+  subject: null,
+  newId: () => allKeys,
+  tenant: (_, { caller }) => operatorTenant(caller),
+  decide: ({ time: issuedBefore }, state, { time: now }) => {
+    if (issuedBefore > now) {
+      const errors = [{ pointer: '/time', message: `is ${issuedBefore}, which is in the future` }];
+      return E.left(failure('invalid-input', 'Secrets that are not issued yet cannot be ended.', { errors }));
+    }
+    const alreadyEnded = state.issuedBefore !== null && state.issuedBefore >= issuedBefore;
+    return E.right(alreadyEnded ? [] : [happened('ApiKeySecretsEnded', { issuedBefore })]);
+  },
+  answer: ({ state, input }) => ({ issuedBefore: state.issuedBefore ?? input.time }),
+  withoutRevision: true,
+});

@@ -1,0 +1,30 @@
+import * as t from 'io-ts';
+import type { Entity } from '#domain/entity.ts';
+
+/** The events of the stream that ends secrets of all keys at once. */
+export const keyCutoffEvents = {
+  /** Every secret issued before this time has ended, whichever key's it is. */
+  ApiKeySecretsEnded: t.type({ issuedBefore: t.string }),
+};
+
+export type KeyCutoffEvents = { [Type in keyof typeof keyCutoffEvents]: t.TypeOf<(typeof keyCutoffEvents)[Type]> };
+
+/** The time before which every secret was issued that has ended with all others; null while there is none. */
+export interface KeyCutoffState {
+  readonly issuedBefore: string | null;
+}
+
+/** The one id that there is: the cutoff concerns all keys. */
+export const allKeys = 'all';
+
+export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
+  category: 'keyCutoff',
+  initial: { issuedBefore: null },
+  streamKey: (id) => id,
+  knows: () => true,
+  isLive: () => true,
+  notFound: 'key-not-found',
+  evolve: ({ issuedBefore }, { data }) => ({
+    issuedBefore: issuedBefore !== null && issuedBefore > data.issuedBefore ? issuedBefore : data.issuedBefore,
+  }),
+};

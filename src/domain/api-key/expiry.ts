@@ -1,0 +1,12 @@
+import { type Failure, failure } from '#domain/failure.ts';
+
+/**
+ * Why a key cannot end at a time; null when it can.
+ * @param expiresAt RFC 3339 in UTC with milliseconds; null for a key that does not end by itself
+ * @param now in the same form
+ */
+export function expiryRefusal(expiresAt: string | null, now: string): Failure | null {
+  if (expiresAt === null || expiresAt > now) return null;
+  const errors = [{ pointer: '/expiresAt', message: `is ${expiresAt}, which is not in the future` }];
+  return failure('invalid-input', `A key cannot end at ${expiresAt}: name a time in the future, or null.`, { errors });
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { createApiKey } from '#commands/api-key/create-api-key.ts';
+import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
+import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import { project } from '#domain/project/project.ts';
+import type { AnyCommand } from '#operations/command.ts';
+import { revokeDescendantKeys } from '#processes/revoke-descendant-keys.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/process-drive.ts';
+import { Service } from '#test/support/service.ts';
+import { callerOf, ids, tenants } from '#test/support/story.ts';
+import { apiKeyCreated, projectCreated } from '#test/support/tenant-events.ts';
+
+const root = 'ckeyroot00000001';
+const caller = (keyId: string) => callerOf('project', { keyId });
+
+/** A project and a key in it that no key made. */
+async function begun(): Promise<Service> {
+  const service = new Service();
+  const store = (entity: AnyCommand['entity'], id: string, event: object) =>
+    service.handler.handle({
+      entity,
+      id,
+      origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },
+      decide: () => E.right({ events: [event as never], tenant: tenants.project }),
+    });
+  await store(project, ids.project, projectCreated());
+  await store(apiKey, root, apiKeyCreated({ id: root, scopes: null }));
+  return service;
+}
+
+async function make(service: Service, maker: string): Promise<string> {
+  const body = { name: 'Key', keyType: 'project' };
+  return String((await service.ok(createApiKey, { projectId: ids.project }, { caller: caller(maker), body })).body.id);
+}
+
+const revoke = (service: Service, keyId: string, body = {}) => service.ok(revokeApiKey, { keyId }, { body });
+
+async function areRevoked(service: Service, keyIds: ReadonlyArray<string>): Promise<ReadonlyArray<boolean>> {
+  return Promise.all(keyIds.map(async (id) => (await service.handler.load(apiKey, id)).state?.revoked === true));
+}
+
+describe('revoking a key with its descendants', () => {
+  it('ends every key that it or a descendant made, lists them, and leaves others alone', async () => {
+    const service = await begun();
+    const child = await make(service, root);
+    const grandchild = await make(service, child);
+    const other = await make(service, 'ckeyother0000001');
+    const { body } = await revoke(service, root, { descendants: true });
+    assert.deepEqual(body.revokedKeyIds, [root, child, grandchild]);
+    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    assert.deepEqual(await areRevoked(service, [root, child, grandchild, other]), [true, true, true, false]);
+  });
+
+  it('ends every key that it or a descendant rotated', async () => {
+    const service = await begun();
+    const child = await make(service, root);
+    const [taken, kept] = [await make(service, 'ckeyother0000001'), await make(service, 'ckeyother0000001')];
+    await service.ok(rotateApiKey, { keyId: taken }, { caller: caller(child) });
+    const { body } = await revoke(service, root, { descendants: true });
+    assert.deepEqual(body.revokedKeyIds, [root, child, taken]);
+    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    assert.deepEqual(await areRevoked(service, [child, taken, kept]), [true, true, false]);
+  });
+
+  it('passes through keys that were revoked alone before, and through the key itself', async () => {
+    const service = await begun();
+    const child = await make(service, root);
+    const grandchild = await make(service, child);
+    await revoke(service, child);
+    await revoke(service, root);
+    assert.deepEqual(await areRevoked(service, [grandchild]), [false]);
+    assert.equal(await service.refusal(revokeApiKey, { keyId: root }), 'key-not-found');
+    const { body } = await revoke(service, root, { descendants: true });
+    assert.deepEqual(body.revokedKeyIds, [root, grandchild]);
+    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    assert.deepEqual(await areRevoked(service, [grandchild]), [true]);
+    assert.equal(
+      await service.refusal(revokeApiKey, { keyId: root }, { body: { descendants: true } }),
+      'key-not-found',
+    );
+  });
+
+  it('ends the keys that it knows of although the read model stands still', async () => {
+    const service = await begun();
+    const child = await make(service, root);
+    await revoke(service, root, { descendants: true });
+    service.documents.list = () => Promise.reject(new Error('the read model stands still'));
+    await assert.rejects(new ProcessDrive(revokeDescendantKeys, service).settle());
+    assert.deepEqual(await areRevoked(service, [child]), [true]);
+  });
+
+  for (const how of ['made', 'rotated'])
+    it(`ends a key that a descendant ${how} while it was revoked`, async () => {
+      const service = await begun();
+      const child = await make(service, root);
+      const taken = await make(service, 'ckeyother0000001');
+      const drive = new ProcessDrive(revokeDescendantKeys, service);
+      await drive.settle();
+      service.store.beforeAppend = async ({ stream, events: [event] }) => {
+        if (stream === `apiKey-${child}` || event?.type === 'ApiKeyRevoked') return null;
+        service.store.beforeAppend = async () => null;
+        await revoke(service, root, { descendants: true });
+        await drive.settle();
+        return null;
+      };
+      // The node that took the request ends before it looks at the maker again: only the process is left to do it.
+      const load = service.handler.load.bind(service.handler);
+      service.handler.load = async (entity, id, seen) => {
+        if (id === child && ['ApiKeyCreated', 'ApiKeyRotated'].includes(service.store.types().at(-1) ?? ''))
+          throw new Error('ended');
+        return load(entity, id, seen);
+      };
+      const asked =
+        how === 'made' ? make(service, child) : service.ok(rotateApiKey, { keyId: taken }, { caller: caller(child) });
+      await assert.rejects(asked);
+      const restarted = service.restarted();
+      await new ProcessDrive(revokeDescendantKeys, restarted, drive.position).settle();
+      const last = restarted.store.log.filter(({ type }) => type === 'ApiKeyCreated').at(-1);
+      const concerned = how === 'made' ? String(last?.data.id) : taken;
+      assert.deepEqual(await areRevoked(restarted, [child, concerned]), [true, true]);
+    });
+
+  it('comes to the same wherever the process ends and begins again', async () => {
+    const story = async () => {
+      const service = await begun();
+      const child = await make(service, root);
+      await make(service, child);
+      await make(service, child);
+      await revoke(service, root, { descendants: true });
+      return service;
+    };
+    const outcome = async ({ store }: Service) => store.types().filter((type) => type === 'ApiKeyRevoked').length;
+    await endedEverywhere(revokeDescendantKeys, story, outcome, assert.deepEqual);
+  });
+
+  it('changes nothing when the log is looked at again', async () => {
+    const service = await begun();
+    const child = await make(service, root);
+    const grandchild = await make(service, child);
+    await revoke(service, child);
+    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    assert.deepEqual(await areRevoked(service, [grandchild]), [false]);
+    await revoke(service, root, { descendants: true });
+    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    const { length } = service.store.log;
+    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    assert.equal(service.store.log.length, length);
+  });
+});
