@@ -126,4 +126,27 @@ describe('command line', () => {
       await again.stop();
     }
   });
+
+  it('ends every secret issued before a time, whoever holds it, but for a new admin key', async () => {
+    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    try {
+      const { client } = service;
+      const { projectId } = (await client.get('/v1/me')).body;
+      const body = { name: 'Website', keyType: 'project' };
+      const made = await client.post<{ id: string; key: string }>(`/v1/projects/${projectId}/keys`, body);
+      const wrong = await run('keys.ts', 'revoke-before', '2999-01-01T00:00:00Z');
+      assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+      const ended = await run('keys.ts', 'revoke-before', 'now');
+      assert.deepEqual([ended.code, ended.stderr, lines(ended).length], [0, '', 1]);
+      const admin = client.as(ended.stdout.trim());
+      for (const old of [client, client.as(made.body.key)]) assert.equal((await old.get('/v1/me')).status, 401);
+      assert.equal((await admin.get('/v1/me')).body.keyType, 'admin');
+      const rotated = await admin.post<{ key: string }>(`/v1/keys/${made.body.id}/rotate`, { overlapSeconds: 60 });
+      assert.equal((await client.as(rotated.body.key).get('/v1/me')).status, 200);
+      assert.equal((await client.as(made.body.key).get('/v1/me')).status, 401);
+    } finally {
+      await service.stop();
+    }
+    assert.equal((await run('keys.ts', 'revoke-before')).code, 1);
+  });
 });
