@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { endApiKeySecrets } from '#commands/api-key/end-api-key-secrets.ts';
+import { keyCutoff } from '#domain/api-key/cutoff.ts';
+import { happened } from '#domain/event.ts';
+import { decidedAt, given } from '#test/support/given.ts';
+import { inputOf } from '#test/support/input-of.ts';
+import { stateOf } from '#test/support/recorded.ts';
+
+const ended = (issuedBefore: string) => happened('ApiKeySecretsEnded', { issuedBefore });
+const earlier = '2026-01-01T00:00:00.000Z';
+
+describe('end_api_key_secrets', () => {
+  it('names the time before which every secret was issued that ends, now at the latest', () => {
+    given().when(endApiKeySecrets, { time: decidedAt }).then(ended(decidedAt));
+    const later = new Date(Date.parse(decidedAt) + 1).toISOString();
+    given().when(endApiKeySecrets, { time: later }).then('invalid-input');
+  });
+
+  it('changes nothing where all those secrets have ended already', () => {
+    given(ended(decidedAt)).when(endApiKeySecrets, { time: earlier }).then();
+    given(ended(earlier)).when(endApiKeySecrets, { time: earlier }).then();
+    given(ended(earlier)).when(endApiKeySecrets, { time: decidedAt }).then(ended(decidedAt));
+  });
+
+  it('brings back no secret that has ended, in whatever order times were named', () => {
+    assert.equal(stateOf(keyCutoff, ended(decidedAt), ended(earlier)).issuedBefore, decidedAt);
+  });
+
+  describe('input', () => {
+    const of = inputOf(endApiKeySecrets, { time: earlier });
+    of.required('time');
+    of.accepts('time', '2026-03-01T01:00:00+02:00', undefined, '2026-02-28T23:00:00.000Z');
+    for (const value of [null, '', 'now', '2026-01-01', 1]) of.refuses('time', value);
+  });
+});
