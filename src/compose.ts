@@ -180,14 +180,14 @@ async function openStores(
   const { events, forProjector, soleWriter } = await openEventStore(config, { log, metrics, onFatal });
   opened.defer(() => events.close());
   await reachedAtStart('EVENT_STORE_URL', log, () => events.lastPosition());
-  const handler = new CommandHandler({ store: events, soleWriter });
   const node = nodeName();
-  const { documents, projections, saveKeysLastUsed, leases } = await openReadStore(config, {
+  const { documents, projections, saveKeysLastUsed, snapshots, leases } = await openReadStore(config, {
     forProjector,
     node,
     log,
     opened,
   });
+  const handler = new CommandHandler({ store: events, soleWriter, snapshots });
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
   const openCheckpoints = await checkpointsOf(config);

@@ -1,3 +1,4 @@
+import type { SnapshotStore } from '#event-store/snapshot-store.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { startEmbeddedProjections } from '#read-store/embedded-projections.ts';
 import { projectionsLease } from '#read-store/leased-projections.ts';
@@ -23,6 +24,8 @@ export interface OpenedReadStore {
   readonly projections: ProjectionsProgress;
   /** Stores when keys were last used, each unless a later time stands. @throws Unavailable */
   readonly saveKeysLastUsed: (times: ReadonlyMap<string, string>) => Promise<void>;
+  /** Of long streams, for the deciding side. */
+  readonly snapshots: SnapshotStore;
   /** Where nodes agree on who does what; null where this process is the only one. */
   readonly leases: LeaseStore | null;
 }
@@ -59,7 +62,9 @@ async function openEmbedded(
   opened.defer(() => projections.close());
   const documents = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
   opened.defer(() => documents.close());
-  return { documents, projections, saveKeysLastUsed: (times) => projections.saveKeysLastUsed(times), leases: null };
+  const snapshots = snapshotsIn(documents, (snapshot) => projections.saveSnapshot(snapshot));
+  const saveKeysLastUsed = (times: ReadonlyMap<string, string>) => projections.saveKeysLastUsed(times);
+  return { documents, projections, saveKeysLastUsed, snapshots, leases: null };
 }
 
 async function openShared(
@@ -98,5 +103,10 @@ async function openShared(
   opened.defer(() => projections.close());
   const writer = openMongoDbReadStoreWriter({ url });
   opened.defer(() => writer.close());
-  return { documents, projections, saveKeysLastUsed: (times) => writer.saveKeysLastUsed(times), leases };
+  const snapshots = snapshotsIn(documents, (snapshot) => writer.saveSnapshot(snapshot));
+  return { documents, projections, saveKeysLastUsed: (times) => writer.saveKeysLastUsed(times), snapshots, leases };
+}
+
+function snapshotsIn(documents: ReadStore, save: SnapshotStore['save']): SnapshotStore {
+  return { read: (stream) => documents.snapshot(stream), save };
 }

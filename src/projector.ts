@@ -56,8 +56,8 @@ async function fillEmbedded(file: string): Promise<void> {
   let runner: ProjectionRunner | null = null;
   let told = '';
   parentPort?.on('message', (message: ToProjector) => {
-    if (message.kind === 'save-keys-last-used') return void saveKeysLastUsed(store, message);
-    closing.abort();
+    if (message.kind === 'close') return closing.abort();
+    void save(store, message);
   });
   tellOpened();
 
@@ -106,15 +106,14 @@ async function fillShared({ url, holder }: ProjectorReadStore & { kind: 'mongodb
   }
 }
 
-async function saveKeysLastUsed(
-  writer: ReadStoreWriter,
-  { request, times }: ToProjector & { kind: 'save-keys-last-used' },
-): Promise<void> {
-  const failure = await writer.saveKeysLastUsed(times).then(
+async function save(writer: ReadStoreWriter, message: Exclude<ToProjector, { kind: 'close' }>): Promise<void> {
+  const saved =
+    message.kind === 'save-snapshot' ? writer.saveSnapshot(message.snapshot) : writer.saveKeysLastUsed(message.times);
+  const failure = await saved.then(
     () => null,
     (error: unknown) => String(error),
   );
-  tell({ kind: 'keys-last-used-saved', request, failure });
+  tell({ kind: 'saved', request: message.request, failure });
 }
 
 function tellOpened(): void {

@@ -38,6 +38,12 @@ export interface Entity<State, Events> {
   readonly isLive: (state: State, id: string) => boolean;
   /** The revision for a resource's ETag where it is not the stream's. */
   readonly revisionOf?: (state: State, id: string) => number;
+  /**
+   * The version of what states look like and of how events are folded into them: raise it with any change of either, and
+   * snapshots made before are not used any more. Only for states that hold no texts, no personal data and no secrets,
+   * and are JSON but for persistent maps in their own members; absent, no snapshot is taken of such a stream.
+   */
+  readonly stateVersion?: number;
   /** Bytes that a state holds, roughly and at no cost; for states that may hold more than a few hundred. */
   readonly weigh?: (state: State) => number;
   readonly notFound: FailureCode;

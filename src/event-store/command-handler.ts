@@ -7,9 +7,17 @@ import type { Actor, EventMetadata } from '#domain/event.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { upcasters } from '#domain/upcasters.ts';
-import type { AppendFailure, EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
+import {
+  type AppendFailure,
+  type EventStore,
+  type EventToAppend,
+  noStream,
+  type RecordedEvent,
+} from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
+import type { SnapshotStore } from '#event-store/snapshot-store.ts';
 import { StreamQueue } from '#event-store/stream-queue.ts';
+import { StreamSnapshots } from '#event-store/stream-snapshots.ts';
 import { emptyStream, foldStream, requestAnswered, type StreamState } from '#event-store/stream-state.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
 
@@ -60,6 +68,8 @@ export interface CommandHandlerOptions {
    * stream is read once. Default false.
    */
   readonly soleWriter?: boolean;
+  /** Where snapshots of long streams are kept; without it such a stream is read from its beginning. */
+  readonly snapshots?: SnapshotStore;
   /** Of the cache of states; default 64 MiB. */
   readonly cacheBytes?: number;
   /** Milliseconds in all, waiting and retries included; default 10,000. */
@@ -92,16 +102,21 @@ export class CommandHandler {
   readonly #states: LRUCache<string, CachedState>;
   /** An append to them was given up and may land yet: they are read anew each time. */
   readonly #unsure = new LRUCache<string, true>({ max: maxUnsure, ttl: unsureMilliseconds });
+  /** The first reading of streams that are not cached, which all who want one share. */
+  readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
+  readonly #snapshots: StreamSnapshots | null;
   readonly #queue = new StreamQueue();
   readonly #deadline: number;
   readonly #now: () => Date;
   readonly #soleWriter: boolean;
   readonly #listeners: Array<(appended: ReadonlyArray<RecordedEvent>) => void> = [];
 
-  constructor({ store, soleWriter, cacheBytes, deadlineMilliseconds, now }: CommandHandlerOptions) {
+  constructor({ store, soleWriter, snapshots, cacheBytes, deadlineMilliseconds, now }: CommandHandlerOptions) {
     this.#store = store;
     this.#soleWriter = soleWriter ?? false;
     this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
+    const eventOf = async (stream: string, revision: number) => (await store.read(stream, revision, 1))[0];
+    this.#snapshots = snapshots === undefined ? null : new StreamSnapshots(snapshots, eventOf);
     this.#deadline = deadlineMilliseconds ?? defaultDeadlineMilliseconds;
     this.#now = now ?? (() => new Date());
   }
@@ -119,10 +134,24 @@ export class CommandHandler {
    */
   async load<State, Events>(entity: Entity<State, Events>, id: string, seen = 0): Promise<StreamState<State>> {
     const stream = streamOf(entity, id);
-    const known = this.#cached(entity, stream);
+    const reading = this.#firstReadings.get(stream);
+    if (this.#states.get(stream) === undefined && reading === undefined) return this.#readFirst(entity, stream);
+    // The cache may have had no room for what the other reading came to.
+    const known = this.#cached<State>(stream) ?? ((await reading) as StreamState<State>);
     if (this.#soleWriter && known.revision >= seen && !this.#unsure.has(stream)) return known;
     const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
     return current === known ? known : this.#keep(entity, stream, current);
+  }
+
+  async #readFirst<State, Events>(entity: Entity<State, Events>, stream: string): Promise<StreamState<State>> {
+    const reading = this.#foldOn(entity, stream, emptyStream(entity), Number.POSITIVE_INFINITY);
+    this.#firstReadings.set(stream, reading);
+    try {
+      const current = await reading;
+      return current.revision === noStream ? current : this.#keep(entity, stream, current);
+    } finally {
+      this.#firstReadings.delete(stream);
+    }
   }
 
   /** A stream's state as it was at a revision, from the log. @throws Unavailable */
@@ -207,7 +236,8 @@ export class CommandHandler {
 
   /**
    * Folds what follows a state, up to a revision, a part at a time: a stream of large payloads is never in memory as a
-   * whole, and others are served between two parts of a long one.
+   * whole, and others are served between two parts of a long one. Once a stream proves to be long, its snapshot is
+   * looked for: most streams have none.
    */
   async #foldOn<State, Events>(
     entity: Entity<State, Events>,
@@ -216,19 +246,21 @@ export class CommandHandler {
     upTo: number,
   ): Promise<StreamState<State>> {
     let state = from;
-    while (state.revision < upTo) {
+    for (let parts = 1; state.revision < upTo; parts += 1) {
       const limit = Math.min(eventsRead, upTo - state.revision);
       const newer = await this.#store.read(stream, state.revision + 1, limit);
       state = foldStream(entity, state, newer);
-      if (newer.length < limit) break;
+      if (newer.length < limit || state.revision >= upTo) break;
+      const snapshot = parts === 1 ? await this.#snapshots?.find(entity, stream, upTo) : null;
+      if (snapshot != null && snapshot.revision > state.revision) state = snapshot;
       await nextTurn();
     }
     return state;
   }
 
-  #cached<State, Events>(entity: Entity<State, Events>, stream: string): StreamState<State> {
+  #cached<State>(stream: string): StreamState<State> | undefined {
     // A stream's category names its entity, so what was cached under its name is this entity's state.
-    return (this.#states.get(stream)?.stream as StreamState<State> | undefined) ?? emptyStream(entity);
+    return this.#states.get(stream)?.stream as StreamState<State> | undefined;
   }
 
   /** Keeps the newer of two states: commands that only read may finish late. */
@@ -236,6 +268,7 @@ export class CommandHandler {
     const kept = this.#states.peek(stream)?.stream;
     if (kept === undefined || kept.revision < state.revision) {
       this.#states.set(stream, { stream: state, weight: entity.weigh?.(state.state) ?? 0 });
+      this.#snapshots?.note(entity, stream, state);
     }
     return state;
   }

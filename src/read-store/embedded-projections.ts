@@ -1,8 +1,9 @@
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import type { WaitOutcome } from '#read-store/position-waits.ts';
 import type { ServedPosition } from '#read-store/projection-standing.ts';
 import { ProjectionWaits } from '#read-store/projection-waits.ts';
 import type { Following, ProjectionsProgress } from '#read-store/projections-progress.ts';
-import type { FromProjector } from '#read-store/projector-messages.ts';
+import type { FromProjector, ToSave } from '#read-store/projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from '#read-store/projector-thread.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -15,6 +16,8 @@ export interface EmbeddedProjections extends ProjectionsProgress {
   onCommit(listener: () => void): () => void;
   /** Stores when keys were last used; resolves when it is done. @throws Unavailable */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
+  /** Stores a stream's snapshot; resolves when it is done. @throws Unavailable */
+  saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
   /** Lets the thread finish its batch and store where it stands; 5 s at most. */
   close(): Promise<void>;
 }
@@ -95,6 +98,14 @@ class ThreadProjections implements EmbeddedProjections {
   }
 
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
+    return this.#save({ kind: 'save-keys-last-used', times });
+  }
+
+  saveSnapshot(snapshot: StoredSnapshot): Promise<void> {
+    return this.#save({ kind: 'save-snapshot', snapshot });
+  }
+
+  #save(what: ToSave): Promise<void> {
     if (this.#thread.state !== 'running') return Promise.reject(new Unavailable('The projector thread is down.'));
     this.#requests += 1;
     const request = this.#requests;
@@ -104,7 +115,7 @@ class ThreadProjections implements EmbeddedProjections {
       saveLimitMilliseconds,
     );
     this.#saves.set(request, { resolve, reject });
-    this.#thread.tell({ kind: 'save-keys-last-used', request, times });
+    this.#thread.tell({ ...what, request });
     return promise.finally(() => {
       clearTimeout(timer);
       this.#saves.delete(request);
@@ -133,7 +144,7 @@ class ThreadProjections implements EmbeddedProjections {
       case 'opened':
         this.#waits.learn(message.projections);
         break;
-      case 'keys-last-used-saved':
+      case 'saved':
         this.#settleSave(message.request, message.failure);
     }
   }

@@ -48,6 +48,10 @@ class FilledReadStore implements ReadStore {
     return this.#documents.keysLastUsed(keyIds);
   }
 
+  snapshot(stream: string): ReturnType<ReadStore['snapshot']> {
+    return this.#documents.snapshot(stream);
+  }
+
   close(): Promise<void> {
     this.#unsubscribe();
     return this.#documents.close();

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import type { ServedPosition } from '#read-store/projection-standing.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
@@ -29,11 +30,15 @@ export interface ProjectionFacts {
   readonly types: ReadonlyArray<string>;
 }
 
+/** What the main thread has the projector thread store beside the read models. */
+export type ToSave =
+  | { readonly kind: 'save-keys-last-used'; readonly times: ReadonlyMap<string, string> }
+  | { readonly kind: 'save-snapshot'; readonly snapshot: StoredSnapshot };
+
 /** What the main thread tells the projector thread. */
 export type ToProjector =
   /** To an embedded read store alone: what several nodes share, each writes to. */
-  | { readonly kind: 'save-keys-last-used'; readonly request: number; readonly times: ReadonlyMap<string, string> }
-  | { readonly kind: 'close' };
+  ({ readonly request: number } & ToSave) | { readonly kind: 'close' };
 
 /** What the projector thread tells the main thread. */
 export type FromProjector =
@@ -41,7 +46,7 @@ export type FromProjector =
   | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionFacts> }
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }
-  | { readonly kind: 'keys-last-used-saved'; readonly request: number; readonly failure: string | null }
+  | { readonly kind: 'saved'; readonly request: number; readonly failure: string | null }
   | {
       readonly kind: 'log';
       readonly level: 'info' | 'warn' | 'error';

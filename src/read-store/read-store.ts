@@ -1,3 +1,4 @@
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { Json } from '#src/json.ts';
 
@@ -75,6 +76,8 @@ export interface ReadStore {
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
   /** When each of these API keys was last used (RFC 3339, to the minute); one never used is left out. @throws Unavailable */
   keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
+  /** A stream's snapshot, kept beside the read models for the deciding side. @throws Unavailable */
+  snapshot(stream: string): Promise<StoredSnapshot | null>;
   close(): Promise<void>;
 }
 
@@ -191,6 +194,8 @@ export interface ReadStoreWriter {
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void>;
   /** Keeps the later time of each key. No rebuild touches it. @throws Unavailable */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
+  /** Takes the place of the stream's snapshot before. No rebuild touches it. @throws Unavailable */
+  saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
   close(): Promise<void>;
 }
 

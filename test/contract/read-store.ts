@@ -301,6 +301,27 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       ]);
     });
 
+    it('keeps the newest snapshot of a stream, however large, whatever is rebuilt or dropped', async () => {
+      assert.equal(await store.reader.snapshot('flow-a'), null);
+      const snapshot = { stream: 'flow-a', revision: 700, hash: 'one', stateVersion: 1, body: 'state' };
+      await store.writer.saveSnapshot(snapshot);
+      assert.deepEqual(await store.reader.snapshot('flow-a'), snapshot);
+      const newer = {
+        ...snapshot,
+        revision: 5_000_000_000,
+        hash: 'two',
+        stateVersion: 2,
+        body: '{"ü":"\\n"}\n'.repeat(4e5),
+      };
+      await store.writer.saveSnapshot(newer);
+      await store.writer.saveSnapshot({ ...snapshot, stream: 'flow-b' });
+      await published();
+      await store.writer.dropOthers([]);
+      store = await store.reopen();
+      assert.deepEqual(await store.reader.snapshot('flow-a'), newer);
+      assert.equal((await store.reader.snapshot('flow-b'))?.hash, 'one');
+    });
+
     it('answers Unavailable when it is closed', async () => {
       await published();
       await store.reader.close();

@@ -66,6 +66,10 @@ class Documents implements ReadStore {
   }
 
   status = async () => [];
+  async snapshot() {
+    return null;
+  }
+
   keysLastUsed = async () => new Map();
   close = async () => undefined;
 

@@ -146,6 +146,12 @@ describe('the projections of an embedded read store', () => {
     await assert.rejects(attempt, /could not be started: .*unable to open/);
   });
 
+  it('keeps snapshots of streams', async () => {
+    const snapshot = { stream: 'flow-a', revision: 700, hash: 'hash', stateVersion: 1, body: 'state' };
+    await projector.saveSnapshot(snapshot);
+    assert.deepEqual(await reader.snapshot('flow-a'), snapshot);
+  });
+
   it('keeps when keys were last used', async () => {
     const usage = openKeyUsage({
       readStore: reader,

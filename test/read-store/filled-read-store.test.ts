@@ -11,6 +11,7 @@ const documents: ReadStore = {
   list: async () => ({ documents: [flow as never], next: null }),
   status: async () => [],
   keysLastUsed: async () => new Map(),
+  snapshot: async () => null,
   close: async () => undefined,
 };
 

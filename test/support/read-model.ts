@@ -44,6 +44,10 @@ export class ReadModel implements ReadStore {
     return new Map<string, string>();
   }
 
+  async snapshot() {
+    return null;
+  }
+
   async close(): Promise<void> {}
 
   #upToDate(collection: string): Map<string, StoredDocument> {

@@ -39,6 +39,7 @@ const bytesOfProfile = 512;
 /** A project's agent profiles: one stream, so that at most one is the default. */
 export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   category: 'agentProfiles',
+  stateVersion: 1,
   initial: { profiles: PersistentMap(), defaultId: null, liveCount: 0 },
   streamKey: withoutSuffix,
   knows: ({ profiles }, id) => profiles.has(id),

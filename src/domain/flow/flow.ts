@@ -40,6 +40,7 @@ const bytesOfVersion = 640;
 /** A flow: one stream with its versions. */
 export const flow: Entity<FlowState, FlowEvents> = {
   category: 'flow',
+  stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
   knows: (state) => state !== null,

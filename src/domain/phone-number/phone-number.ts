@@ -35,6 +35,7 @@ type Created = PhoneNumberEvents['PhoneNumberCreated'];
 
 export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
   category: 'phoneNumber',
+  stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
   knows: (state) => state !== null && state !== 'abandoned',
@@ -79,6 +80,7 @@ export type PhoneNumberClaimState = { readonly phoneNumberId: string; readonly s
 /** One number in one space: `{space and number, hashed}`. */
 export const phoneNumberClaim: Entity<PhoneNumberClaimState, PhoneNumberClaimEvents> = {
   category: 'phoneNumberClaim',
+  stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
   knows: (state) => state !== null,

@@ -8,6 +8,7 @@ export type ProjectState = (Omit<ProjectRecord, 'name'> & { readonly name: TextR
 
 export const project: Entity<ProjectState, ProjectEvents> = {
   category: 'project',
+  stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
   knows: (state) => state !== null,

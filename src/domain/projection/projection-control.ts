@@ -10,6 +10,7 @@ export interface ProjectionControlState {
 
 export const projectionControl: Entity<ProjectionControlState, ProjectionEvents> = {
   category: 'projection',
+  stateVersion: 1,
   initial: { requests: 0 },
   streamKey: (name) => name,
   knows: () => true,

@@ -21,6 +21,7 @@ type Decided = ReadonlyArray<EventOf<StoreEvents>>;
 /** A knowledge store: a stream of its own, in a project. */
 export const store: Entity<StoreState, StoreEvents> = {
   category: 'store',
+  stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
   knows: (state) => state !== null,

@@ -30,6 +30,7 @@ const bytesOfVersion = 512;
 /** A template: one stream with its versions. */
 export const template: Entity<TemplateState, TemplateEvents> = {
   category: 'template',
+  stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
   knows: (state) => state !== null,

@@ -1,4 +1,5 @@
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import { applyWrites, forgetRemoved } from '#read-store/mongodb/document-writes.ts';
 import {
   type KeyLastUsedRecord,
@@ -7,6 +8,8 @@ import {
   type NoteRecord,
   notesName,
   readNote,
+  type SnapshotRecord,
+  snapshotsName,
 } from '#read-store/mongodb/notes.ts';
 import {
   collectionGenerations,
@@ -199,6 +202,12 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     }));
     await this.#connection.call((database) =>
       database.collection<KeyLastUsedRecord>(keysLastUsedName).bulkWrite(operations, { ordered: false }),
+    );
+  }
+
+  async saveSnapshot({ stream, ...snapshot }: StoredSnapshot): Promise<void> {
+    await this.#connection.call((database) =>
+      database.collection<SnapshotRecord>(snapshotsName).replaceOne({ _id: stream }, snapshot, { upsert: true }),
     );
   }
 

@@ -1,5 +1,12 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { type KeyLastUsedRecord, keysLastUsedName, readNote } from '#read-store/mongodb/notes.ts';
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
+import {
+  type KeyLastUsedRecord,
+  keysLastUsedName,
+  readNote,
+  type SnapshotRecord,
+  snapshotsName,
+} from '#read-store/mongodb/notes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from '#read-store/mongodb/read-model-record.ts';
 import {
   type DocumentRecord,
@@ -73,6 +80,15 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
         .toArray(),
     );
     return new Map(records.map(({ _id, time }) => [_id, time]));
+  }
+
+  async snapshot(stream: string): Promise<StoredSnapshot | null> {
+    const record = await this.#connection.call((database) =>
+      database.collection<SnapshotRecord>(snapshotsName).findOne({ _id: stream }),
+    );
+    if (record === null) return null;
+    const { revision, hash, stateVersion, body } = record;
+    return { stream, revision, hash, stateVersion, body };
   }
 
   close(): Promise<void> {

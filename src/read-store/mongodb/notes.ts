@@ -1,4 +1,5 @@
 import type { Db, Long } from 'mongodb';
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 
 /** The collection of what is kept whole: the projections' positions, their status, and what operators asked for. */
 export const notesName = 'notes';
@@ -16,6 +17,14 @@ export interface NoteRecord<Token = Long> {
 /** Reads a note; null when it was never written. */
 export function readNote(database: Db, name: NoteName): Promise<NoteRecord<number> | null> {
   return database.collection<NoteRecord<number>>(notesName).findOne({ _id: name });
+}
+
+/** The collection of the snapshots of streams, which any node reads and writes. */
+export const snapshotsName = 'snapshots';
+
+export interface SnapshotRecord extends Omit<StoredSnapshot, 'stream'> {
+  /** The stream. */
+  readonly _id: string;
 }
 
 /** The collection of when each API key was last used. */

@@ -23,6 +23,17 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
+/** Came later than the rest: a file of an older release gets it when it is opened. */
+const snapshotSchema = `
+  CREATE TABLE IF NOT EXISTS snapshot (
+    stream TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    stateVersion INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+`;
+
 /** The file is damaged: read models are disposable, so it is to be set aside and filled anew. */
 export class ReadStoreDamaged extends Error {
   override readonly name = 'ReadStoreDamaged';
@@ -40,6 +51,7 @@ export function openReadStoreFile(file: string): DatabaseSync {
       // Larger pages make fewer writes of a filling, whose documents come in the order they are stored in.
       database.exec('PRAGMA page_size = 8192');
       prepareSchema(database);
+      database.exec(snapshotSchema);
       // A lost tail is no loss: its checkpoint is lost with it, and it is filled again from the log.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY');
       database.exec('PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864');

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import { declaredIndex, indexedFields } from '#read-store/indexes.ts';
 import type {
   CollectionDefinition,
@@ -184,6 +185,12 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
       );
       for (const [keyId, time] of times) save.run(keyId, time);
     });
+  }
+
+  async saveSnapshot({ stream, revision, hash, stateVersion, body }: StoredSnapshot): Promise<void> {
+    this.#transaction(() =>
+      this.#run('INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)', [stream, revision, hash, stateVersion, body]),
+    );
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import type {
   DocumentValue,
   Indexes,
@@ -101,6 +102,21 @@ class SqliteReadStore implements ReadStore {
         .prepare('SELECT keyId, time FROM keyLastUsed WHERE keyId IN (SELECT value FROM json_each(?))')
         .all(JSON.stringify(keyIds));
       return new Map(rows.map((row) => [String(row.keyId), String(row.time)]));
+    });
+  }
+
+  async snapshot(stream: string): Promise<StoredSnapshot | null> {
+    return this.#reading(({ database }) => {
+      const row = database.prepare('SELECT * FROM snapshot WHERE stream = ?').get(stream);
+      if (row === undefined) return null;
+      const { revision, hash, stateVersion, body } = row;
+      return {
+        stream,
+        revision: Number(revision),
+        hash: String(hash),
+        stateVersion: Number(stateVersion),
+        body: String(body),
+      };
     });
   }
 
