@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import { withSuffix } from '#domain/entity.ts';
+import { happened } from '#domain/event.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { CommandHandler } from '#event-store/command-handler.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import type { SnapshotStore } from '#event-store/snapshot-store.ts';
+import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { print, printResults, type Result } from './measure.ts';
+
+const versions = 20_000;
+const inAnAppend = 100;
+const measured = 200;
+const remembered = 15_000;
+const origin = { actor: { keyId: 'bench', keyType: 'admin' }, requestId: 'b', correlationId: 'b', causationId: 'b' };
+const tenant = { organizationId: 'corganization0001', projectId: 'cproject00000001', partnerId: null };
+const longId = 'cflowlong0000001';
+const shortId = 'cflowshort000001';
+const keyedId = 'cflowkeyed000001';
+
+/** What commands cost on streams of 20,000 events and of 15,000 remembered keys, and the first reading of such a stream. */
+export default async function longStreams(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-streams-'));
+  const store = await openSqliteEventStore({ file: join(folder, 'events.db') });
+  const writer = openSqliteReadStoreWriter(join(folder, 'read.db'), print);
+  const reader = openSqliteReadStore(join(folder, 'read.db'));
+  const snapshots = { read: (stream: string) => reader.snapshot(stream), save: writer.saveSnapshot.bind(writer) };
+  try {
+    const handler = new CommandHandler({ store, snapshots, soleWriter: true });
+    await begin(handler, shortId);
+    await begin(handler, longId);
+    for (let made = 0; made < versions; made += inAnAppend) await addVersions(handler, longId, made, inAnAppend);
+    await begin(handler, keyedId);
+    for (let made = 0; made < remembered; made += 1) await addVersions(handler, keyedId, made, 1, `key ${made}`);
+    const short = await perSecond((each) => addVersions(handler, shortId, each, 1));
+    const long = await perSecond((each) => addVersions(handler, longId, versions + each, 1));
+    const keyed = await perSecond((each) => addVersions(handler, keyedId, remembered + each, 1, `more ${each}`));
+    await sleep(500);
+    const results: Result[] = [
+      {
+        what: 'versions a second on a stream of 20,000, to those on a short one',
+        figure: long / short,
+        unit: ' ×',
+        required: 0.8,
+        aim: 1,
+      },
+      milliseconds('a command beside 15,000 remembered keys, more than without', 1_000 / keyed - 1_000 / short, 0.2),
+      ...(await firstTouch(store, snapshots)),
+    ];
+    printResults(results);
+  } finally {
+    await Promise.all([store.close(), reader.close(), writer.close()]);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** At most so many milliseconds; half of that is the aim. */
+const milliseconds = (what: string, figure: number, required: number): Result => ({
+  what,
+  figure,
+  unit: ' ms',
+  required,
+  aim: required / 2,
+});
+
+async function firstTouch(store: EventStore, snapshots: SnapshotStore): Promise<ReadonlyArray<Result>> {
+  const handler = new CommandHandler({ store, soleWriter: true, snapshots });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  await sleep(50);
+  delay.enable();
+  const began = performance.now();
+  await handler.load(flow, longId);
+  const tookMs = performance.now() - began;
+  await sleep(5);
+  delay.disable();
+  return [
+    milliseconds('the first reading of 20,000 events, from their snapshot', tookMs, 300),
+    milliseconds('the longest delay of the loop meanwhile', delay.max / 1e6, 50),
+  ];
+}
+
+function begin(handler: CommandHandler, id: string) {
+  const created = { id, projectId: 'cproject00000001', name: 'Long', type: 'simple' as const, description: null };
+  const data = { ...created, tier: 'standard' as const, agentProfileId: null };
+  return handler.handle({
+    entity: flow,
+    id,
+    origin,
+    decide: () => E.right({ events: [happened('FlowCreated', data)], tenant }),
+  });
+}
+
+async function addVersions(handler: CommandHandler, id: string, from: number, count: number, key?: string) {
+  const events = Array.from({ length: count }, (_, index) => {
+    const version = from + index + 1;
+    const versionId = withSuffix(id, version.toString(36).padStart(8, '0'));
+    const flowSchema = { nodes: [{ say: `hello ${version}` }] };
+    return happened('FlowVersionCreated', { id: versionId, flowId: id, version, tag: `v${version}`, flowSchema });
+  });
+  const idempotency = key === undefined ? {} : { idempotency: { key, body: 'body' } };
+  const handled = await handler.handle({
+    entity: flow,
+    id,
+    origin,
+    ...idempotency,
+    decide: () => E.right({ events, tenant }),
+  });
+  if (E.isLeft(handled)) throw new Error(handled.left.detail);
+}
+
+async function perSecond(command: (each: number) => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  for (let each = 0; each < measured; each += 1) await command(each);
+  return (measured * 1_000) / (performance.now() - began);
+}
