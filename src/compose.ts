@@ -107,6 +107,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     );
     const keys = openKeyResolver({ ...stores, documents, log: options.log, opened });
     metrics.watchProjections(() => projectionLags(events, projections));
+    metrics.watchUnknownEvents(() => inTime(lagMilliseconds, stores.documents.unknownEvents(), []).catch(() => []));
     metrics.watchStopped(() => stoppedProjections(projections));
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
     const operations = bindOperations({ ...stores, documents }, handler, processes, config.limits);

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { isKnownEventType } from '#domain/event-codecs.ts';
+import { eventCodecs } from '#domain/event-codecs.ts';
 import { upcasters } from '#domain/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
@@ -31,9 +31,8 @@ const data = workerData as ProjectorThreadData;
 const log: Log = { info: logged('info'), warn: logged('warn'), error: logged('error') };
 const closing = new AbortController();
 
-const { projections, upcast = upcastWith(upcasters, isKnownEventType) } = (await import(
-  data.projectionsModule
-)) as ProjectionsModule;
+const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
+const knownTypes = Object.keys(eventCodecs);
 const events = await openEvents(data.events);
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
@@ -74,7 +73,16 @@ async function fillEmbedded(file: string): Promise<void> {
   };
   try {
     const { signal } = closing;
-    runner = await startProjectionRunner({ projections, events, store, log, onPositions, onStatus, signal });
+    runner = await startProjectionRunner({
+      projections,
+      knownTypes,
+      events,
+      store,
+      log,
+      onPositions,
+      onStatus,
+      signal,
+    });
     onPositions();
     onStatus();
     await runner.finished;
@@ -100,7 +108,7 @@ async function fillShared({ url, holder }: ProjectorReadStore & { kind: 'mongodb
   const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, fence });
   const { signal } = closing;
   try {
-    await runProjectionsUnderLease({ projections, events, openWriter, leases, holder, log, signal });
+    await runProjectionsUnderLease({ projections, knownTypes, events, openWriter, leases, holder, log, signal });
   } finally {
     await leases.close();
   }

@@ -28,12 +28,16 @@ const Output = t.type({
       ),
     }),
   ),
+  /** Events that are passed because this release does not know their types: a newer one wrote them. */
+  unknownEvents: t.readonlyArray(
+    t.type({ type: text(), count: t.number, firstPosition: t.number, lastPosition: t.number }),
+  ),
 });
 
 export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'list_projections',
   summary: 'Tell how each read model stands',
-  description: 'How far it is, what stopped it, and how a rebuild gets on.',
+  description: 'How far it is, what stopped it, how a rebuild gets on, and which events this release does not know.',
   group: 'Operations',
   http: get('/v1/projections'),
   scope: 'operations:write',
@@ -54,9 +58,13 @@ export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<ty
           rebuild: null,
         },
       ],
+      unknownEvents: [],
     },
   },
   reads: [],
   subject: null,
-  answer: async ({ projectionStatus }) => E.right({ body: { projections: await projectionStatus() } }),
+  answer: async ({ projectionStatus, documents }) => {
+    const [projections, unknownEvents] = await Promise.all([projectionStatus(), documents.unknownEvents()]);
+    return E.right({ body: { projections, unknownEvents } });
+  },
 });

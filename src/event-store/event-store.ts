@@ -65,6 +65,8 @@ export interface SubscribeOptions {
   readonly after: number;
   /** Only events of these types; all when absent. */
   readonly types?: ReadonlyArray<string>;
+  /** Only events of other types than these; not together with `types`. */
+  readonly exceptTypes?: ReadonlyArray<string>;
   /** Events in a batch at most (default 1,000). */
   readonly batchSize?: number;
   /** Ends the subscription. */

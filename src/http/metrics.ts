@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { UnknownEventType } from '#read-store/unknown-events.ts';
 import { Batches } from '#src/batches.ts';
 
 /** A projection or process that has stopped at an event. */
@@ -24,6 +25,8 @@ export interface Metrics {
   readonly command: (name: string, seconds: number) => void;
   /** Appends made durable by one write to disk. */
   readonly appendBatch: (appends: number) => void;
+  /** Where the events of unknown types are asked for whenever the metrics are read. */
+  readonly watchUnknownEvents: (unknown: () => Promise<ReadonlyArray<UnknownEventType>>) => void;
   /** Where it is asked what has stopped, whenever the metrics are read. */
   readonly watchStopped: (stopped: () => ReadonlyArray<Stopped>) => void;
   /** Where a figure is asked for whenever the metrics are read. @param name of the gauge */
@@ -85,6 +88,7 @@ export function createMetrics(): Metrics {
     appendBatch: (appends) => batches.observe(appends),
     watchBytes: (name, help, bytes) => watchBytes(registry, name, help, bytes),
     watchProjections: (lags) => watchProjections(registry, lags),
+    watchUnknownEvents: (unknown) => watchUnknownEvents(registry, unknown),
     watchStopped: (stopped) => watchStopped(registry, stopped),
     registry,
     text: () => registry.metrics(),
@@ -126,6 +130,19 @@ function watchStopped(registry: Registry, stopped: () => ReadonlyArray<Stopped>)
     collect() {
       this.reset();
       for (const { kind, name, eventId, position } of stopped()) this.set({ kind, name, event_id: eventId }, position);
+    },
+  });
+}
+
+function watchUnknownEvents(registry: Registry, unknown: () => Promise<ReadonlyArray<UnknownEventType>>): void {
+  new Gauge({
+    name: 'switchyard_unknown_events',
+    help: 'Events in the log of types that this release does not know',
+    labelNames: ['type'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { type, count } of await unknown()) this.set({ type }, count);
     },
   });
 }

@@ -44,6 +44,10 @@ class FilledReadStore implements ReadStore {
     return this.#documents.status();
   }
 
+  unknownEvents(): ReturnType<ReadStore['unknownEvents']> {
+    return this.#documents.unknownEvents();
+  }
+
   keysLastUsed(keyIds: ReadonlyArray<string>): ReturnType<ReadStore['keysLastUsed']> {
     return this.#documents.keysLastUsed(keyIds);
   }

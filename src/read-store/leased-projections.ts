@@ -14,7 +14,7 @@ import { type UnderLeaseOptions, underLease } from '#src/leases/under-lease.ts';
 export const projectionsLease = 'projections';
 
 export interface LeasedProjectionsOptions
-  extends Pick<ProjectionRunnerOptions, 'projections' | 'events' | 'log'>,
+  extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
   /** Opens a writer that writes under a fencing token; it is closed when the term has ended. */
   readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
@@ -41,7 +41,17 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
   let teller: PositionTeller | null = null;
   try {
     const onPositions = () => teller?.changed();
-    const runner = await startProjectionRunner({ projections, events, store, log, signal: either, onPositions });
+    const { knownTypes } = options;
+    const known = knownTypes === undefined ? {} : { knownTypes };
+    const runner = await startProjectionRunner({
+      projections,
+      ...known,
+      events,
+      store,
+      log,
+      signal: either,
+      onPositions,
+    });
     // What ended while it started does not know where the projections stand.
     if (signal.aborted) return;
     const positions = () => servedBy(runner, projections);

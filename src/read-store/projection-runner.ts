@@ -1,4 +1,4 @@
-import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { EventBatch, EventStore, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { FoldLimits } from '#read-store/fold.ts';
 import { GenerationFeed } from '#read-store/generation-feed.ts';
@@ -17,6 +17,7 @@ import type {
 } from '#read-store/read-store.ts';
 import { RebuildReport } from '#read-store/rebuild-report.ts';
 import { type Retrying, retrying } from '#read-store/retrying.ts';
+import { UnknownEvents } from '#read-store/unknown-events.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { unlessAborted } from '#src/unless-aborted.ts';
 
@@ -35,6 +36,8 @@ const statusMilliseconds = 500;
 export interface ProjectionRunnerOptions {
   readonly projections: ReadonlyArray<AnyProjection>;
   readonly events: Pick<EventStore, 'subscribe' | 'lastPosition'>;
+  /** The event types that this release knows; events of others are counted. Default: whatever comes is known. */
+  readonly knownTypes?: ReadonlyArray<string>;
   /** The runner is its only writer. */
   readonly store: ReadStoreWriter;
   readonly log: Log;
@@ -87,6 +90,7 @@ class Runner implements ProjectionRunner {
   #turn: Promise<void> = Promise.resolve();
   #obeyedUpTo = 0;
   #origin = new LogOrigin(null);
+  readonly #unknown: UnknownEvents | null;
   #statusAt = 0;
   /** When live events were last folded. */
   #liveAt = Number.NEGATIVE_INFINITY;
@@ -95,6 +99,7 @@ class Runner implements ProjectionRunner {
   constructor(options: ProjectionRunnerOptions) {
     this.#options = options;
     this.#report = new RebuildReport(options.log);
+    this.#unknown = options.knownTypes === undefined ? null : new UnknownEvents(options.knownTypes);
     const { signal = this.#closing.signal } = options;
     this.#signal = AbortSignal.any([signal, this.#closing.signal]);
     this.#retry = { log: options.log, signal: this.#signal };
@@ -171,8 +176,10 @@ class Runner implements ProjectionRunner {
     const first = await this.#persist('Reading the log', () => firstEventOf(events, this.#signal));
     this.#origin = new LogOrigin(first, state.madeFrom);
     // A log that ends before what was seen of it is another log, too.
-    const known = state.position <= end && !this.#origin.hasOthers ? state : { position: 0, skipped: {} };
-    this.#obeyedUpTo = known.position;
+    const known: OperatorState =
+      state.position <= end && !this.#origin.hasOthers ? state : { position: 0, skipped: {} };
+    const isCounted = this.#unknown?.restore(known.unknownEvents) ?? true;
+    this.#obeyedUpTo = isCounted ? known.position : 0;
     return known;
   }
 
@@ -215,15 +222,24 @@ class Runner implements ProjectionRunner {
     if (this.#origin.made(standings.map(({ projection }) => projection.name))) await this.#saveOperatorState();
   }
 
-  /** Operators' requests that nobody has obeyed yet, read before anything is fed: what to skip must be known then. */
+  /**
+   * Operators' requests that nobody has obeyed yet, read before anything is fed: what to skip must be known then. Events
+   * of unknown types are counted on the way.
+   */
   async #obeyPast(end: number): Promise<void> {
     const after = this.#obeyedUpTo;
     if (after >= end) return;
     const signal = this.#signal;
-    for await (const batch of this.#options.events.subscribe({ after, types: operatorEventTypes, signal })) {
+    for await (const batch of this.#options.events.subscribe({ after, ...this.#beyondReadModels(), signal })) {
       await this.#obeyBatch(batch);
       if (batch.caughtUp) return;
     }
+  }
+
+  #beyondReadModels(): Pick<SubscribeOptions, 'types' | 'exceptTypes'> {
+    const { knownTypes } = this.#options;
+    if (knownTypes === undefined) return { types: operatorEventTypes };
+    return { exceptTypes: knownTypes.filter((type) => !operatorEventTypes.includes(type)) };
   }
 
   #assignLanes(end: number): void {
@@ -355,12 +371,15 @@ class Runner implements ProjectionRunner {
 
   async #obeyBatch(batch: EventBatch): Promise<void> {
     let obeyed = false;
+    let counted = false;
     for (const event of batch.events) {
-      if (event.position <= this.#obeyedUpTo || !isOperatorEvent(event)) continue;
+      if (event.position <= this.#obeyedUpTo) continue;
+      if (this.#unknown?.count(event) === true) counted = true;
+      if (!isOperatorEvent(event)) continue;
       await this.#obeyReadable(event);
       obeyed = true;
     }
-    const due = obeyed || batch.position - this.#obeyedUpTo >= liveWindow;
+    const due = obeyed || counted || batch.position - this.#obeyedUpTo >= liveWindow;
     if (!due) return;
     this.#obeyedUpTo = Math.max(this.#obeyedUpTo, batch.position);
     await this.#saveOperatorState();
@@ -420,7 +439,12 @@ class Runner implements ProjectionRunner {
     const skipped = Object.fromEntries(
       this.#standings.map((standing) => [standing.projection.name, [...standing.skipped]] as const),
     );
-    const state = { position: this.#obeyedUpTo, skipped, madeFrom: this.#origin.madeFrom };
+    const state = {
+      position: this.#obeyedUpTo,
+      skipped,
+      madeFrom: this.#origin.madeFrom,
+      ...(this.#unknown && { unknownEvents: this.#unknown.state }),
+    };
     await this.#persist('Storing the operator state', () => this.#options.store.saveOperatorState(state));
   }
 

@@ -1,5 +1,6 @@
 import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
+import type { UnknownEventsState, UnknownEventType } from '#read-store/unknown-events.ts';
 import type { Json } from '#src/json.ts';
 
 /** What a projection keeps: a JSON object. Free-form JSON inside it may be deep. */
@@ -74,6 +75,8 @@ export interface ReadStore {
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
   /** As last told by the node that runs the projections. @throws Unavailable */
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
+  /** The events that were passed because the release does not know their types. @throws Unavailable */
+  unknownEvents(): Promise<ReadonlyArray<UnknownEventType>>;
   /** When each of these API keys was last used (RFC 3339, to the minute); one never used is left out. @throws Unavailable */
   keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
   /** A stream's snapshot, kept beside the read models for the deciding side. @throws Unavailable */
@@ -150,6 +153,8 @@ export interface OperatorState {
   readonly skipped: Readonly<Record<string, ReadonlyArray<string>>>;
   /** By projection: the log that its read model was made from (`LogOrigin`). */
   readonly madeFrom?: Readonly<Record<string, string>>;
+  /** What was counted up to the position. */
+  readonly unknownEvents?: UnknownEventsState;
 }
 
 /** The writing side of the read store: what the projection runner needs, and nobody else. One writer at a time. */

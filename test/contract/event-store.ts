@@ -426,6 +426,19 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.equal(position, last);
       });
 
+      it('gives all types but those that are excepted, and the position past the others', async () => {
+        const after = await store.lastPosition();
+        await mustAppend(store, stream, noStream, [someEvent('Excepted'), someEvent('Wanted'), someEvent('Excepted')]);
+        const last = await mustAppend(store, stream, 2, [someEvent('Excepted')]);
+        const seen = await collect(store, { after, exceptTypes: ['Excepted', 'AlsoExcepted'] }, (_, batch) => {
+          return batch.caughtUp && batch.position === last.position;
+        });
+        assert.deepEqual(
+          seen.map(({ type }) => type),
+          ['Wanted'],
+        );
+      });
+
       it('goes on live after the mark', async () => {
         const after = await store.lastPosition();
         const events = someEvents(4);

@@ -70,6 +70,7 @@ class Documents implements ReadStore {
     return null;
   }
 
+  unknownEvents = async () => [];
   keysLastUsed = async () => new Map();
   close = async () => undefined;
 

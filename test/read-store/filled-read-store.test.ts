@@ -10,6 +10,7 @@ const documents: ReadStore = {
   get: async () => flow as never,
   list: async () => ({ documents: [flow as never], next: null }),
   status: async () => [],
+  unknownEvents: async () => [],
   keysLastUsed: async () => new Map(),
   snapshot: async () => null,
   close: async () => undefined,

@@ -37,7 +37,13 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastP
     return this.#events.at(-1)?.position ?? 0;
   }
 
-  async *subscribe({ after, types, batchSize = 1000, signal }: SubscribeOptions): AsyncIterable<EventBatch> {
+  async *subscribe({
+    after,
+    types,
+    exceptTypes = [],
+    batchSize = 1000,
+    signal,
+  }: SubscribeOptions): AsyncIterable<EventBatch> {
     this.subscriptions += 1;
     let position = after;
     let toldCaughtUp = false;
@@ -50,7 +56,8 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastP
       }
       position = unseen.at(-1)?.position ?? position;
       toldCaughtUp = position >= (this.#events.at(-1)?.position ?? 0);
-      const events = types === undefined ? unseen : unseen.filter(({ type }) => types.includes(type));
+      const isWanted = (type: string) => types?.includes(type) ?? !exceptTypes.includes(type);
+      const events = unseen.filter(({ type }) => isWanted(type));
       yield { events, position, caughtUp: toldCaughtUp };
     }
   }

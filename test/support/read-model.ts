@@ -36,6 +36,10 @@ export class ReadModel implements ReadStore {
     return { documents, next: last === undefined ? null : { order: last.order, id: last.id } };
   }
 
+  async unknownEvents() {
+    return [];
+  }
+
   async status() {
     return [];
   }

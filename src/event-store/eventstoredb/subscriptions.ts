@@ -37,7 +37,7 @@ export class Subscriptions {
   /** See the port. */
   async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
-    const wanted = options.types === undefined ? null : new Set(options.types);
+    const isWanted = filterOf(options);
     const backOff = new BackOff({ firstMs: 20, longestMs: 2_000 });
     let position = options.after;
     let caughtUp = false;
@@ -51,7 +51,7 @@ export class Subscriptions {
         }
         failures = 0;
         backOff.succeeded();
-        const batch = this.#batch(taken, position, wanted);
+        const batch = this.#batch(taken, position, isWanted);
         if (batch === null) continue;
         yield batch;
         position = batch.position;
@@ -93,10 +93,10 @@ export class Subscriptions {
   }
 
   /** Null when it would tell nothing. */
-  #batch({ messages, caughtUp }: Taken, after: number, wanted: ReadonlySet<string> | null): EventBatch | null {
+  #batch({ messages, caughtUp }: Taken, after: number, isWanted: (type: string) => boolean): EventBatch | null {
     // A server that is asked again may send the last one again.
     const fresh = messages.filter((message) => positionOf(message) > after);
-    const chosen = wanted === null ? fresh : fresh.filter((message) => wanted.has(typeOf(message)));
+    const chosen = fresh.filter((message) => isWanted(typeOf(message)));
     const last = fresh.at(-1);
     if (last === undefined && !caughtUp) return null;
     return {
@@ -112,4 +112,9 @@ export class Subscriptions {
     if (failures < triesBeforeWarning) this.#log.debug(fields, 'a subscription ended; another goes on');
     else if (failures === triesBeforeWarning) this.#log.warn(fields, 'subscriptions cannot be kept open');
   }
+}
+
+function filterOf({ types, exceptTypes = [] }: SubscribeOptions): (type: string) => boolean {
+  const named = new Set(types ?? exceptTypes);
+  return (type) => named.has(type) === (types !== undefined);
 }

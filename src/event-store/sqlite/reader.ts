@@ -101,13 +101,15 @@ export class SqliteEventReader implements EventReader {
   }
 
   async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
-    const { signal, types } = options;
+    const { signal } = options;
+    const filter = filterOf(options);
     const batchSize = options.batchSize ?? defaultBatchSize;
-    const select = types === undefined ? this.#selectLog : this.#prepareFiltered(types.length);
+    const select = filter === null ? this.#selectLog : this.#prepareFiltered(filter);
+    const types = filter?.types ?? [];
     let position = options.after;
     let first = true;
     while (!signal.aborted && !this.#closed) {
-      const batch = this.#nextBatch(select, types ?? [], position, batchSize);
+      const batch = this.#nextBatch(select, types, position, batchSize);
       if (first || batch.position > position) yield batch;
       first = false;
       position = batch.position;
@@ -190,10 +192,10 @@ export class SqliteEventReader implements EventReader {
     return isOfDatabase ? new Unavailable(`The event store cannot be read: ${error.message}`) : error;
   }
 
-  #prepareFiltered(types: number): StatementSync {
-    const places = Array.from({ length: types }, () => '?').join(', ');
+  #prepareFiltered({ types, operator }: TypeFilter): StatementSync {
+    const places = types.map(() => '?').join(', ');
     return this.#prepare(
-      `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND type IN (${places}) ORDER BY position LIMIT ?`,
+      `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND type ${operator} (${places}) ORDER BY position LIMIT ?`,
     );
   }
 
@@ -202,6 +204,16 @@ export class SqliteEventReader implements EventReader {
     statement.setReturnArrays(true);
     return statement;
   }
+}
+
+interface TypeFilter {
+  readonly types: ReadonlyArray<string>;
+  readonly operator: 'IN' | 'NOT IN';
+}
+
+function filterOf({ types, exceptTypes }: SubscribeOptions): TypeFilter | null {
+  if (types !== undefined) return { types, operator: 'IN' };
+  return exceptTypes === undefined ? null : { types: exceptTypes, operator: 'NOT IN' };
 }
 
 function stored(row: Row): RawEvent {

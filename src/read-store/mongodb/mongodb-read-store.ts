@@ -17,6 +17,7 @@ import {
 import type {
   DocumentValue,
   Generation,
+  OperatorState,
   Page,
   PageRequest,
   ProjectionStatus,
@@ -25,6 +26,7 @@ import type {
 } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { PositionsReader, ToldPositions } from '#read-store/told-positions.ts';
+import type { UnknownEventType } from '#read-store/unknown-events.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -65,6 +67,12 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
   async status(): Promise<ReadonlyArray<ProjectionStatus>> {
     const note = await this.#connection.call((database) => readNote(database, 'status'));
     return note === null ? [] : JSON.parse(note.body);
+  }
+
+  async unknownEvents(): Promise<ReadonlyArray<UnknownEventType>> {
+    const note = await this.#connection.call((database) => readNote(database, 'operator-state'));
+    const state: OperatorState | null = note === null ? null : JSON.parse(note.body);
+    return state?.unknownEvents?.types ?? [];
   }
 
   async positions(): Promise<ToldPositions | null> {

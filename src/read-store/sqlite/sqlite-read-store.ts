@@ -4,6 +4,7 @@ import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import type {
   DocumentValue,
   Indexes,
+  OperatorState,
   Page,
   PageRequest,
   ProjectionStatus,
@@ -14,6 +15,7 @@ import { DocumentCache } from '#read-store/sqlite/document-cache.ts';
 import * as table from '#read-store/sqlite/document-table.ts';
 import { guarded, ReadStoreDamaged } from '#read-store/sqlite/read-store-file.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
+import type { UnknownEventType } from '#read-store/unknown-events.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /** How often it is checked whether the file is still the one that is open: the writer may have set it aside. */
@@ -93,6 +95,14 @@ class SqliteReadStore implements ReadStore {
     return this.#reading(({ database }) => {
       const row = database.prepare("SELECT body FROM note WHERE name = 'status'").get();
       return row === undefined ? [] : JSON.parse(String(row.body));
+    });
+  }
+
+  async unknownEvents(): Promise<ReadonlyArray<UnknownEventType>> {
+    return this.#reading(({ database }) => {
+      const row = database.prepare("SELECT body FROM note WHERE name = 'operator-state'").get();
+      const state: OperatorState | null = row === undefined ? null : JSON.parse(String(row.body));
+      return state?.unknownEvents?.types ?? [];
     });
   }
 
