@@ -224,10 +224,10 @@ function startProcesses(
 }
 
 function bindOperations(
-  { documents, projections, keyUsage, personalData }: Stores,
+  { events, documents, projections, keyUsage, personalData }: Stores,
   handler: CommandHandler,
   processes: ReadonlyArray<ProcessProgress>,
-  { maxAppendBytes, showMilliseconds }: Limits,
+  { maxAppendBytes, maxFilledBytes, showMilliseconds }: Limits,
 ): ReadonlyArray<Operation> {
   const projectionStatus = async () => projections.status();
   const commandRuntime = {
@@ -236,6 +236,7 @@ function bindOperations(
     lookup: lookupIn(documents, keyUsage, projectionStatus),
     personalData,
     maxAppendBytes,
+    maxFilledBytes,
     shown: effectsShown(processes, projections, handledTypes, showMilliseconds),
   };
   const queryRuntime = {
@@ -245,6 +246,7 @@ function bindOperations(
     projectionStatus,
     reached: (names: ReadonlyArray<string>, position: number) =>
       hasReached(projections, names, position, showMilliseconds),
+    lastPosition: () => inTime(lagMilliseconds, events.lastPosition(), null).catch(() => null),
   };
   return [
     ...commands.map((command) => commandOperation(command, commandRuntime)),

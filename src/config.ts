@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultBodyByteLimits } from '#http/body-bytes.ts';
 import { defaultLimitFactor, type LimitFactors } from '#http/limit-levels.ts';
 import { type LogLevel, logLevels } from '#http/log.ts';
@@ -82,6 +83,8 @@ export interface Limits {
   readonly limitFactors: LimitFactors;
   /** The stored bytes of one append at most. */
   readonly maxAppendBytes: number;
+  /** Bytes of JSON in the filled schemas of one operation of an instance. */
+  readonly maxFilledBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
   readonly headersMilliseconds: number;
@@ -144,6 +147,7 @@ export function readConfig(environment: Environment): Config {
       },
       // The first start stores an event with every scope there is.
       maxAppendBytes: wholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
+      maxFilledBytes: wholeNumber(environment, 'MAX_FILLED_BYTES', defaultMaxFilledBytes, 1_024, 1024 * 1024 * 1024),
       maxHeaderBytes: wholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
       maxConnections: wholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
       headersMilliseconds: wholeNumber(

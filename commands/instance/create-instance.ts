@@ -15,6 +15,7 @@ import { reaches } from '#domain/tenancy.ts';
 import { command } from '#operations/command.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { post } from '#operations/operation.ts';
+import { filledFaults } from './filled-limit.ts';
 import { newTarget } from './new-target.ts';
 import { reachableVersion, versionNotFound } from './wanted-version.ts';
 
@@ -51,7 +52,11 @@ export const createInstance = command({
     project: await loads.load(project, projectId),
   }),
   tenant: (_, { also }) => also.project.tenant ?? { organizationId: '', projectId: null, partnerId: null },
-  decide: ({ templateVersionId, projectId, name, fieldValues = {} }, _, { also, caller, fresh: { id } }) => {
+  decide: (
+    { templateVersionId, projectId, name, fieldValues = {} },
+    _,
+    { also, caller, fresh: { id }, maxFilledBytes },
+  ) => {
     const { wanted } = also;
     const { state: place, tenant } = also.project;
     if (wanted === null) return E.left(versionNotFound(templateVersionId));
@@ -63,6 +68,8 @@ export const createInstance = command({
     if (refusal !== null) return E.left(refusal);
     const fields = fillFields(wanted.version.fieldsSchema, fieldValues, {}, '/fieldValues');
     if ('faults' in fields) return E.left(invalidInput(fields.faults));
+    const faults = filledFaults(wanted.version, fields.values, '/fieldValues', maxFilledBytes);
+    if (faults.length > 0) return E.left(invalidInput(faults));
     const planning = { instanceId: id, projectId, operation: 1, had: null, isThere: () => false };
     const target = newTarget(wanted.version, fields.values, planning);
     const { organizationId } = place;

@@ -8,7 +8,9 @@ import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
 import { command } from '#operations/command.ts';
+import { invalidInput } from '#operations/input-errors.ts';
 import { post } from '#operations/operation.ts';
+import { filledFaults } from './filled-limit.ts';
 import { nextOperation } from './new-target.ts';
 import { presentResources } from './present-resources.ts';
 import { versionWith } from './wanted-version.ts';
@@ -30,7 +32,7 @@ export const retryInstance = command({
     wanted: state === null ? null : await versionWith(state.target.templateVersionId, loads),
     present: await presentResources(state, loads),
   }),
-  decide: ({ instanceId: id }, state, { also: { wanted, present } }) => {
+  decide: ({ instanceId: id }, state, { also: { wanted, present }, maxFilledBytes }) => {
     if (state === null || wanted === null) throw new Error('to try again needs an instance and its template version');
     const outcome = state.operation === null ? state.lastOperation?.outcome : undefined;
     if (outcome !== 'failed' && outcome !== 'undone') {
@@ -41,6 +43,8 @@ export const retryInstance = command({
         ),
       );
     }
+    const faults = filledFaults(wanted.version, state.target.fieldValues, '/fieldValues', maxFilledBytes);
+    if (faults.length > 0) return E.left(invalidInput(faults));
     const next = nextOperation(id, state, wanted.version, state.target.fieldValues, present);
     return E.right([happened('InstanceRetryRequested', { id, ...next })]);
   },

@@ -13,6 +13,7 @@ import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { command } from '#operations/command.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { post } from '#operations/operation.ts';
+import { filledFaults } from './filled-limit.ts';
 import { nextOperation } from './new-target.ts';
 import { type PresentResources, presentResources } from './present-resources.ts';
 import { reachableVersion, versionNotFound } from './wanted-version.ts';
@@ -43,7 +44,11 @@ export const upgradeInstance = command({
     wanted: await reachableVersion(targetTemplateVersionId, loads, caller),
     present: await presentResources(state, loads),
   }),
-  decide: ({ instanceId: id, targetTemplateVersionId, newFieldValues = {}, onDrift }, state, { also }) => {
+  decide: (
+    { instanceId: id, targetTemplateVersionId, newFieldValues = {}, onDrift },
+    state,
+    { also, maxFilledBytes },
+  ) => {
     const { wanted, present } = also;
     if (state === null) throw new Error('an upgrade needs an instance');
     if (wanted === null) return E.left(versionNotFound(targetTemplateVersionId));
@@ -52,6 +57,8 @@ export const upgradeInstance = command({
     const { fieldValues } = shownTarget(state);
     const fields = fillFields(wanted.version.fieldsSchema, newFieldValues, fieldValues, '/newFieldValues');
     if ('faults' in fields) return E.left(invalidInput(fields.faults));
+    const faults = filledFaults(wanted.version, fields.values, '/newFieldValues', maxFilledBytes);
+    if (faults.length > 0) return E.left(invalidInput(faults));
     const next = nextOperation(id, state, wanted.version, fields.values, present);
     return E.right([happened('InstanceUpgradeRequested', { id, ...next })]);
   },

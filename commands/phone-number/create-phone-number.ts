@@ -7,7 +7,7 @@ import { failure } from '#domain/failure.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
 import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
-import { claimedNumber } from '#domain/phone-number/number-space.ts';
+import { claimedNumbers } from '#domain/phone-number/number-space.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { project } from '#domain/project/project.ts';
@@ -42,7 +42,7 @@ export const createPhoneNumber = command({
   newId: (_, fresh) => fresh.id,
   isTaken: (state) => state !== null,
   also: async ({ flowId }, { load }) => (flowId ? (await load(flow, flowId)).state : null),
-  claim: ({ type = 'platform', projectId, number }) => claimedNumber(type, projectId, number),
+  claims: ({ type = 'platform', projectId, number }) => claimedNumbers(type, projectId, number),
   decide: (input, state, { also: target, fresh: { id } }) => {
     const { projectId, name, number, type = 'platform', status = 'disabled' } = input;
     const { flowId = null, externalPhoneFields = null } = input;

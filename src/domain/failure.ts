@@ -53,6 +53,7 @@ export const failures = {
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another body' },
   'idempotency-key-erased': { status: 422, title: 'What the Idempotency-Key was used for was erased' },
   'invalid-header': { status: 422, title: 'A header is not valid' },
+  'position-beyond-log': { status: 422, title: 'The log ends before this position' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   'too-many-calls': { status: 429, title: 'Too many calls at once' },
   'too-many-body-bytes': { status: 429, title: 'Too many bytes in bodies at once' },

@@ -49,9 +49,13 @@ export interface Handling<State, Events> {
    * handled within another stream's turn, where two that wait for each other's turn would wait for ever.
    */
   readonly outOfTurn?: boolean;
-  /** Decides on the current state; asked again after each conflict. */
+  /**
+   * Decides on the current state; asked again after each conflict.
+   * @param deadline until when it may wait, on `performance.now()`'s clock
+   */
   readonly decide: (
     stream: StreamState<State>,
+    deadline: number,
   ) => E.Either<Failure, Decision<Events>> | Promise<E.Either<Failure, Decision<Events>>>;
 }
 
@@ -185,7 +189,7 @@ export class CommandHandler {
   ): Promise<E.Either<Failure, Handled<State>>> {
     for (;;) {
       const before = await this.load(handling.entity, handling.id);
-      const decision = await handling.decide(before);
+      const decision = await handling.decide(before, deadline);
       if (E.isLeft(decision)) return decision;
       const events = orRemembered(decision.right.events, handling.idempotency !== undefined);
       if (events.length === 0) return E.right({ stream: before, events: [] });

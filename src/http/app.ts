@@ -11,7 +11,7 @@ import { dataPolicy, notStored, writeAnswer } from '#http/answer.ts';
 import { answerFields } from '#http/answer-fields.ts';
 import { defaultBodyByteLimits } from '#http/body-bytes.ts';
 import { type Dispatch, dispatchOf, type Line } from '#http/dispatch.ts';
-import { docsLines } from '#http/docs.ts';
+import { docsLines, docsPath } from '#http/docs.ts';
 import { type Exchange, exchangeOf } from '#http/exchange.ts';
 import { healthLines, metricsLine, type Readiness } from '#http/health.ts';
 import type { Metrics } from '#http/metrics.ts';
@@ -104,6 +104,7 @@ class HttpFace {
   readonly #options: AppOptions;
   readonly #requestLog: Logger;
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
+  readonly #servesDocs: boolean;
   readonly #dispatch: Dispatch;
   readonly #gatewayPaths: Dispatch;
   readonly #rateLimit: RateLimit | null;
@@ -120,10 +121,11 @@ class HttpFace {
     this.#rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
     const { planes = bothPlanes } = options;
     const routes = routesOf(options.operations).filter(({ operation }) => isAnsweredOn(planes, operation));
+    this.#servesDocs = planes.has('control');
     const open = [
       ...healthLines(options.version, options.readiness),
       ...(options.servesMetrics === false ? [] : [metricsLine(options.metrics)]),
-      ...(planes.has('control') ? docsLines(openApiDocument(options.operations)) : []),
+      ...(this.#servesDocs ? docsLines(openApiDocument(options.operations)) : []),
       ...(options.publicLines ?? []),
     ];
     const served = routes.map((route) => this.#operationLine(route));
@@ -272,9 +274,13 @@ class HttpFace {
     }
   }
 
-  /** 401 comes before 404 and 405, so that nobody without a key learns which paths there are. */
+  /**
+   * 401 comes before 404 and 405, so that nobody without a key learns which paths there are. A browser that asks for `/`
+   * is sent to the documentation.
+   */
   async #answerUnfound(exchange: Exchange): Promise<void> {
     const { path, ctx } = exchange;
+    if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendToDocs(exchange);
     const allowed = this.#dispatch.allowed(path);
     if (this.#gatewayPaths.allowed(path).length > 0) exchange.plane = 'gateway';
     exchange.onBothPlanes = allowed.length === 0;
@@ -284,6 +290,11 @@ class HttpFace {
       return this.#refuse(exchange, failure('path-not-found', 'There is nothing at this path.'));
     const detail = `This path takes ${allowed.join(', ')}, not ${ctx.req.method}.`;
     this.#refuse(exchange, failure('method-not-allowed', detail), null, ['Allow', allowed.join(', ')]);
+  }
+
+  #sendToDocs({ ctx }: Exchange): void {
+    const fields = [...dataPolicy, 'Cache-Control', 'no-cache', 'Vary', 'Accept', 'Location', docsPath];
+    writeAnswer(ctx, 303, fields, '');
   }
 
   #refuse(
@@ -335,6 +346,11 @@ class HttpFace {
       'request',
     );
   }
+}
+
+/** Whether a page is wanted: programs send no `text/html`. */
+function isBrowser({ req: { method, headers } }: Context): boolean {
+  return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
 }
 
 function isAnsweredOn(planes: ReadonlySet<Plane>, { plane, onBothPlanes = false }: AnyOperation): boolean {

@@ -9,6 +9,9 @@ import type { Line } from '#http/dispatch.ts';
 import { problemsPath } from '#http/problem.ts';
 import type { Json } from '#src/json.ts';
 
+/** Where the page with all operations is. */
+export const docsPath = '/docs';
+
 /** Swagger UI styles its elements in place; everything else comes from this service alone. */
 const pagePolicy = [
   'Content-Security-Policy',
@@ -95,7 +98,7 @@ export function docsLines(openApi: Json): ReadonlyArray<Line> {
   files.set('start.js', fixed(start, 'text/javascript; charset=utf-8', keptADay));
   return [
     { method: 'GET', path: '/openapi.json', handler: fixed(JSON.stringify(openApi), 'application/json', revalidated) },
-    { method: 'GET', path: '/docs', handler: fixed(page, 'text/html; charset=utf-8', revalidated) },
+    { method: 'GET', path: docsPath, handler: fixed(page, 'text/html; charset=utf-8', revalidated) },
     { method: 'GET', path: problemsPath, handler: fixed(problemsPage(), 'text/html; charset=utf-8', revalidated) },
     ...[...files].map(([name, handler]) => ({ method: 'GET', path: `/docs/assets/${name}`, handler })),
   ];

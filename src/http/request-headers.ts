@@ -45,14 +45,17 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   return revision === undefined || revisions.length > 1 ? neverRevision : Number(revision);
 }
 
-const visibleAscii = /^[\x21-\x7e]{1,255}$/;
+const printableAscii = /^[\x20-\x7e]{1,255}$/;
 
 /** `Idempotency-Key`, or why it cannot be taken; null without one. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null {
   const header = headers['idempotency-key'];
   if (header === undefined) return null;
-  if (typeof header === 'string' && visibleAscii.test(header)) return header;
-  return failure('invalid-header', 'Idempotency-Key must be 1 to 255 visible ASCII characters, without blanks.');
+  if (typeof header === 'string' && printableAscii.test(header)) return header;
+  return failure(
+    'invalid-header',
+    'Idempotency-Key must be 1 to 255 printable ASCII characters; blanks around it do not count.',
+  );
 }
 
 const position = /^\d{1,15}$/;

@@ -72,6 +72,8 @@ export interface DecisionContext<SubjectState, Also> {
   readonly also: Also;
   /** When it is decided, RFC 3339. */
   readonly time: string;
+  /** Bytes of JSON that the filled schemas of one operation of an instance may have. */
+  readonly maxFilledBytes: number;
 }
 
 /** A new API key's text; made when first asked for. */
@@ -136,8 +138,8 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   /** Whether the command has an answer, where that is not only while the resource is live. */
   readonly isThere?: (state: State, input: Input) => boolean;
   readonly also?: (input: Input, loads: AlsoLoads, caller: Caller, state: State) => Promise<Also>;
-  /** What must be claimed for the new resource before it is appended: see `claims.ts`. */
-  readonly claim?: (input: Input) => string;
+  /** What must be claimed, in order, for the new resource before it is appended: see `claims.ts`. */
+  readonly claims?: (input: Input) => ReadonlyArray<string>;
   readonly decide: (
     input: Input,
     state: State,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { reaches } from '#domain/tenancy.ts';
 import type { Claims } from '#event-store/claims.ts';
 import { appendTooLarge, type CommandHandler, type Handled, type Origin } from '#event-store/command-handler.ts';
@@ -27,6 +28,8 @@ export interface CommandRuntime {
   readonly personalData: PersonalData;
   /** Stored bytes of one append at most. */
   readonly maxAppendBytes?: number;
+  /** Bytes of JSON in the filled schemas of one operation of an instance at most. */
+  readonly maxFilledBytes?: number;
   /** Waits, one second at most, until the read models show what was appended. */
   readonly shown: (appended: Handled<unknown>['events']) => Promise<void>;
 }
@@ -191,6 +194,7 @@ class CommandExecutor {
       subject: sound.subject,
       also,
       time: new Date().toISOString(),
+      maxFilledBytes: this.#runtime.maxFilledBytes ?? defaultMaxFilledBytes,
     };
     const events = definition.decide(sound.input, stream.state, context);
     if (E.isLeft(events)) return events;
@@ -226,14 +230,19 @@ class CommandExecutor {
     (await this.#runtime.handler.eventAt(entity, id, revision)).data;
 
   async #claim(sound: Sound, events: ReadonlyArray<object>): Promise<E.Either<Failure, unknown>> {
-    const claimed = this.#definition.claim?.(sound.input);
+    const claims = this.#definition.claims?.(sound.input);
     const { tenant } = sound.subject;
-    if (claimed === undefined || tenant === null) return E.right(null);
+    if (claims === undefined || tenant === null) return E.right(null);
     const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
     const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
     // Before the claim: what could not be created would hold it for two seconds.
     if (bytes > maxAppendBytes) return E.left(appendTooLarge(bytes, maxAppendBytes));
-    return this.#runtime.claims.take(claimed, { phoneNumberId: sound.id, tenant, origin: originOf(sound.request) });
+    const claimant = { phoneNumberId: sound.id, tenant, origin: originOf(sound.request) };
+    for (const claim of claims) {
+      const claimed = await this.#runtime.claims.take(claim, claimant);
+      if (E.isLeft(claimed)) return claimed;
+    }
+    return E.right(null);
   }
 
   async #answerEarly(sound: Sound, early: Early): Promise<E.Either<Failure, Answer> | typeof taken> {

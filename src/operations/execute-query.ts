@@ -21,6 +21,8 @@ export interface QueryRuntime {
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
   /** Waits, one second at most, until these projections have passed a position. */
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
+  /** Where the log ends, as the event store says; null when it does not say so in time. */
+  readonly lastPosition: () => Promise<number | null>;
 }
 
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
@@ -46,7 +48,7 @@ async function execute(
 ): Promise<E.Either<Failure, Answer>> {
   const { minPosition, caller } = request;
   if (minPosition !== null && !(await runtime.reached(definition.reads, minPosition)))
-    return E.left(behind(minPosition));
+    return E.left(await notReached(minPosition, runtime));
   const subject = await subjectOf(definition, runtime, request);
   if (E.isLeft(subject)) return subject;
   const refusal = scopeRefusal(caller, definition.scope);
@@ -88,6 +90,14 @@ async function subjectOf(
   if (document !== null && !hidden && reaches(caller, document.head)) return E.right(document);
   const kind = subject.notFound.replace('-not-found', '').replaceAll('-', ' ');
   return E.left(failure(subject.notFound, `There is no ${kind} ${id} that this key reaches.`));
+}
+
+/** What no event can have reached yet is the client's mistake, and asking again does not help. */
+async function notReached(position: number, { lastPosition }: QueryRuntime): Promise<Failure> {
+  const end = await lastPosition();
+  if (end === null || position <= end) return behind(position);
+  const detail = `The log ends at position ${end}. Send the Switchyard-Position of an answer as Switchyard-Min-Position.`;
+  return failure('position-beyond-log', detail);
 }
 
 const behind = (position: number) =>

@@ -205,7 +205,7 @@ export function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> 
       'invalid-input' as const,
       ...(kind === 'relay' ? [] : (['invalid-header'] as const)),
       ...(kind === 'command' ? commandFailures : []),
-      ...(kind === 'query' ? (['read-model-behind'] as const) : []),
+      ...(kind === 'query' ? (['read-model-behind', 'position-beyond-log'] as const) : []),
       ...(kind === 'command' && hasRevision ? ['precondition-failed' as const] : []),
     ]),
   ];

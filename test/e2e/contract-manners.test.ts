@@ -311,10 +311,10 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       assert.equal(flows.length, 2);
     });
 
-    it('that are not reached are 503 with Retry-After, after a second', async () => {
+    it('beyond the end of the log are 422, after a second', async () => {
       const headers = { 'switchyard-min-position': '999999999999' };
       const started = performance.now();
-      expectProblem(await client.get(flowsPath, headers), 503, 'read-model-behind');
+      expectProblem(await client.get(flowsPath, headers), 422, 'position-beyond-log');
       assert.ok(performance.now() - started > 800);
       for (const position of ['x', '-1', '1.5', '']) {
         const reply = await client.get(flowsPath, { 'switchyard-min-position': position });

@@ -152,6 +152,7 @@ describe('starting', function () {
       ['BLOB_STORE_URL', 'gridfs'],
       ['MAX_BODY_BYTES', 'many'],
       ['MAX_APPEND_BYTES', '4095'],
+      ['MAX_FILLED_BYTES', '1023'],
     ] as const) {
       const line = await refusal({ [name]: value });
       assert.ok(line.includes(name), line);

@@ -5,6 +5,7 @@ import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts
 import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { claimGraceMilliseconds } from '#event-store/claims.ts';
+import { Unavailable } from '#src/unavailable.ts';
 import type { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { seedProjects } from '#test/support/seed.ts';
 import { Service } from '#test/support/service.ts';
@@ -117,6 +118,26 @@ describe('claims of phone numbers', () => {
     const waited = performance.now() - began;
     assert.ok(waited > 100 && waited < 1_500, `it waited ${waited} ms`);
     assert.deepEqual(await live(service), [created.id]);
+  });
+
+  it('are not honoured for longer because the clock of the node that claimed is ahead', async () => {
+    const ended = await begun(() => new Date(Date.now() + 60 * 60 * 1000));
+    endsAfterClaim(ended.store);
+    assert.equal(await ended.refusal(createPhoneNumber, path, { body }), 'unavailable');
+    works(ended.store);
+    const service = new Service(ended.store);
+    const { body: created } = await service.ok(createPhoneNumber, sibling, { body });
+    assert.deepEqual(await live(service), [created.id]);
+  });
+
+  it('are waited for until the deadline of the command at most', async () => {
+    const ended = await begun(() => new Date(Date.now() + 60 * 60 * 1000));
+    endsAfterClaim(ended.store);
+    assert.equal(await ended.refusal(createPhoneNumber, path, { body }), 'unavailable');
+    works(ended.store);
+    const service = new Service(ended.store, { deadlineMilliseconds: 100 });
+    await assert.rejects(service.send(createPhoneNumber, sibling, { body }), Unavailable);
+    assert.deepEqual(await live(service), []);
   });
 
   it('are honoured for two seconds', () => {

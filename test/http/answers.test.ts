@@ -144,6 +144,20 @@ describe('HTTP answers', () => {
       assert.equal((await get('/docs/assets/..%2fpackage.json', headers)).status, 404);
     });
 
+    it('/ sends a browser to /docs, and is no path for anything else', async () => {
+      const asked = async (accept: string, method = 'GET') => {
+        const answer = await fetch(`${service.url}/`, { method, headers: { accept }, redirect: 'manual' });
+        return [answer.status, answer.headers.get('location')];
+      };
+      const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+      assert.deepEqual(await asked(browser), [303, '/docs']);
+      assert.deepEqual(await asked(browser, 'HEAD'), [303, '/docs']);
+      assert.deepEqual(await asked(browser, 'POST'), [401, null]);
+      for (const accept of ['*/*', 'application/json', 'text/html-like']) {
+        assert.deepEqual(await asked(accept), [401, null], accept);
+      }
+    });
+
     it('/docs/problems has a place for every code', async () => {
       const html = await (await get('/docs/problems', {})).text();
       for (const code of Object.keys(failures)) assert.match(html, new RegExp(`id="${code}"`));

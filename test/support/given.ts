@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, FailureCode } from '#domain/failure.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { Command, DecisionContext } from '#operations/command.ts';
 import { decodeInput } from '#operations/decode-input.ts';
 import type { JsonObject } from '#src/json.ts';
@@ -42,6 +43,7 @@ export function given(...history: ReadonlyArray<ToldEvent>) {
         subject: { state: null as SubjectState, tenant: tenants.project },
         also: undefined as Also,
         time: decidedAt,
+        maxFilledBytes: defaultMaxFilledBytes,
         ...context,
       };
       const decided = E.chain((decoded: Input) => command.decide(decoded, state, all))(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { scopesOfKeyType } from '#domain/scope.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { Caller, KeyType } from '#domain/tenancy.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import type { JsonObject } from '#src/json.ts';
@@ -16,7 +17,8 @@ const ranks: ReadonlyArray<KeyType> = ['project', 'organization', 'partner', 'ad
 export function keyManagement(command: AnyCommand, input: JsonObject): void {
   const refusal = (caller: Caller, key: Partial<ApiKeyEvents['ApiKeyCreated']>) => {
     const subject = { state: null, tenant: tenants.project };
-    const context = { caller, fresh, secret: { key: secretKey }, subject, also: undefined, time: decidedAt };
+    const asked = { caller, fresh, secret: { key: secretKey }, subject, also: undefined };
+    const context = { ...asked, time: decidedAt, maxFilledBytes: defaultMaxFilledBytes };
     const { state } = foldTold(command.entity, [apiKeyCreated(key)]);
     const decided = command.decide(input, state, context);
     return E.isLeft(decided) ? decided.left.code : null;

@@ -5,6 +5,7 @@ import type { WantedVersion } from '#commands/instance/wanted-version.ts';
 import { happened } from '#domain/event.ts';
 import { planResources } from '#domain/instance/resources.ts';
 import { project } from '#domain/project/project.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
 import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
@@ -35,6 +36,7 @@ function faults(fieldsSchema: FieldsSchema, values: Record<string, string>) {
     secret: { key: '' },
     subject: { state: null, tenant: null },
     time: '',
+    maxFilledBytes: defaultMaxFilledBytes,
   });
   return E.isLeft(decided)
     ? decided.left.errors?.map(({ pointer, message }) => `${pointer} ${message}`)

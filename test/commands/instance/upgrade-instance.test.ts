@@ -7,6 +7,7 @@ import { happened } from '#domain/event.ts';
 import { holdSame } from '#domain/instance/drift.ts';
 import type { Target } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
 import { decidedAt, given, secretKey } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
@@ -64,6 +65,7 @@ function values(fieldsSchema: FieldsSchema, had: Record<string, string>, newFiel
     secret: { key: secretKey },
     subject: { state: null, tenant: tenants.project },
     time: decidedAt,
+    maxFilledBytes: defaultMaxFilledBytes,
   });
   if (E.isLeft(decided)) return decided.left.errors?.map(({ pointer, message }) => `${pointer} ${message}`);
   const [event] = decided.right;

@@ -59,7 +59,7 @@ describe('create_phone_number', () => {
   });
 
   it('claims the number in the space of its type', () => {
-    const claimed = (change: object) => createPhoneNumber.claim?.({ ...input, ...change });
+    const claimed = (change: object) => createPhoneNumber.claims?.({ ...input, ...change })[0];
     assert.equal(claimed({}), claimed({ type: 'platform' }));
     assert.equal(claimed({}), claimed({ type: 'partner', projectId: ids.sibling, number: '+442071838750' }));
     assert.notEqual(claimed({}), claimed({ type: 'external' }));
