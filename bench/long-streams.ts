@@ -7,7 +7,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { withSuffix } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { SnapshotStore } from '#event-store/snapshot-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
@@ -33,7 +33,7 @@ export default async function longStreams(): Promise<void> {
   const reader = openSqliteReadStore(join(folder, 'read.db'));
   const snapshots = { read: (stream: string) => reader.snapshot(stream), save: writer.saveSnapshot.bind(writer) };
   try {
-    const handler = new CommandHandler({ store, snapshots, soleWriter: true });
+    const handler = new StreamWriter({ store, snapshots, soleWriter: true });
     await begin(handler, shortId);
     await begin(handler, longId);
     for (let made = 0; made < versions; made += inAnAppend) await addVersions(handler, longId, made, inAnAppend);
@@ -71,7 +71,7 @@ const milliseconds = (what: string, figure: number, required: number): Result =>
 });
 
 async function firstTouch(store: EventStore, snapshots: SnapshotStore): Promise<ReadonlyArray<Result>> {
-  const handler = new CommandHandler({ store, soleWriter: true, snapshots });
+  const handler = new StreamWriter({ store, soleWriter: true, snapshots });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   await sleep(50);
   delay.enable();
@@ -86,10 +86,10 @@ async function firstTouch(store: EventStore, snapshots: SnapshotStore): Promise<
   ];
 }
 
-function begin(handler: CommandHandler, id: string) {
+function begin(handler: StreamWriter, id: string) {
   const created = { id, projectId: 'cproject00000001', name: 'Long', type: 'simple' as const, description: null };
   const data = { ...created, tier: 'standard' as const, agentProfileId: null };
-  return handler.handle({
+  return handler.write({
     entity: flow,
     id,
     origin,
@@ -97,7 +97,7 @@ function begin(handler: CommandHandler, id: string) {
   });
 }
 
-async function addVersions(handler: CommandHandler, id: string, from: number, count: number, key?: string) {
+async function addVersions(handler: StreamWriter, id: string, from: number, count: number, key?: string) {
   const events = Array.from({ length: count }, (_, index) => {
     const version = from + index + 1;
     const versionId = withSuffix(id, version.toString(36).padStart(8, '0'));
@@ -105,7 +105,7 @@ async function addVersions(handler: CommandHandler, id: string, from: number, co
     return happened('FlowVersionCreated', { id: versionId, flowId: id, version, tag: `v${version}`, flowSchema });
   });
   const idempotency = key === undefined ? {} : { idempotency: { key, body: 'body' } };
-  const handled = await handler.handle({
+  const handled = await handler.write({
     entity: flow,
     id,
     origin,

@@ -5,7 +5,7 @@ import type { EventOf } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
-import type { CommandHandler, Handling } from '#event-store/command-handler.ts';
+import type { StreamWrite, StreamWriter } from '#event-store/command-handler.ts';
 import { derivedIds } from '#event-store/fresh-ids.ts';
 import { generateKey } from '#operations/fresh-secret.ts';
 import { Unavailable } from '#src/unavailable.ts';
@@ -20,11 +20,11 @@ const ids = {
 };
 
 /** Whether the first start was finished, on whatever node. @throws Unavailable */
-export async function isBegun(handler: CommandHandler): Promise<boolean> {
+export async function isBegun(handler: StreamWriter): Promise<boolean> {
   return (await firstKeyIn(handler)) !== null;
 }
 
-async function firstKeyIn(handler: CommandHandler): Promise<ApiKeyState> {
+async function firstKeyIn(handler: StreamWriter): Promise<ApiKeyState> {
   return (await handler.load(apiKey, ids.apiKey)).state;
 }
 
@@ -58,7 +58,7 @@ export function firstKeyOf(given: string | null, tell: (key: string) => void): F
  * @returns false where `key` was given away in vain: another node was quicker
  * @throws Unavailable
  */
-export async function bootstrap(handler: CommandHandler, key: FirstKey): Promise<boolean> {
+export async function bootstrap(handler: StreamWriter, key: FirstKey): Promise<boolean> {
   if (!key.given && (await isBegun(handler))) return true;
   const tenant = { organizationId: ids.organization, projectId: null, partnerId: ids.organization };
   const ofProject = { ...tenant, projectId: ids.project };
@@ -86,13 +86,13 @@ export async function bootstrap(handler: CommandHandler, key: FirstKey): Promise
 }
 
 async function create<State, Events>(
-  handler: CommandHandler,
-  entity: Handling<State, Events>['entity'],
+  handler: StreamWriter,
+  entity: StreamWrite<State, Events>['entity'],
   id: string,
   tenant: { organizationId: string; projectId: string | null; partnerId: string },
   events: ReadonlyArray<EventOf<Events>>,
 ): Promise<void> {
-  const handled = await handler.handle<State, Events>({
+  const handled = await handler.write<State, Events>({
     entity,
     id,
     origin,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { commands } from '#commands/table.ts';
 import { Claims } from '#event-store/claims.ts';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { Readiness } from '#http/health.ts';
 import { createMetrics, type Metrics, type ProjectionLag, type Stopped } from '#http/metrics.ts';
@@ -29,7 +29,7 @@ import { isBegun } from './bootstrap.ts';
 import { caughtUp } from './caught-up.ts';
 import type { Config, Limits } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
-import { effectsShown } from './effects-shown.ts';
+import { createWaitForReadModels } from './effects-shown.ts';
 import { makeFirstStart } from './first-start.ts';
 import type { GatewayLimits } from './gateway/gateway-call.ts';
 import { gatewayOperations } from './gateway/operations.ts';
@@ -155,7 +155,7 @@ interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
   readonly events: EventStore;
-  readonly handler: CommandHandler;
+  readonly handler: StreamWriter;
   readonly projections: ProjectionsProgress;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
@@ -188,7 +188,7 @@ async function openStores(
     log,
     opened,
   });
-  const handler = new CommandHandler({ store: events, soleWriter, snapshots });
+  const handler = new StreamWriter({ store: events, soleWriter, snapshots });
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
   const openCheckpoints = await checkpointsOf(config);
@@ -208,7 +208,7 @@ async function openStores(
 function startProcesses(
   { events, documents, checkpoints, openCheckpoints, projections, personalData, leases, node }: Stores,
   { roles }: Config,
-  handler: CommandHandler,
+  handler: StreamWriter,
   log: Logger,
   opened: AsyncDisposableStack,
 ): ReadonlyArray<ProcessProgress> {
@@ -225,7 +225,7 @@ function startProcesses(
 
 function bindOperations(
   { events, documents, projections, keyUsage, personalData }: Stores,
-  handler: CommandHandler,
+  handler: StreamWriter,
   processes: ReadonlyArray<ProcessProgress>,
   { maxAppendBytes, maxFilledBytes, showMilliseconds }: Limits,
 ): ReadonlyArray<Operation> {
@@ -237,7 +237,7 @@ function bindOperations(
     personalData,
     maxAppendBytes,
     maxFilledBytes,
-    shown: effectsShown(processes, projections, handledTypes, showMilliseconds),
+    waitForReadModels: createWaitForReadModels(processes, projections, handledTypes, showMilliseconds),
   };
   const queryRuntime = {
     documents,

@@ -8,7 +8,7 @@ import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
  * @param allTypes the event types that any projection handles: which ones processes append is theirs to know
  * @param limitMilliseconds how long an answer waits at most
  */
-export function effectsShown(
+export function createWaitForReadModels(
   processes: ReadonlyArray<ProcessProgress>,
   projections: Pick<ProjectionsProgress, 'waitFor'>,
   allTypes: ReadonlyArray<string>,

@@ -1,4 +1,4 @@
-import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { StreamWriter } from '#event-store/command-handler.ts';
 import type { Log } from '#read-store/log.ts';
 import { bootstrap, firstKeyOf, isBegun } from './bootstrap.ts';
 import type { LeaseStore } from './leases/lease-store.ts';
@@ -11,7 +11,7 @@ const lease = 'bootstrap';
 const limitMilliseconds = 60_000;
 
 export interface FirstStartOptions {
-  readonly handler: CommandHandler;
+  readonly handler: StreamWriter;
   /** The first admin key's text; null to make one. */
   readonly givenKey: string | null;
   /** Is handed the key that is made. */

@@ -1,4 +1,4 @@
-import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { StreamWriter } from '#event-store/command-handler.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { apiKeySecrets } from '#projections/api-key-secrets.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
@@ -10,7 +10,7 @@ import { KeyResolver } from './access/key-resolver.ts';
 
 export interface OpenKeyResolverOptions {
   readonly events: EventStore;
-  readonly handler: CommandHandler;
+  readonly handler: StreamWriter;
   readonly projections: Pick<ProjectionsProgress, 'status'>;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;

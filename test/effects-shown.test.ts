@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ProcessProgress } from '#processes/process-progress.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
-import { effectsShown } from '#src/effects-shown.ts';
+import { createWaitForReadModels } from '#src/effects-shown.ts';
 import { testMetadata } from '#test/support/in-memory-event-store.ts';
 
 const recorded = (type: string, position: number): RecordedEvent => ({
@@ -39,7 +39,7 @@ describe('waiting until effects show', () => {
     },
   });
   const shown = (processes: ReadonlyArray<ProcessProgress>, ...events: ReadonlyArray<RecordedEvent>) =>
-    effectsShown(processes, projections, ['A', 'B', 'C'], 1_000)(events);
+    createWaitForReadModels(processes, projections, ['A', 'B', 'C'], 1_000)(events);
 
   it('waits for the projections of what was appended when no process does anything about it', async () => {
     await shown([process('C', 9)], recorded('A', 3), recorded('B', 4));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import { bootstrap, firstKeyOf, isBegun } from '#src/bootstrap.ts';
 import { makeFirstStart } from '#src/first-start.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
@@ -14,7 +14,7 @@ describe('the first start', () => {
     const told: string[] = [];
     const start = (node: string) =>
       makeFirstStart({
-        handler: new CommandHandler({ store }),
+        handler: new StreamWriter({ store }),
         givenKey: null,
         tellKey: (key) => told.push(key),
         leases,
@@ -29,7 +29,7 @@ describe('the first start', () => {
   });
 
   it('leaves a key that is given untold', async () => {
-    const handler = new CommandHandler({ store: new AppendableEventStore() });
+    const handler = new StreamWriter({ store: new AppendableEventStore() });
     const givenKey = `sy_live_${'a'.repeat(40)}`;
     await makeFirstStart({ handler, givenKey, tellKey: () => assert.fail(), leases: null, node: 'a', log });
     assert.ok(await isBegun(handler));
@@ -41,10 +41,10 @@ describe('the first start', () => {
     const own = firstKeyOf(null, (key) => told.push(key));
     const slept = own.text();
     assert.equal(
-      await bootstrap(new CommandHandler({ store }), firstKeyOf(`sy_live_${'b'.repeat(40)}`, assert.fail)),
+      await bootstrap(new StreamWriter({ store }), firstKeyOf(`sy_live_${'b'.repeat(40)}`, assert.fail)),
       true,
     );
-    assert.equal(await bootstrap(new CommandHandler({ store }), own), false);
+    assert.equal(await bootstrap(new StreamWriter({ store }), own), false);
     assert.deepEqual(told, [slept]);
     assert.equal(own.text(), slept);
   });

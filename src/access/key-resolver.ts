@@ -3,7 +3,7 @@ import { apiKey } from '#domain/api-key/api-key.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
 import { hashOfSecret, maxKeyCharacters } from '#domain/api-key/secret.ts';
 import type { Caller } from '#domain/tenancy.ts';
-import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { StreamWriter } from '#event-store/command-handler.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
@@ -21,7 +21,7 @@ export type KeyUse = 'relay' | 'query' | 'command';
 
 export interface KeyResolverOptions {
   /** Reads streams of keys. */
-  readonly handler: Pick<CommandHandler, 'load'>;
+  readonly handler: Pick<StreamWriter, 'load'>;
   readonly follower: Pick<KeyFollower, 'seenEndAt' | 'isStoreAway' | 'seeEnd'>;
   readonly documents: Pick<ReadStore, 'get'>;
   readonly usage: Pick<KeyUsage, 'touch'>;

@@ -6,7 +6,7 @@ import { happened } from '#domain/event.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
 import type { Tenant } from '#domain/tenancy.ts';
-import type { CommandHandler, Origin } from '#event-store/command-handler.ts';
+import type { Origin, StreamWriter } from '#event-store/command-handler.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /** How long a claim whose phone number has not begun is honoured: its creator may be between its two appends. */
@@ -28,11 +28,11 @@ export interface Claimant {
  * phone number's own stream, so a crash between the two locks nothing: the next comer sees that the holder never began.
  */
 export class Claims {
-  readonly #handler: CommandHandler;
+  readonly #handler: StreamWriter;
   /** When this node first saw a holder that had not begun, on `performance.now()`'s clock. */
   readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
 
-  constructor(handler: CommandHandler) {
+  constructor(handler: StreamWriter) {
     this.#handler = handler;
   }
 
@@ -43,7 +43,7 @@ export class Claims {
    */
   async take(claimed: string, { phoneNumberId, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
     const id = hash('sha256', claimed);
-    return this.#handler.handle({
+    return this.#handler.write({
       entity: phoneNumberClaim,
       id,
       origin,
@@ -86,12 +86,12 @@ export class Claims {
       if (now >= deadline) throw new Unavailable('Another request is creating a phone number with this number.');
       await sleep(Math.min(pollMilliseconds, Math.max(0, Math.min(graceEnds, deadline) - now)));
     }
-    const closed = await this.#handler.handle({
+    const closed = await this.#handler.write({
       entity: phoneNumber,
       id: holderId,
       origin,
       // The holder's creation may have its turn and wait for this claim's.
-      outOfTurn: true,
+      bypassQueue: true,
       decide: ({ state }) =>
         E.right({ events: state === null ? [happened('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),
     });

@@ -37,7 +37,7 @@ export interface Decision<Events> {
 }
 
 /** What `handle` is asked. */
-export interface Handling<State, Events> {
+export interface StreamWrite<State, Events> {
   readonly entity: Entity<State, Events>;
   /** An id in the stream. */
   readonly id: string;
@@ -48,7 +48,7 @@ export interface Handling<State, Events> {
    * Does not wait for the commands before it on this stream, and may meet conflicts with them instead: for what is
    * handled within another stream's turn, where two that wait for each other's turn would wait for ever.
    */
-  readonly outOfTurn?: boolean;
+  readonly bypassQueue?: boolean;
   /**
    * Decides on the current state; asked again after each conflict.
    * @param deadline until when it may wait, on `performance.now()`'s clock
@@ -60,12 +60,12 @@ export interface Handling<State, Events> {
 }
 
 /** What came of it: the state after it, and the events appended (none when all was so already). */
-export interface Handled<State> {
+export interface StreamWriteResult<State> {
   readonly stream: StreamState<State>;
   readonly events: ReadonlyArray<RecordedEvent>;
 }
 
-export interface CommandHandlerOptions {
+export interface StreamWriterOptions {
   readonly store: EventStore;
   /**
    * Every append to the store comes through this handler, as on the embedded store: what is cached is current, and a
@@ -101,7 +101,7 @@ interface CachedState {
  * Loads, decides, appends: the one way by which events come to be. States are cached by stream; only newer events are
  * read. Commands on one stream of this process take turns; other processes' writes show as conflicts and are retried.
  */
-export class CommandHandler {
+export class StreamWriter {
   readonly #store: EventStore;
   readonly #states: LRUCache<string, CachedState>;
   /** An append to them was given up and may land yet: they are read anew each time. */
@@ -115,7 +115,7 @@ export class CommandHandler {
   readonly #soleWriter: boolean;
   readonly #listeners: Array<(appended: ReadonlyArray<RecordedEvent>) => void> = [];
 
-  constructor({ store, soleWriter, snapshots, cacheBytes, deadlineMilliseconds, now }: CommandHandlerOptions) {
+  constructor({ store, soleWriter, snapshots, cacheBytes, deadlineMilliseconds, now }: StreamWriterOptions) {
     this.#store = store;
     this.#soleWriter = soleWriter ?? false;
     this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
@@ -175,18 +175,18 @@ export class CommandHandler {
   }
 
   /** Decides and appends, retrying conflicts until the deadline. @throws Unavailable */
-  handle<State, Events>(handling: Handling<State, Events>): Promise<E.Either<Failure, Handled<State>>> {
+  write<State, Events>(handling: StreamWrite<State, Events>): Promise<E.Either<Failure, StreamWriteResult<State>>> {
     const stream = streamOf(handling.entity, handling.id);
     const deadline = performance.now() + this.#deadline;
     const task = () => this.#decideAndAppend(stream, handling, deadline);
-    return handling.outOfTurn === true ? task() : this.#queue.run(stream, deadline, task);
+    return handling.bypassQueue === true ? task() : this.#queue.run(stream, deadline, task);
   }
 
   async #decideAndAppend<State, Events>(
     stream: string,
-    handling: Handling<State, Events>,
+    handling: StreamWrite<State, Events>,
     deadline: number,
-  ): Promise<E.Either<Failure, Handled<State>>> {
+  ): Promise<E.Either<Failure, StreamWriteResult<State>>> {
     for (;;) {
       const before = await this.load(handling.entity, handling.id);
       const decision = await handling.decide(before, deadline);
@@ -215,7 +215,7 @@ export class CommandHandler {
     before: StreamState<State>,
     events: ReadonlyArray<EventOf<Events>>,
     newTenant: Tenant | null,
-    { origin, idempotency }: Handling<State, Events>,
+    { origin, idempotency }: StreamWrite<State, Events>,
   ): Promise<E.Either<AppendFailure, ReadonlyArray<RecordedEvent>>> {
     const tenant = newTenant ?? before.tenant;
     if (tenant === null) throw new Error(`the first event of ${stream} has no tenant`);

@@ -1,11 +1,11 @@
-import type { Answer } from '#operations/operation.ts';
+import type { OperationResult } from '#operations/operation.ts';
 import type { Route } from '#operations/routes.ts';
 import type { JsonObject } from '#src/json.ts';
 import { dataPolicy, notStored } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
 /** The headers of a success, names and values in turn. */
-export function answerFields(exchange: Exchange, route: Route, answer: Answer): ReadonlyArray<string> {
+export function answerFields(exchange: Exchange, route: Route, answer: OperationResult): ReadonlyArray<string> {
   const fields = [...dataPolicy, ...notStored, ...exchange.limitFields];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
@@ -22,7 +22,7 @@ function nextPage({ path, query }: Exchange, cursor: string): string {
   return `${path}?${next}`;
 }
 
-function idOf({ body }: Answer, member: string): string | null {
+function idOf({ body }: OperationResult, member: string): string | null {
   const id = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as JsonObject)[member] : null;
   return typeof id === 'string' ? id : null;
 }

@@ -22,10 +22,10 @@ import { idempotencyKeyOf, ifMatchOf, minPositionOf, neverRevision, presentedKey
 import { SlimKoa } from '#http/slim-koa.ts';
 import { openApiDocument } from '#operations/openapi.ts';
 import type {
-  Answer,
   AnyOperation,
   Operation,
   OperationRequest,
+  OperationResult,
   Plane,
   RelayOperation,
   RequestInput,
@@ -75,7 +75,7 @@ export interface AppOptions {
  * @throws Error for a mistake in the operations (two on one path, a codec without a schema)
  */
 export function createApp(options: AppOptions): Koa {
-  const face = new HttpFace(options);
+  const face = new HttpAdapter(options);
   const app = new SlimKoa();
   app.use((ctx) => face.answer(ctx));
   return app;
@@ -100,7 +100,7 @@ export function createMetricsApp(metrics: Metrics): Koa {
 }
 
 /** Answers requests: finds the line, refuses in order, executes, writes, records. */
-class HttpFace {
+class HttpAdapter {
   readonly #options: AppOptions;
   readonly #requestLog: Logger;
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
@@ -228,11 +228,11 @@ class HttpFace {
       caller,
       requestId: exchange.requestId,
       parameters,
-      line: `${route.method} ${exchange.path}`,
+      requestTarget: `${route.method} ${exchange.path}`,
       ifMatch: isCommand ? ifMatchOf(headers) : null,
       idempotencyKey: isFailure(idempotencyKey) ? null : idempotencyKey,
       minPosition: isFailure(minPosition) ? null : minPosition,
-      readInput: async () =>
+      loadBody: async () =>
         faultyHeader === null ? this.#readInput(exchange, route, parameters, caller) : E.left(faultyHeader),
     };
     return { request, faultyHeader };
@@ -264,7 +264,7 @@ class HttpFace {
     return E.right({ fields, bodyHash: hashOf(bytes, query), bytes: bytes.length });
   }
 
-  async #execute(operation: Operation, request: OperationRequest): Promise<E.Either<Failure, Answer>> {
+  async #execute(operation: Operation, request: OperationRequest): Promise<E.Either<Failure, OperationResult>> {
     if (operation.kind === 'query') return operation.execute(request);
     const started = performance.now();
     try {

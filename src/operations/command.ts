@@ -5,7 +5,7 @@ import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { SealedText } from '#domain/personal-data.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
-import type { Handling } from '#event-store/command-handler.ts';
+import type { StreamWrite } from '#event-store/command-handler.ts';
 import type { FreshIds } from '#event-store/fresh-ids.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import type { HttpLine, Plane } from './operation.ts';
@@ -51,7 +51,7 @@ export interface CommandEffects {
   readonly load: AlsoLoads['load'];
   /** Decides and appends to another stream, in the name of the caller. @throws Unavailable */
   readonly append: <State, Events>(
-    handling: Pick<Handling<State, Events>, 'entity' | 'id' | 'decide'>,
+    handling: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
   /** Makes every text of a person's unreadable, for good. */
   readonly erasePersonalData: (subject: string) => Promise<void>;

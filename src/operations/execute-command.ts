@@ -5,7 +5,12 @@ import { isHiddenFrom } from '#domain/scope.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { reaches } from '#domain/tenancy.ts';
 import type { Claims } from '#event-store/claims.ts';
-import { appendTooLarge, type CommandHandler, type Handled, type Origin } from '#event-store/command-handler.ts';
+import {
+  appendTooLarge,
+  type Origin,
+  type StreamWriteResult,
+  type StreamWriter,
+} from '#event-store/command-handler.ts';
 import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
 import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
 import type { RememberedRequest } from '#event-store/remembered-requests.ts';
@@ -17,12 +22,18 @@ import { Unavailable } from '#src/unavailable.ts';
 import type { AlsoLoads, AnyCommand, CommandEffects, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
 import { decodeInput } from './decode-input.ts';
 import { freshSecret } from './fresh-secret.ts';
-import { type Answer, type Operation, type OperationRequest, type RequestInput, told } from './operation.ts';
+import {
+  describeOperation,
+  type Operation,
+  type OperationRequest,
+  type OperationResult,
+  type RequestInput,
+} from './operation.ts';
 import { scopeRefusal } from './scope-refusal.ts';
 
 /** What commands run on. */
 export interface CommandRuntime {
-  readonly handler: CommandHandler;
+  readonly handler: StreamWriter;
   readonly claims: Claims;
   readonly lookup: Lookup;
   readonly personalData: PersonalData;
@@ -31,14 +42,14 @@ export interface CommandRuntime {
   /** Bytes of JSON in the filled schemas of one operation of an instance at most. */
   readonly maxFilledBytes?: number;
   /** Waits, one second at most, until the read models show what was appended. */
-  readonly shown: (appended: Handled<unknown>['events']) => Promise<void>;
+  readonly waitForReadModels: (appended: StreamWriteResult<unknown>['events']) => Promise<void>;
 }
 
 /** Makes a command callable by every face. */
 export function commandOperation(definition: AnyCommand, runtime: CommandRuntime): Operation {
-  const executor = new CommandExecutor(definition, runtime);
+  const executor = new CommandHandler(definition, runtime);
   return {
-    ...told(definition),
+    ...describeOperation(definition),
     kind: 'command',
     plane: definition.plane ?? 'control',
     paged: false,
@@ -65,7 +76,7 @@ type Early = { readonly failure: Failure } | { readonly repeated: RememberedRequ
 const taken = { taken: true } as const;
 
 /** Runs one command in the order of refusals of DECISIONS.md ("Tenancy and keys"). */
-class CommandExecutor {
+class CommandHandler {
   readonly #definition: AnyCommand;
   readonly #runtime: CommandRuntime;
   readonly #running = new Set<string>();
@@ -75,12 +86,12 @@ class CommandExecutor {
     this.#runtime = runtime;
   }
 
-  async execute(request: OperationRequest): Promise<E.Either<Failure, Answer>> {
+  async execute(request: OperationRequest): Promise<E.Either<Failure, OperationResult>> {
     const subject = await this.#subject(request);
     if (E.isLeft(subject)) return subject;
     const refusal = scopeRefusal(request.caller, this.#definition.scope);
     if (refusal !== null) return E.left(refusal);
-    const read = await request.readInput();
+    const read = await request.loadBody();
     if (E.isLeft(read)) return read;
     const isLarge = (read.right.bytes ?? 0) > largeBodyBytes;
     if (isLarge) await heavyTurns.take(1);
@@ -101,7 +112,7 @@ class CommandExecutor {
   }
 
   /** Goes on to the next ids as often as the `Idempotency-Key` made something that is not remembered any more. */
-  async #runWithNewIds(attempt: (number: number) => Promise<Sound>): Promise<E.Either<Failure, Answer>> {
+  async #runWithNewIds(attempt: (number: number) => Promise<Sound>): Promise<E.Either<Failure, OperationResult>> {
     for (let number = 0; ; number += 1) {
       const answer = await this.#run(await attempt(number));
       if (!('taken' in answer)) return answer;
@@ -136,9 +147,9 @@ class CommandExecutor {
     return { request, input, subject, fresh, secret: freshSecret(), idempotency, id };
   }
 
-  async #run(sound: Sound): Promise<E.Either<Failure, Answer> | typeof taken> {
+  async #run(sound: Sound): Promise<E.Either<Failure, OperationResult> | typeof taken> {
     let early: Early | null = null;
-    const handled = await this.#runtime.handler.handle({
+    const handled = await this.#runtime.handler.write({
       entity: this.#definition.entity,
       id: sound.id,
       origin: originOf(sound.request),
@@ -154,13 +165,16 @@ class CommandExecutor {
     const withheld = await this.#afterwards(sound);
     if (withheld !== null) return E.left(withheld);
     const body = await this.#body(sound, handled.right, sound.secret, handled.right.events.length > 0);
-    const appended = await this.#lastAppended(sound, handled.right);
-    await this.#runtime.shown(appended);
+    const appended = await this.#eventToWaitFor(sound, handled.right);
+    await this.#runtime.waitForReadModels(appended);
     return E.right(this.#answer(sound, handled.right.stream, body, appended.at(-1)?.position));
   }
 
   /** What was appended; where nothing had to be, the event that another request made it so by: it may not show yet. */
-  async #lastAppended({ id }: Sound, { stream, events }: Handled<unknown>): Promise<ReadonlyArray<RecordedEvent>> {
+  async #eventToWaitFor(
+    { id }: Sound,
+    { stream, events }: StreamWriteResult<unknown>,
+  ): Promise<ReadonlyArray<RecordedEvent>> {
     if (events.length > 0) return events;
     return [await this.#runtime.handler.eventAt(this.#definition.entity, id, stream.revision)];
   }
@@ -216,7 +230,7 @@ class CommandExecutor {
     const effects: CommandEffects = {
       load: this.#other,
       append: async (handling) => {
-        const handled = await handler.handle({ ...handling, origin: originOf(request) });
+        const handled = await handler.write({ ...handling, origin: originOf(request) });
         if (E.isRight(handled)) return;
         const { code, detail, retryAfterSeconds } = handled.left;
         throw code === 'unavailable' ? new Unavailable(detail, retryAfterSeconds) : new Error(detail);
@@ -245,7 +259,7 @@ class CommandExecutor {
     return E.right(null);
   }
 
-  async #answerEarly(sound: Sound, early: Early): Promise<E.Either<Failure, Answer> | typeof taken> {
+  async #answerEarly(sound: Sound, early: Early): Promise<E.Either<Failure, OperationResult> | typeof taken> {
     if ('failure' in early) return E.left(early.failure);
     if ('taken' in early || (await this.#takenBefore(sound, early.repeated))) return taken;
     const { entity } = this.#definition;
@@ -257,7 +271,7 @@ class CommandExecutor {
     const body = await this.#body(sound, { stream, events: [] }, null, true);
     // The first answer may never have come, so nobody may have waited for the read models yet.
     const last = await this.#runtime.handler.eventAt(entity, sound.id, lastRevision);
-    await this.#runtime.shown([last]);
+    await this.#runtime.waitForReadModels([last]);
     return E.right(this.#answer(sound, stream, body, last.position));
   }
 
@@ -271,7 +285,7 @@ class CommandExecutor {
 
   async #body(
     { input, fresh, id }: Sound,
-    { stream, events }: Handled<unknown>,
+    { stream, events }: StreamWriteResult<unknown>,
     secret: FreshSecret | null,
     appended: boolean,
   ): Promise<Json> {
@@ -289,7 +303,12 @@ class CommandExecutor {
     return this.#definition.answer({ input, state: stream.state, changed, fresh, secret, lookup, dataAt });
   }
 
-  #answer({ id }: Sound, stream: StreamState<unknown>, body: Json | undefined, position: number | undefined): Answer {
+  #answer(
+    { id }: Sound,
+    stream: StreamState<unknown>,
+    body: Json | undefined,
+    position: number | undefined,
+  ): OperationResult {
     const { http, output, withoutRevision } = this.#definition;
     return {
       status: http.status,
@@ -305,8 +324,8 @@ class CommandExecutor {
 }
 
 /** What tells a request with an `Idempotency-Key` again; null for one without. */
-function requestKeyOf({ idempotencyKey, caller, line }: OperationRequest): string | null {
-  return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${line}\n${idempotencyKey}`);
+function requestKeyOf({ idempotencyKey, caller, requestTarget }: OperationRequest): string | null {
+  return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${requestTarget}\n${idempotencyKey}`);
 }
 
 function originOf({ caller, requestId }: OperationRequest): Origin {

@@ -9,7 +9,7 @@ import type { EncodedJson } from '#src/encoded-json.ts';
 import type { Json } from '#src/json.ts';
 import type { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { decodeInput } from './decode-input.ts';
-import { type Answer, type Operation, type OperationRequest, told } from './operation.ts';
+import { describeOperation, type Operation, type OperationRequest, type OperationResult } from './operation.ts';
 import type { AnyQuery } from './query.ts';
 import { scopeRefusal } from './scope-refusal.ts';
 
@@ -31,7 +31,7 @@ const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
 /** Makes a query callable by every face. */
 export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation {
   return {
-    ...told(definition),
+    ...describeOperation(definition),
     kind: 'query',
     plane: definition.plane ?? 'control',
     onBothPlanes: definition.onBothPlanes === true,
@@ -45,7 +45,7 @@ async function execute(
   definition: AnyQuery,
   runtime: QueryRuntime,
   request: OperationRequest,
-): Promise<E.Either<Failure, Answer>> {
+): Promise<E.Either<Failure, OperationResult>> {
   const { minPosition, caller } = request;
   if (minPosition !== null && !(await runtime.reached(definition.reads, minPosition)))
     return E.left(await notReached(minPosition, runtime));
@@ -53,7 +53,7 @@ async function execute(
   if (E.isLeft(subject)) return subject;
   const refusal = scopeRefusal(caller, definition.scope);
   if (refusal !== null) return E.left(refusal);
-  const read = await request.readInput();
+  const read = await request.loadBody();
   if (E.isLeft(read)) return read;
   const input = decodeInput(definition.input, read.right.fields);
   if (E.isLeft(input)) return input;

@@ -55,7 +55,7 @@ export interface Operation {
   /** A believable body (members of `input` that are no path parameter) and answer. */
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /** Answers a request. Refuses in the order of DECISIONS.md; rejects only with `Unavailable` or a bug. */
-  readonly execute: (request: OperationRequest) => Promise<E.Either<Failure, Answer>>;
+  readonly execute: (request: OperationRequest) => Promise<E.Either<Failure, OperationResult>>;
 }
 
 /** A request whose key is good, to be answered on its connection. */
@@ -100,12 +100,12 @@ export interface OperationRequest {
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Method and path as requested, for `Idempotency-Key`: `POST /v1/flows/c…/versions`. */
-  readonly line: string;
+  readonly requestTarget: string;
   /**
    * Reads the rest: media type, size, syntax. Called at most once, and only when the resource was found and the key
    * may do this, so that a refusal costs no upload.
    */
-  readonly readInput: () => Promise<E.Either<Failure, RequestInput>>;
+  readonly loadBody: () => Promise<E.Either<Failure, RequestInput>>;
   /** The revision in `If-Match`; null without one or with `*`. */
   readonly ifMatch: number | null;
   readonly idempotencyKey: string | null;
@@ -114,7 +114,7 @@ export interface OperationRequest {
 }
 
 /** A success. */
-export interface Answer {
+export interface OperationResult {
   readonly status: 200 | 201 | 204;
   /** The JSON value, or its text; undefined for no content. */
   readonly body: Json | EncodedJson | undefined;
@@ -127,13 +127,13 @@ export interface Answer {
 }
 
 /** What a definition and the operation made of it say in the same words. */
-type Told = Pick<
+type OperationDescriptor = Pick<
   Operation,
   'name' | 'summary' | 'description' | 'group' | 'http' | 'scope' | 'input' | 'output' | 'failures' | 'example'
 >;
 
 /** Takes what a definition tells of itself, and nothing else. */
-export function told(definition: Told): Told {
+export function describeOperation(definition: OperationDescriptor): OperationDescriptor {
   const { name, summary, description, group, http, scope, input, output, failures, example } = definition;
   const common = { name, summary, group, http, scope, input, output, failures, example };
   return description === undefined ? common : { ...common, description };

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import * as E from 'fp-ts/lib/Either.js';
 import { streamOf } from '#domain/entity.ts';
-import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { StreamWriter } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -19,7 +19,7 @@ import { type PauseUntil, Reactions, retryLimits } from './reactions.ts';
 export interface ProcessRunnerOptions {
   readonly process: Process;
   readonly store: EventStore;
-  readonly handler: CommandHandler;
+  readonly handler: StreamWriter;
   readonly documents: ReadStore;
   /** Waits until a read model has passed a position; false when it did not in time. */
   readonly reached: (collection: string, position: number) => Promise<boolean>;
@@ -189,7 +189,7 @@ export class ProcessRunner implements ProcessProgress {
       log,
       handle: async (handling) => {
         signal.throwIfAborted();
-        const handled = await handler.handle({ ...handling, origin });
+        const handled = await handler.write({ ...handling, origin });
         if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
         this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
       },

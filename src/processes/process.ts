@@ -1,5 +1,5 @@
 import type { Entity } from '#domain/entity.ts';
-import type { Handling } from '#event-store/command-handler.ts';
+import type { StreamWrite } from '#event-store/command-handler.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { StreamState } from '#event-store/stream-state.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -16,7 +16,9 @@ export interface ProcessTools {
    * Decides and appends in the name of whoever caused the event. Rejects when it could not, with `HandlingRefused` where
    * it was refused: the event is tried again.
    */
-  readonly handle: <State, Events>(handling: Omit<Handling<State, Events>, 'origin' | 'idempotency'>) => Promise<void>;
+  readonly handle: <State, Events>(
+    handling: Omit<StreamWrite<State, Events>, 'origin' | 'idempotency'>,
+  ) => Promise<void>;
   /** The read store, one read model of it as of everything stored now. Rejects when it does not get there in time. */
   readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
   /** Waits until a time (RFC 3339) and lets others work meanwhile; only where `atOnce` is more than one. */

@@ -63,7 +63,7 @@ class Node {
   }
 
   async append(event: object, entity: AnyCommand['entity'] = apiKey, id: string = ids.key): Promise<void> {
-    const handled = await this.service.handler.handle({
+    const handled = await this.service.handler.write({
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },

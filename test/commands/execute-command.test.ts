@@ -135,7 +135,7 @@ describe('execute command', () => {
     it('a body that cannot be read as its reader says, then a wrong one as 422', async () => {
       const service = await begun();
       const unreadable = async () => E.left(failure('malformed-json', 'It is no JSON.'));
-      assert.equal(await service.refusal(createFlow, path, { readInput: unreadable }), 'malformed-json');
+      assert.equal(await service.refusal(createFlow, path, { loadBody: unreadable }), 'malformed-json');
       assert.equal(await service.refusal(createFlow, path, { body: { name: '' } }), 'invalid-input');
     });
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { happened } from '#domain/event.ts';
 import { customer } from '#domain/organization/organization.ts';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import type { Client } from '#test/support/client.ts';
@@ -149,7 +149,7 @@ async function recordErasure(dataDir: string, id: string): Promise<void> {
   const store = await openSqliteEventStore({ file: join(dataDir, 'events.db') });
   try {
     const origin = { actor: { keyId: 'k', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
-    const handled = await new CommandHandler({ store }).handle({
+    const handled = await new StreamWriter({ store }).write({
       entity: customer,
       id,
       origin,

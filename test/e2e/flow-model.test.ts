@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
 import type { Caller } from '#domain/tenancy.ts';
-import type { Answer, OperationRequest } from '#operations/operation.ts';
+import type { OperationRequest, OperationResult } from '#operations/operation.ts';
 import { compose, type Service } from '#src/compose.ts';
 import { readConfig } from '#src/config.ts';
 import type { JsonObject } from '#src/json.ts';
@@ -70,7 +70,7 @@ describe('flows and versions against a simple model', () => {
     name: string,
     parameters: Readonly<Record<string, string>>,
     more: Partial<OperationRequest> & { readonly body?: JsonObject } = {},
-  ): Promise<E.Either<{ code: string }, Answer>> {
+  ): Promise<E.Either<{ code: string }, OperationResult>> {
     const operation = service.operations.find((candidate) => candidate.name === name);
     assert.ok(operation !== undefined && operation.kind !== 'relay', name);
     const { body = {}, ...request } = more;
@@ -79,17 +79,17 @@ describe('flows and versions against a simple model', () => {
       caller,
       requestId: 'model',
       parameters,
-      line: `${name} ${Object.values(parameters).join(' ')}`,
+      requestTarget: `${name} ${Object.values(parameters).join(' ')}`,
       ifMatch: null,
       idempotencyKey: null,
       minPosition: null,
-      readInput: async () => E.right({ fields, bodyHash: JSON.stringify(body) }),
+      loadBody: async () => E.right({ fields, bodyHash: JSON.stringify(body) }),
       ...request,
     });
   }
 
   /** An answer as the model tells it. */
-  function told(answer: E.Either<{ code: string }, Answer>): Expected {
+  function told(answer: E.Either<{ code: string }, OperationResult>): Expected {
     if (E.isLeft(answer)) return { refused: answer.left.code };
     const { status, body, revision } = answer.right;
     return { status, body, revision };

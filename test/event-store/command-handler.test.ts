@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { requestAnswered } from '#event-store/stream-state.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
@@ -17,8 +17,8 @@ const origin = {
 };
 
 /** Appends one more name: what was decided on shows in the result. */
-const addName = (handler: CommandHandler, name: string) =>
-  handler.handle({
+const addName = (handler: StreamWriter, name: string) =>
+  handler.write({
     entity: names,
     id,
     origin,
@@ -27,13 +27,13 @@ const addName = (handler: CommandHandler, name: string) =>
 
 async function begun(options: { deadlineMilliseconds?: number; now?: () => Date; soleWriter?: boolean } = {}) {
   const store = new AppendableEventStore();
-  const handler = new CommandHandler({ store, ...options });
+  const handler = new StreamWriter({ store, ...options });
   const decide = () => E.right({ events: [namesSet('names:')], tenant: tenants.project });
-  assert.ok(E.isRight(await handler.handle({ entity: names, id, origin, decide })));
+  assert.ok(E.isRight(await handler.write({ entity: names, id, origin, decide })));
   return { store, handler };
 }
 
-const nameIn = async (handler: CommandHandler) => (await handler.load(names, id)).state;
+const nameIn = async (handler: StreamWriter) => (await handler.load(names, id)).state;
 
 describe('command handler', () => {
   it('gives the state after its events, and the events as stored', async () => {
@@ -74,7 +74,7 @@ describe('command handler', () => {
 
   it('decides again on the new state after a conflict', async () => {
     const { store, handler } = await begun();
-    const other = new CommandHandler({ store });
+    const other = new StreamWriter({ store });
     let conflicts = 3;
     store.beforeAppend = async () => {
       if (conflicts === 0) return null;
@@ -122,7 +122,7 @@ describe('command handler', () => {
 
   it('lets 64 commands of two processes on one stream all succeed', async () => {
     const { store, handler } = await begun();
-    const handlers = [handler, new CommandHandler({ store })];
+    const handlers = [handler, new StreamWriter({ store })];
     const numbers = Array.from({ length: 64 }, (_, number) => String(number));
     const handled = await Promise.all(numbers.map((number, index) => addName(handlers[index % 2] ?? handler, number)));
     assert.ok(handled.every(E.isRight));
@@ -138,7 +138,7 @@ describe('command handler', () => {
   it('reads only what is newer than what it knows', async () => {
     const { store, handler } = await begun();
     await addName(handler, 'a');
-    await addName(new CommandHandler({ store }), 'b');
+    await addName(new StreamWriter({ store }), 'b');
     store.reads.length = 0;
     assert.equal(await nameIn(handler), 'names: a b');
     assert.deepEqual(store.reads, [[stream, 2]]);
@@ -178,7 +178,7 @@ describe('command handler', () => {
     assert.ok(E.isLeft(await addName(handler, 'lost')));
     assert.equal(await nameIn(handler), 'names:');
     store.beforeAppend = async () => null;
-    await addName(new CommandHandler({ store }), 'late');
+    await addName(new StreamWriter({ store }), 'late');
     assert.equal(await nameIn(handler), 'names: late');
   });
 
@@ -186,7 +186,7 @@ describe('command handler', () => {
     const { store, handler } = await begun();
     for (let number = 0; number < 199; number += 1) await addName(handler, '.');
     store.reads.length = 0;
-    const anew = new CommandHandler({ store });
+    const anew = new StreamWriter({ store });
     assert.equal((await anew.load(names, id)).revision, 199);
     assert.equal((await anew.loadAt(names, id, 150)).revision, 150);
     assert.deepEqual(
@@ -197,7 +197,7 @@ describe('command handler', () => {
 
   it('forgets what its cache has no room for, and reads it again', async () => {
     const { store } = await begun();
-    const handler = new CommandHandler({ store, cacheBytes: 1 });
+    const handler = new StreamWriter({ store, cacheBytes: 1 });
     await addName(handler, 'a');
     store.reads.length = 0;
     assert.equal(await nameIn(handler), 'names: a');
@@ -216,10 +216,10 @@ describe('command handler', () => {
   it('stores nothing for a decision without events, one remembered request with an Idempotency-Key', async () => {
     const { store, handler } = await begun();
     const decide = () => E.right({ events: [], tenant: null });
-    await handler.handle({ entity: names, id, origin, decide });
+    await handler.write({ entity: names, id, origin, decide });
     assert.equal(store.log.length, 1);
     const idempotency = { key: 'key', body: 'body' };
-    const handled = await handler.handle({ entity: names, id, origin, decide, idempotency });
+    const handled = await handler.write({ entity: names, id, origin, decide, idempotency });
     assert.deepEqual(store.types(stream), ['NamesSet', requestAnswered]);
     assert.ok(E.isRight(handled));
     assert.deepEqual([handled.right.stream.revision, handled.right.stream.resourceRevision], [1, 0]);
@@ -229,7 +229,7 @@ describe('command handler', () => {
   it('takes a refusal for no event', async () => {
     const { store, handler } = await begun();
     const decide = () => E.left({ code: 'flow-in-use', detail: 'It is.' } as const);
-    const handled = await handler.handle({ entity: names, id, origin, decide, idempotency: { key: 'k', body: 'b' } });
+    const handled = await handler.write({ entity: names, id, origin, decide, idempotency: { key: 'k', body: 'b' } });
     assert.equal(E.isLeft(handled) && handled.left.code, 'flow-in-use');
     assert.equal(store.log.length, 1);
   });

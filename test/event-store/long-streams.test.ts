@@ -8,7 +8,7 @@ import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { Entity } from '#domain/entity.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { template } from '#domain/template/template.ts';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
 import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
@@ -95,7 +95,7 @@ describe('a long stream', () => {
         await nextTurn();
       }
     })();
-    const { revision } = await new CommandHandler({ store }).load(counting, ids.flow);
+    const { revision } = await new StreamWriter({ store }).load(counting, ids.flow);
     isOver = true;
     await turns;
     assert.equal(revision, many + 2);
@@ -130,7 +130,7 @@ async function longFlow(): Promise<{ store: AppendableEventStore }> {
   const events = [...begunFlow(), ...numbers.map(numberedVersion)];
   const origin = { actor: { keyId: 'key', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
   const decide = () => E.right({ events: events as never, tenant: tenants.project });
-  const handled = await new CommandHandler({ store }).handle({ entity: flow, id: ids.flow, origin, decide });
+  const handled = await new StreamWriter({ store }).write({ entity: flow, id: ids.flow, origin, decide });
   assert.ok(E.isRight(handled));
   return { store };
 }

@@ -7,7 +7,7 @@ import type { Entity, EventOf } from '#domain/entity.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { organization } from '#domain/organization/organization.ts';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import type { SnapshotStore, StoredSnapshot } from '#event-store/snapshot-store.ts';
 import { readSnapshot, writeSnapshot } from '#event-store/snapshot-text.ts';
 import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
@@ -37,8 +37,8 @@ class MemorySnapshots implements SnapshotStore {
   }
 }
 
-const append = async (handler: CommandHandler, events: ReadonlyArray<EventOf<FlowEvents>>, key?: string) => {
-  const handled = await handler.handle({
+const append = async (handler: StreamWriter, events: ReadonlyArray<EventOf<FlowEvents>>, key?: string) => {
+  const handled = await handler.write({
     entity: flow,
     id: ids.flow,
     origin,
@@ -60,7 +60,7 @@ async function settled(snapshots: MemorySnapshots, saves: number): Promise<void>
 async function longFlow() {
   const store = new AppendableEventStore();
   const snapshots = new MemorySnapshots();
-  const handler = new CommandHandler({ store, snapshots });
+  const handler = new StreamWriter({ store, snapshots });
   await append(handler, begunFlow() as never);
   await append(handler, versions(2, 600), 'key');
   await settled(snapshots, 1);
@@ -71,7 +71,7 @@ async function longFlow() {
 /** What a new process makes of the stream, and from which revisions on it reads. */
 async function readAnew(store: AppendableEventStore, snapshots?: SnapshotStore, entity: typeof flow = flow) {
   store.reads.length = 0;
-  const handler = new CommandHandler({ store, ...(snapshots === undefined ? {} : { snapshots }) });
+  const handler = new StreamWriter({ store, ...(snapshots === undefined ? {} : { snapshots }) });
   const state = await handler.load(entity, ids.flow);
   return { state, reads: store.reads.map(([, revision]) => revision) };
 }
@@ -92,7 +92,7 @@ describe('a snapshot of a stream', () => {
   it('is neither looked for nor taken of a short stream', async () => {
     const store = new AppendableEventStore();
     const snapshots = new MemorySnapshots();
-    await append(new CommandHandler({ store, snapshots }), begunFlow() as never);
+    await append(new StreamWriter({ store, snapshots }), begunFlow() as never);
     await readAnew(store, snapshots);
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     assert.deepEqual([snapshots.asked, snapshots.saves], [[], 0]);
@@ -110,7 +110,7 @@ describe('a snapshot of a stream', () => {
 
   it('is of no use to a state as it was before', async () => {
     const { store, snapshots } = await longFlow();
-    const anew = new CommandHandler({ store, snapshots });
+    const anew = new StreamWriter({ store, snapshots });
     assert.equal((await anew.loadAt(flow, ids.flow, 300)).state?.lastVersionNumber, 299);
     assert.equal((await anew.loadAt(flow, ids.flow, 620)).state?.lastVersionNumber, 619);
   });
@@ -179,7 +179,7 @@ describe('a snapshot of a stream', () => {
 describe('several readers of a stream that nobody has read yet', () => {
   it('share one reading', async () => {
     const { store } = await longFlow();
-    const handler = new CommandHandler({ store, soleWriter: true });
+    const handler = new StreamWriter({ store, soleWriter: true });
     store.reads.length = 0;
     const states = await Promise.all(Array.from({ length: 16 }, () => handler.load(flow, ids.flow)));
     assert.deepEqual(

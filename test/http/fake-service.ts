@@ -52,7 +52,7 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
   ]);
   const decoded = async (operation: Pick<Operation, 'input'>, request: OperationRequest) => {
     seen.push(request);
-    const read = await request.readInput();
+    const read = await request.loadBody();
     if (E.isLeft(read)) return read;
     hashes.push(read.right.bodyHash);
     return decodeInput(operation.input, read.right.fields);

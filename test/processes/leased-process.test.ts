@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import { runProcessUnderLease } from '#processes/leased-process.ts';
 import { openMongoDbCheckpointStore } from '#processes/mongodb-checkpoint-store.ts';
 import { PolledProcessProgress } from '#processes/polled-process-progress.ts';
@@ -35,12 +35,12 @@ describe('a process on many nodes', () => {
   /** A node's own: it knows nothing of what others append until it reads. */
   const surroundings = () => ({
     store,
-    handler: new CommandHandler({ store }),
+    handler: new StreamWriter({ store }),
     documents: new ReadModel(store.log),
     reached: async () => true,
     log: quiet,
   });
-  const created = (id: string) => organizationCreated(new CommandHandler({ store }), id);
+  const created = (id: string) => organizationCreated(new StreamWriter({ store }), id);
   const projectsOf = (...ids: ReadonlyArray<string>) => ids.map((id) => store.types(`project-p${id}`));
 
   it('doubles nothing when a node is superseded in the middle of an event, wherever that is', async () => {

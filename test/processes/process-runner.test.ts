@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { happened } from '#domain/event.ts';
 import { organization } from '#domain/organization/organization.ts';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import type { Process } from '#processes/process.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
@@ -15,7 +15,7 @@ const limitMilliseconds = 60_000;
 
 describe('process runner', () => {
   let store: AppendableEventStore;
-  let handler: CommandHandler;
+  let handler: StreamWriter;
   let checkpoints: InMemoryCheckpointStore;
   let logged: string[];
   /** What was waited after each failure. */
@@ -24,7 +24,7 @@ describe('process runner', () => {
 
   beforeEach(() => {
     store = new AppendableEventStore();
-    handler = new CommandHandler({ store });
+    handler = new StreamWriter({ store });
     checkpoints = new InMemoryCheckpointStore();
     logged = [];
     waits = [];
@@ -214,7 +214,7 @@ describe('process runner', () => {
   });
 
   it('sees its cause in the state, though whoever appended it is not answered yet', async () => {
-    handler = new CommandHandler({ store, soleWriter: true });
+    handler = new StreamWriter({ store, soleWriter: true });
     await created('one');
     const append = store.append.bind(store);
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
@@ -231,7 +231,7 @@ describe('process runner', () => {
     });
     const events = [happened('OrganizationCreated', { id: 'one', name: 'again', partner: true })];
     const decide = () => E.right({ events, tenant: null });
-    const adding = handler.handle({ entity: organization, id: 'one', origin, decide });
+    const adding = handler.write({ entity: organization, id: 'one', origin, decide });
     assert.equal(await seen, 1);
     answer();
     await adding;

@@ -19,7 +19,7 @@ const caller = (keyId: string) => callerOf('project', { keyId });
 async function begun(): Promise<Service> {
   const service = new Service();
   const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-    service.handler.handle({
+    service.handler.write({
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },

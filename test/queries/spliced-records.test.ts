@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { queryOperation } from '#operations/execute-query.ts';
-import type { Answer } from '#operations/operation.ts';
+import type { OperationResult } from '#operations/operation.ts';
 import { listItems, maxPageBytes } from '#operations/paging.ts';
 import type { AnyQuery } from '#operations/query.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';
@@ -29,15 +29,15 @@ async function ask(
   documents: ReadStore,
   parameters: Readonly<Record<string, string>>,
   personalData = new PersonalData(new InMemorySubjectKeys()),
-): Promise<Answer> {
+): Promise<OperationResult> {
   const keyUsage = { touch: () => undefined, lastUsed: async () => new Map(), close: async () => undefined };
   const runtime = { documents, keyUsage, personalData, projectionStatus: async () => [], reached: async () => true };
   const answer = await queryOperation(query, runtime as never).execute({
     caller: admin,
     requestId: 'request',
     parameters,
-    line: 'GET',
-    readInput: async () => E.right({ fields: parameters, bodyHash: '' }),
+    requestTarget: 'GET',
+    loadBody: async () => E.right({ fields: parameters, bodyHash: '' }),
     ifMatch: null,
     idempotencyKey: null,
     minPosition: null,

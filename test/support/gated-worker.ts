@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import type { EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { HandlingRefused } from '#processes/handling-refused.ts';
 import type { Process, ProcessTools } from '#processes/process.ts';
@@ -26,7 +26,7 @@ export class GatedWorker {
   readonly ended: Promise<void>;
 
   constructor(process: Process, store: AppendableEventStore, documents: ReadModel) {
-    const handler = new CommandHandler({ store: this.#gate(store) });
+    const handler = new StreamWriter({ store: this.#gate(store) });
     const events = store.log.filter((event) => process.types.includes(event.type) && process.concerns(event));
     const reactions = events.map((event) => react(process, event, processTools(handler, documents, event)));
     this.ended = Promise.all(reactions).then(() => {

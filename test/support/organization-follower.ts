@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { happened } from '#domain/event.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
-import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { StreamWriter } from '#event-store/command-handler.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ProcessTools } from '#processes/process.ts';
 
@@ -16,8 +16,8 @@ export const origin = {
 };
 
 /** Stores that an organization was created. @returns the event's position */
-export async function organizationCreated(handler: CommandHandler, id: string, partner = true): Promise<number> {
-  const handled = await handler.handle({
+export async function organizationCreated(handler: StreamWriter, id: string, partner = true): Promise<number> {
+  const handled = await handler.write({
     entity: organization,
     id,
     origin,

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { CommandHandler } from '#event-store/command-handler.ts';
+import type { StreamWriter } from '#event-store/command-handler.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { HandlingRefused } from '#processes/handling-refused.ts';
 import type { ProcessTools } from '#processes/process.ts';
@@ -7,7 +7,7 @@ import type { ReadModel } from '#test/support/read-model.ts';
 
 /** What a process reacts to an event with, as the runner gives it; its pauses take no time. */
 export function processTools(
-  handler: CommandHandler,
+  handler: StreamWriter,
   documents: ReadModel,
   { id, metadata: { actor, requestId, $correlationId } }: RecordedEvent,
 ): ProcessTools {
@@ -19,7 +19,7 @@ export function processTools(
     pauseUntil: async () => undefined,
     log: { error: () => undefined },
     handle: async (handling) => {
-      const handled = await handler.handle({ ...handling, origin });
+      const handled = await handler.write({ ...handling, origin });
       if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
     },
   };

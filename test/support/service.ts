@@ -4,11 +4,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import { Claims } from '#event-store/claims.ts';
-import { CommandHandler, type CommandHandlerOptions } from '#event-store/command-handler.ts';
+import { StreamWriter, type StreamWriterOptions } from '#event-store/command-handler.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
-import type { Answer, Operation, OperationRequest } from '#operations/operation.ts';
+import type { Operation, OperationRequest, OperationResult } from '#operations/operation.ts';
 import { descendantKeysOf } from '#src/access/key-descendants.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
@@ -23,11 +23,11 @@ export interface Sent {
   readonly body?: JsonObject;
   readonly idempotencyKey?: string;
   readonly ifMatch?: number;
-  readonly readInput?: OperationRequest['readInput'];
+  readonly loadBody?: OperationRequest['loadBody'];
 }
 
 /** An answer, its body known to be an object. */
-export interface Answered extends Omit<Answer, 'body'> {
+export interface Answered extends Omit<OperationResult, 'body'> {
   readonly body: Readonly<Record<string, Json>>;
 }
 
@@ -37,7 +37,7 @@ export class Service {
   /** When every key was last used. */
   readonly keyLastUsed = '2026-01-07T08:00:00.000Z';
   readonly documents: ReadModel;
-  readonly handler: CommandHandler;
+  readonly handler: StreamWriter;
   readonly claims: Claims;
   readonly subjectKeys: InMemorySubjectKeys;
   readonly personalData: PersonalData;
@@ -48,12 +48,12 @@ export class Service {
   /** @param store the log of a service that ended, to begin on what it left */
   constructor(
     store = new AppendableEventStore(),
-    options: Omit<CommandHandlerOptions, 'store'> = {},
+    options: Omit<StreamWriterOptions, 'store'> = {},
     subjectKeys = new InMemorySubjectKeys(),
   ) {
     this.store = store;
     this.documents = new ReadModel(store.log);
-    this.handler = new CommandHandler({ store, ...options });
+    this.handler = new StreamWriter({ store, ...options });
     this.claims = new Claims(this.handler);
     this.subjectKeys = subjectKeys;
     this.personalData = new PersonalData(subjectKeys);
@@ -68,15 +68,15 @@ export class Service {
   async send(
     command: AnyCommand,
     parameters: Readonly<Record<string, string>>,
-    { caller = callerOf('admin'), body = {}, idempotencyKey, ifMatch, readInput }: Sent = {},
-  ): Promise<E.Either<Failure, Answer>> {
+    { caller = callerOf('admin'), body = {}, idempotencyKey, ifMatch, loadBody }: Sent = {},
+  ): Promise<E.Either<Failure, OperationResult>> {
     const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     return this.#operation(command).execute({
       caller,
       requestId: 'request',
       parameters,
-      line: `${command.http.method} ${command.http.path} ${JSON.stringify(parameters)}`,
-      readInput: readInput ?? (async () => E.right({ fields: { ...body, ...parameters }, bodyHash })),
+      requestTarget: `${command.http.method} ${command.http.path} ${JSON.stringify(parameters)}`,
+      loadBody: loadBody ?? (async () => E.right({ fields: { ...body, ...parameters }, bodyHash })),
       ifMatch: ifMatch ?? null,
       idempotencyKey: idempotencyKey ?? null,
       minPosition: null,
@@ -107,9 +107,9 @@ export class Service {
         (await this.documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
       projection: async () => null,
     };
-    const shown = async (events: ReadonlyArray<RecordedEvent>) => void this.shown.push(...events);
+    const waitForReadModels = async (events: ReadonlyArray<RecordedEvent>) => void this.shown.push(...events);
     const { handler, claims, personalData } = this;
-    const runtime = { handler, claims, lookup, personalData, shown };
+    const runtime = { handler, claims, lookup, personalData, waitForReadModels };
     const operation = commandOperation(command, runtime);
     this.#operations.set(command, operation);
     return operation;

@@ -105,7 +105,7 @@ describe('create_api_key', () => {
     async function begun(): Promise<Service> {
       const service = new Service();
       const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-        service.handler.handle({
+        service.handler.write({
           entity,
           id,
           origin: { actor: maker, requestId: 'r', correlationId: 'r', causationId: 'r' },
