@@ -147,8 +147,8 @@ async function openMeteredGateway(
 
 function gatewayLimits(limits: Limits): GatewayLimits {
   const { maxJsonBytes, maxGatewayValues, maxAudioBytes, idleMilliseconds, uploadMilliseconds } = limits;
-  const arrival = { idleMilliseconds, totalMilliseconds: uploadMilliseconds };
-  return { jsonBytes: maxJsonBytes, jsonValues: maxGatewayValues, audioBytes: maxAudioBytes, arrival };
+  const arrival = { idleMs: idleMilliseconds, totalMs: uploadMilliseconds };
+  return { maxJsonBytes, maxJsonValues: maxGatewayValues, maxAudioBytes, arrival };
 }
 
 interface Stores {

@@ -1,49 +1,49 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AttemptControl, Reception } from './attempt.ts';
+import type { AttemptControl, BodyConsumer } from './attempt.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { Tokens } from './chat-event.ts';
-import type { Reading } from './provider.ts';
+import type { ResponseTranslator } from './provider.ts';
 import { providerRequestIdField, providerRequestIdIn } from './provider-request-id.ts';
 
 /** A successful answer as it begins. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** How to turn it into OpenAI's form; null where it is in that form. */
-  readonly reading: Reading | null;
+  readonly translator: ResponseTranslator | null;
   /** What tells the client who served it, names and values in turn. */
   readonly servedBy: ReadonlyArray<string>;
 }
 
 /** How answers reach the client: whole, event by event, byte by byte. One for a call, through all its attempts. */
-export interface Answering {
-  readonly receive: (head: AnswerHead, attempt: AttemptControl) => Reception;
+export interface ResponseHandler {
+  readonly receive: (head: ResponseHead, attempt: AttemptControl) => BodyConsumer;
   /** Whether the client has been sent a part: nothing can be tried anew then. */
-  readonly begun: boolean;
+  readonly hasBegun: boolean;
   /** The text that the client has, where another target may go on from it; else null. */
   readonly continuation: () => string | null;
   /** Ends an answer that has begun, so that nobody takes it for a whole one. */
-  readonly breakOff: (failure: AttemptFailure) => void;
+  readonly abort: (failure: AttemptFailure) => void;
   readonly tokens: Tokens | null;
   /** Whether all of the answer has come but its usage, which the provider may still send. */
-  readonly awaitsUsage: boolean;
+  readonly isAwaitingUsage: boolean;
   /** The length of the audio that was transcribed, where the answer tells it. */
   readonly audioSeconds?: number | null;
 }
 
 /** The provider's headers that a client gets to see, beside the content's type. */
-const handedOn = ['content-language', 'openai-processing-ms', 'openai-version'];
+const visibleHeaders = ['content-language', 'openai-processing-ms', 'openai-version'];
 
 /** The headers of an answer in the names in which they go out, names and values in turn. */
-export function answerFields(head: AnswerHead, contentType: string): string[] {
+export function createResponseHeaders(head: ResponseHead, contentType: string): string[] {
   const fields = ['Content-Type', isSendable(contentType) ? contentType : 'application/octet-stream', ...head.servedBy];
-  for (const name of handedOn) pushHeader(fields, head, name);
+  for (const name of visibleHeaders) copyHeader(fields, head, name);
   fields.push(...providerRequestIdField(providerRequestIdIn(head.headers)));
   return fields;
 }
 
 /** Hands one of the provider's headers on, where it is there. */
-export function pushHeader(fields: string[], { headers }: AnswerHead, name: string): void {
+export function copyHeader(fields: string[], { headers }: ResponseHead, name: string): void {
   const value = headers[name];
   if (typeof value === 'string' && isSendable(value)) fields.push(name, value);
 }

@@ -11,22 +11,22 @@ import { providerRequestIdIn } from './provider-request-id.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 
 /** A limit that ran out: `firstContent`, … */
-export type Limit = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
+export type TimeoutName = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
 
 const noBytes = Buffer.alloc(0);
 
 /** How an attempt at a target failed. */
 export type AttemptFailure =
-  | { readonly kind: 'limit'; readonly limit: Limit }
+  | { readonly kind: 'limit'; readonly limit: TimeoutName }
   /**
    * `unreachable`: no connection. `reset`: it broke. `malformed`: the answer cannot be read. `unfinished`: it ended
    * early. `too-large`: it is more than is held.
    */
   | { readonly kind: 'broken'; readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large' }
-  | Refused;
+  | ProviderRefusal;
 
 /** The provider said no: by its status, or by an error inside an answer that began as a success. */
-export interface Refused {
+export interface ProviderRefusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly error: ProviderError | null;
@@ -42,11 +42,11 @@ export interface Refused {
 export const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 
 /** The bytes of a refusal that are looked at. */
-export const refusalBytesAtMost = 1024 * 1024;
+export const maxRefusalBytes = 1024 * 1024;
 
 /** Reads a refusal. @param sent what came of it, `refusalBytesAtMost` at most */
-export function refusedBy(status: number, headers: IncomingHttpHeaders, sent: Buffer): Refused {
-  const body = contentOf(headers, sent, refusalBytesAtMost) ?? noBytes;
+export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent: Buffer): ProviderRefusal {
+  const body = contentOf(headers, sent, maxRefusalBytes) ?? noBytes;
   const value = parsedJson(body);
   const error = isObject(value) ? providerErrorIn(value) : null;
   const shouldRetry = headers['x-should-retry'];
@@ -55,20 +55,20 @@ export function refusedBy(status: number, headers: IncomingHttpHeaders, sent: Bu
     status,
     error,
     body,
-    retryAfterMs: retryAfterOf(headers, Date.now()),
+    retryAfterMs: parseRetryAfter(headers, Date.now()),
     shouldRetry: shouldRetry === 'true' || shouldRetry === 'false' ? shouldRetry : null,
     requestId: providerRequestIdIn(headers),
   };
 }
 
 /** The refusal that an error inside an answer of status 200 is. */
-export function refusedInside(error: ProviderError): Refused {
+export function refusalInBody(error: ProviderError): ProviderRefusal {
   const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
   return { kind: 'refused', status: statusOf(error), error, ...none };
 }
 
 /** A refusal without what is the operator's secret: a provider may echo the headers that it was sent. */
-export function redactedRefusal(refused: Refused, redactor: SecretRedactor): Refused {
+export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor): ProviderRefusal {
   const { error, body, requestId } = refused;
   const redact = (text: string | null) => (text === null ? null : redactor.redact(text));
   return {
@@ -99,7 +99,7 @@ export type RefusalClass =
   | 'request'
   | 'server';
 
-export function classOf({ status, error }: Refused): RefusalClass {
+export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClass {
   if (status === 429 || status === 408 || status === 409 || status === 425) return 'busy';
   if (status === 401 || status === 403) return error !== null && isContentPolicy(error) ? 'request' : 'operator';
   if (status >= 500) return 'server';
@@ -131,7 +131,7 @@ function statusOf(error: ProviderError): number {
 }
 
 /** What a client is told where nothing is left to be tried. */
-export interface LastWord {
+export interface ErrorResponse {
   readonly status: number;
   /** The body; where a provider's own is handed on, its bytes as they came. */
   readonly body: string | Buffer;
@@ -142,14 +142,14 @@ export interface LastWord {
 }
 
 /** Makes of the failure of the last attempt what the client is told. */
-export function lastWordOn(failed: AttemptFailure): LastWord {
+export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
   const isHandedOn =
-    failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classOf(failed) !== 'operator';
-  return isHandedOn ? handedOn(failed) : ownWords(failureOf(failed));
+    failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
+  return isHandedOn ? forwardedErrorResponse(failed) : gatewayErrorResponse(failureOf(failed));
 }
 
 /** A failure of the gateway's own as a client is told it. */
-export function ownWords(failed: Failure): LastWord {
+export function gatewayErrorResponse(failed: Failure): ErrorResponse {
   const { retryAfterSeconds } = failed;
   return {
     status: gatewayStatus(failed.code),
@@ -166,13 +166,13 @@ export function errorInStream(failed: AttemptFailure): JsonObject {
   const isTold =
     failed.kind === 'refused' &&
     failed.error !== null &&
-    classOf(failed) !== 'operator' &&
+    classifyRefusal(failed) !== 'operator' &&
     (failed.body === null || failed.status < 500);
   return isTold ? { error: { ...errorObjectOf(failed) } } : gatewayError(failureOf(failed), 'body');
 }
 
 /** A provider's 4xx keeps its status and body; a body without an error is put into one. */
-function handedOn(refused: Refused): LastWord {
+function forwardedErrorResponse(refused: ProviderRefusal): ErrorResponse {
   const { status, error, body, retryAfterMs, shouldRetry } = refused;
   const value = body === null ? undefined : parsedJson(body);
   const isAsRead = body !== null && isObject(value) && isObject(value.error);
@@ -187,13 +187,13 @@ function handedOn(refused: Refused): LastWord {
 }
 
 /** How an attempt failed, by name, for records: the provider's own code, else the gateway's. Never a text. */
-export function errorTypeOf(failed: AttemptFailure): string {
+export function failureName(failed: AttemptFailure): string {
   if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
   const { error, status } = failed;
   return [error?.code, error?.type].find((name) => typeof name === 'string' && isErrorType(name)) ?? `http_${status}`;
 }
 
-function errorObjectOf({ status, error, body }: Refused): ErrorObject {
+function errorObjectOf({ status, error, body }: ProviderRefusal): ErrorObject {
   return {
     message: error?.message ?? textOf(body) ?? `The provider refused with status ${status}.`,
     type: error?.type ?? errorType(status),
@@ -202,11 +202,11 @@ function errorObjectOf({ status, error, body }: Refused): ErrorObject {
   };
 }
 
-const longestHandedOn = 2_000;
+const maxForwardedTextLength = 2_000;
 
 function textOf(body: Buffer | null): string | null {
   const text = body?.toString('utf8').trim() ?? '';
-  return text === '' ? null : text.slice(0, longestHandedOn);
+  return text === '' ? null : text.slice(0, maxForwardedTextLength);
 }
 
 /** What failed, in the gateway's own words. */
@@ -221,7 +221,7 @@ function failureOf(failed: AttemptFailure): Failure {
   }
 }
 
-const limitMessages: Readonly<Record<Limit, string>> = {
+const limitMessages: Readonly<Record<TimeoutName, string>> = {
   connect: 'The provider could not be reached in time.',
   headers: 'The provider did not begin to answer in time.',
   firstContent: 'The provider sent no content in time.',
@@ -246,7 +246,7 @@ function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']):
   }
 }
 
-function refusedFailure({ status, retryAfterMs }: Refused): Failure {
+function refusedFailure({ status, retryAfterMs }: ProviderRefusal): Failure {
   if (status === 401 || status === 403) {
     const told = 'The provider does not take the key that the gateway has for it. Tell the operator.';
     return failure('provider-key-refused', told);
@@ -260,10 +260,10 @@ function refusedFailure({ status, retryAfterMs }: Refused): Failure {
   return failure('provider-failed', `The provider failed with status ${status}.`, wait);
 }
 
-const longestRetryAfter = 24 * 60 * 60 * 1_000;
+const longestRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 /** How long to wait, from `retry-after-ms` before `Retry-After` (seconds or a date). @param now in ms of the epoch */
-export function retryAfterOf(headers: IncomingHttpHeaders, now: number): number | null {
+export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | null {
   const exact = headers['retry-after-ms'];
   if (typeof exact === 'string' && /^\d+(?:\.\d+)?$/.test(exact.trim())) return bounded(Number(exact));
   const header = headers['retry-after']?.trim();
@@ -275,5 +275,5 @@ export function retryAfterOf(headers: IncomingHttpHeaders, now: number): number 
 }
 
 function bounded(milliseconds: number): number {
-  return Math.min(longestRetryAfter, Math.max(0, Math.ceil(milliseconds)));
+  return Math.min(longestRetryAfterMs, Math.max(0, Math.ceil(milliseconds)));
 }

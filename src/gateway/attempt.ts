@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AttemptFailure, type Limit, refusalBytesAtMost, refusedBy } from './attempt-failure.ts';
+import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName } from './attempt-failure.ts';
 import type { Timeouts } from './configuration.ts';
 import { Deadline } from './deadline.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
@@ -7,27 +7,31 @@ import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from 
 /** What an answer's body can do to the attempt that brings it. */
 export interface AttemptControl {
   /** Content has come: from here on only silence and the total limit count. */
-  readonly content: () => void;
+  readonly markContent: () => void;
   /** All that makes an answer has come: what the provider may still add has a few seconds, from the latest call on. */
-  readonly ending: () => void;
+  readonly markEnding: () => void;
   /** The answer is complete. What the provider still sends, its end at best, has a moment to come. */
-  readonly served: () => void;
-  readonly failed: (failure: AttemptFailure) => void;
+  readonly complete: () => void;
+  readonly fail: (failure: AttemptFailure) => void;
   /** Lets nothing come; the provider's silence is then not counted. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
 /** Takes the body of a successful answer. */
-export interface Reception {
+export interface BodyConsumer {
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
   /** The attempt fails: what has arrived is to be dealt with first. */
-  readonly onBreak?: () => void;
+  readonly onAbort?: () => void;
 }
 
 /** Picks what takes the body of a successful answer. */
-export type Receive = (status: number, headers: IncomingHttpHeaders, attempt: AttemptControl) => Reception;
+export type CreateBodyConsumer = (
+  status: number,
+  headers: IncomingHttpHeaders,
+  attempt: AttemptControl,
+) => BodyConsumer;
 
 export type AttemptOutcome =
   | { readonly kind: 'served' }
@@ -41,7 +45,7 @@ export interface AttemptTimes {
 }
 
 /** A refusal while its body arrives. */
-interface RefusalParts {
+interface PartialRefusal {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly chunks: Buffer[];
@@ -50,40 +54,40 @@ interface RefusalParts {
 
 const lingerMs = 1_000;
 const endingMs = 3_000;
-const givenUp: AttemptOutcome = { kind: 'given-up' };
+const abandoned: AttemptOutcome = { kind: 'given-up' };
 
 /** One call to one target, held to its limits. It settles once; then nothing more comes of it. */
 export class Attempt implements UpstreamListener, AttemptControl {
   readonly outcome: Promise<AttemptOutcome>;
   readonly #settle: (outcome: AttemptOutcome) => void;
-  readonly #limits: Timeouts;
-  readonly #receive: Receive;
+  readonly #timeouts: Timeouts;
+  readonly #createConsumer: CreateBodyConsumer;
   #call: UpstreamCall | null = null;
-  #settled = false;
-  readonly #deadline = new Deadline(() => this.#ranOut());
+  #isSettled = false;
+  readonly #deadline = new Deadline(() => this.#onDeadline());
   /** What runs out with the deadline; null while nothing does. */
-  #limit: Limit | null = null;
+  #timeout: TimeoutName | null = null;
   /** Limits set so far. */
-  #armings = 0;
+  #timeoutsSet = 0;
   #sentAt = 0;
   #headersAt: number | null = null;
   #contentAt: number | null = null;
-  #reception: Reception | null = null;
-  #refusal: RefusalParts | null = null;
+  #consumer: BodyConsumer | null = null;
+  #refusal: PartialRefusal | null = null;
   /** What has come so far, of any kind. */
   #arrivals = 0;
-  #paused = false;
-  #ending = false;
+  #isPaused = false;
+  #isEnding = false;
   /** The caller has left: what still comes is read for its usage alone. */
-  #unread = false;
-  #ended = false;
+  #isUsageOnly = false;
+  #hasEnded = false;
 
-  constructor(limits: Timeouts, receive: Receive) {
+  constructor(limits: Timeouts, receive: CreateBodyConsumer) {
     const { promise, resolve } = Promise.withResolvers<AttemptOutcome>();
     this.outcome = promise;
     this.#settle = resolve;
-    this.#limits = limits;
-    this.#receive = receive;
+    this.#timeouts = limits;
+    this.#createConsumer = receive;
   }
 
   get times(): AttemptTimes {
@@ -93,177 +97,181 @@ export class Attempt implements UpstreamListener, AttemptControl {
   start(transport: Transport, request: UpstreamRequest): void {
     const call = transport.call(request, this);
     this.#call = call;
-    if (this.#sentAt === 0 && !this.#settled) this.#arm('connect', this.#limits.connectMs);
+    if (this.#sentAt === 0 && !this.#isSettled) this.#setTimeout('connect', this.#timeouts.connectMs);
     // It may have failed before there was anything to abort.
-    if (this.#settled) call.abort();
+    if (this.#isSettled) call.abort();
   }
 
   /** Ends it from outside: the caller left. */
-  giveUp(): void {
-    this.#end(givenUp);
+  abandon(): void {
+    this.#end(abandoned);
   }
 
   /**
    * Reads a finished answer to its end though the caller has left: its usage may still come. That has as long as any
    * ending has, counted from now whatever comes meanwhile.
    */
-  readOn(): void {
-    if (this.#settled) return;
-    this.#ending = true;
-    this.#unread = true;
-    this.#arm('idle', this.#quietMs());
-    if (this.#paused) this.#call?.resume();
-    this.#paused = false;
+  readUsageOnly(): void {
+    if (this.#isSettled) return;
+    this.#isEnding = true;
+    this.#isUsageOnly = true;
+    this.#setTimeout('idle', this.#silenceMs());
+    if (this.#isPaused) this.#call?.resume();
+    this.#isPaused = false;
   }
 
   /** Ends it from outside: the whole call's time is over. */
-  runOut(): void {
-    this.failed({ kind: 'limit', limit: 'total' });
+  expire(): void {
+    this.fail({ kind: 'limit', limit: 'total' });
   }
 
   onSent(): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     this.#sentAt = performance.now();
-    const { headersMs, firstContentMs } = this.#limits;
-    if (headersMs <= firstContentMs) this.#arm('headers', headersMs);
-    else this.#arm('firstContent', firstContentMs);
+    const { headersMs, firstContentMs } = this.#timeouts;
+    if (headersMs <= firstContentMs) this.#setTimeout('headers', headersMs);
+    else this.#setTimeout('firstContent', firstContentMs);
   }
 
   onHeaders(status: number, headers: IncomingHttpHeaders): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     this.#headersAt = performance.now();
     if (status < 200 || status >= 300) {
       this.#refusal = { status, headers, chunks: [], bytes: 0 };
-      this.#arm('idle', this.#limits.idleMs);
+      this.#setTimeout('idle', this.#timeouts.idleMs);
       return;
     }
-    const left = this.#limits.firstContentMs - (this.#headersAt - this.#sentAt);
-    this.#arm('firstContent', Math.max(1, left));
-    this.#reception = this.#receive(status, headers, this);
+    const left = this.#timeouts.firstContentMs - (this.#headersAt - this.#sentAt);
+    this.#setTimeout('firstContent', Math.max(1, left));
+    this.#consumer = this.#createConsumer(status, headers, this);
   }
 
   onData(chunk: Buffer): void {
     // undici hands over empty chunks at times.
-    if (this.#settled || chunk.length === 0) return;
+    if (this.#isSettled || chunk.length === 0) return;
     this.#arrivals += 1;
-    if (this.#contentAt !== null && !this.#ending && this.#limit !== null) this.#deadline.set(this.#limits.idleMs);
+    if (this.#contentAt !== null && !this.#isEnding && this.#timeout !== null)
+      this.#deadline.set(this.#timeouts.idleMs);
     if (this.#refusal !== null) this.#takeRefusal(this.#refusal, chunk);
-    else this.#reception?.onData(chunk);
+    else this.#consumer?.onData(chunk);
   }
 
   onEnd(): void {
-    this.#ended = true;
-    if (this.#settled) this.#disarm();
+    this.#hasEnded = true;
+    if (this.#isSettled) this.#clearTimeout();
     else if (this.#refusal !== null) this.#refuse(this.#refusal);
-    else this.#reception?.onEnd();
+    else this.#consumer?.onEnd();
   }
 
   onError(error: Error): void {
-    if (this.#settled) this.#disarm();
+    if (this.#isSettled) this.#clearTimeout();
     // A refusal whose body broke is a refusal all the same.
     else if (this.#refusal !== null) this.#refuse(this.#refusal);
-    else this.failed({ kind: 'broken', how: howBroken(error, this.#sentAt > 0) });
+    else this.fail({ kind: 'broken', how: classifyBreak(error, this.#sentAt > 0) });
   }
 
-  content(): void {
-    if (this.#contentAt !== null || this.#settled) return;
+  markContent(): void {
+    if (this.#contentAt !== null || this.#isSettled) return;
     this.#contentAt = performance.now();
-    this.#arm('idle', this.#limits.idleMs);
+    this.#setTimeout('idle', this.#timeouts.idleMs);
   }
 
-  ending(): void {
-    if (this.#settled || this.#unread) return;
-    this.#ending = true;
-    if (!this.#paused) this.#arm('idle', this.#quietMs());
+  markEnding(): void {
+    if (this.#isSettled || this.#isUsageOnly) return;
+    this.#isEnding = true;
+    if (!this.#isPaused) this.#setTimeout('idle', this.#silenceMs());
   }
 
-  served(): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    this.#disarm();
+  complete(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#clearTimeout();
     // Closing at once would cost the connection, which is free again with the end of the answer.
-    if (!this.#ended) this.#deadline.set(lingerMs);
-    if (this.#paused) this.#call?.resume();
+    if (!this.#hasEnded) this.#deadline.set(lingerMs);
+    if (this.#isPaused) this.#call?.resume();
     this.#settle({ kind: 'served' });
   }
 
-  failed(failure: AttemptFailure): void {
-    if (this.#settled) return;
-    const reception = this.#reception;
-    this.#reception = null;
-    reception?.onBreak?.();
+  fail(failure: AttemptFailure): void {
+    if (this.#isSettled) return;
+    const reception = this.#consumer;
+    this.#consumer = null;
+    reception?.onAbort?.();
     this.#end({ kind: 'failed', failure });
   }
 
   pause(): void {
-    if (this.#settled || this.#paused || this.#unread) return;
-    this.#paused = true;
-    this.#disarm();
+    if (this.#isSettled || this.#isPaused || this.#isUsageOnly) return;
+    this.#isPaused = true;
+    this.#clearTimeout();
     this.#call?.pause();
   }
 
   resume(): void {
-    if (this.#settled || !this.#paused) return;
-    this.#paused = false;
-    this.#arm('idle', this.#quietMs());
+    if (this.#isSettled || !this.#isPaused) return;
+    this.#isPaused = false;
+    this.#setTimeout('idle', this.#silenceMs());
     this.#call?.resume();
   }
 
-  #takeRefusal(refusal: RefusalParts, chunk: Buffer): void {
+  #takeRefusal(refusal: PartialRefusal, chunk: Buffer): void {
     refusal.chunks.push(chunk);
     refusal.bytes += chunk.length;
-    if (refusal.bytes > refusalBytesAtMost) this.#refuse(refusal);
+    if (refusal.bytes > maxRefusalBytes) this.#refuse(refusal);
   }
 
-  #refuse({ status, headers, chunks }: RefusalParts): void {
-    this.failed(refusedBy(status, headers, Buffer.concat(chunks)));
+  #refuse({ status, headers, chunks }: PartialRefusal): void {
+    this.fail(parseRefusal(status, headers, Buffer.concat(chunks)));
   }
 
   #end(outcome: AttemptOutcome): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    this.#disarm();
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#clearTimeout();
     // What has ended by itself takes no notice; anything else is closed at once.
     this.#call?.abort();
     this.#settle(outcome);
   }
 
-  #quietMs(): number {
-    return this.#ending ? Math.min(endingMs, this.#limits.idleMs) : this.#limits.idleMs;
+  #silenceMs(): number {
+    return this.#isEnding ? Math.min(endingMs, this.#timeouts.idleMs) : this.#timeouts.idleMs;
   }
 
-  #arm(limit: Limit, milliseconds: number): void {
-    this.#limit = limit;
-    this.#armings += 1;
+  #setTimeout(limit: TimeoutName, milliseconds: number): void {
+    this.#timeout = limit;
+    this.#timeoutsSet += 1;
     this.#deadline.set(milliseconds);
   }
 
   /** After a long turn timers come before what has arrived meanwhile: that is looked at first. */
-  #ranOut(): void {
-    if (this.#settled) {
+  #onDeadline(): void {
+    if (this.#isSettled) {
       this.#call?.abort();
       return;
     }
-    const [limit, armings, arrivals] = [this.#limit, this.#armings, this.#arrivals];
+    const [limit, armings, arrivals] = [this.#timeout, this.#timeoutsSet, this.#arrivals];
     setImmediate(() => {
-      const isQuiet = limit !== 'idle' || this.#ending || this.#arrivals === arrivals;
-      if (limit === null || this.#limit !== limit || this.#armings !== armings || !isQuiet) return;
-      if (this.#settled || this.#paused) return;
+      const isQuiet = limit !== 'idle' || this.#isEnding || this.#arrivals === arrivals;
+      if (limit === null || this.#timeout !== limit || this.#timeoutsSet !== armings || !isQuiet) return;
+      if (this.#isSettled || this.#isPaused) return;
       if (this.#refusal !== null) this.#refuse(this.#refusal);
-      else if (this.#unread) this.giveUp();
-      else this.failed({ kind: 'limit', limit });
+      else if (this.#isUsageOnly) this.abandon();
+      else this.fail({ kind: 'limit', limit });
     });
   }
 
-  #disarm(): void {
-    this.#limit = null;
+  #clearTimeout(): void {
+    this.#timeout = null;
     this.#deadline.clear();
   }
 }
 
 const connecting = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-function howBroken(error: Error & { readonly code?: unknown }, sent: boolean): 'unreachable' | 'reset' | 'malformed' {
+function classifyBreak(
+  error: Error & { readonly code?: unknown },
+  sent: boolean,
+): 'unreachable' | 'reset' | 'malformed' {
   const code = String(error.code ?? '');
   if (!sent || connecting.has(code) || code === 'UND_ERR_CONNECT_TIMEOUT') return 'unreachable';
   return code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' ? 'malformed' : 'reset';

@@ -1,8 +1,8 @@
 import { backOffMs } from '#src/back-off.ts';
-import { type AttemptFailure, classOf } from './attempt-failure.ts';
+import { type AttemptFailure, classifyRefusal } from './attempt-failure.ts';
 
 /** Where a call stands when an attempt has failed before any content of it left. */
-export interface Standing {
+export interface RetryState {
   /** Tries on this target so far, the failed one included. */
   readonly triesHere: number;
   /** Further tries on a target that are allowed. */
@@ -25,7 +25,7 @@ const giveUp: NextStep = { kind: 'give-up' };
 const other: NextStep = { kind: 'other' };
 
 /** Where the target does not say how long to wait. */
-const retryLimits = { firstMs: 200, longestMs: 4_000 };
+const backOffLimits = { firstMs: 200, longestMs: 4_000 };
 /** A longer wait, in ms, is left to the client: the answer says how long it is. */
 export const maxRetryAfterMs = 15_000;
 
@@ -33,12 +33,12 @@ export const maxRetryAfterMs = 15_000;
  * Decides what follows a failed attempt.
  * @param random from 0 to 1, for jitter: callers that failed together must not come back together
  */
-export function nextStep(failure: AttemptFailure, standing: Standing, random: number): NextStep {
+export function nextStep(failure: AttemptFailure, standing: RetryState, random: number): NextStep {
   const elsewhere = standing.hasOther ? other : giveUp;
   if (failure.kind === 'limit') return failure.limit === 'total' ? giveUp : elsewhere;
   if (failure.kind === 'broken')
-    return failure.how === 'too-large' ? elsewhere : againOr(elsewhere, null, standing, random);
-  switch (classOf(failure)) {
+    return failure.how === 'too-large' ? elsewhere : retryOr(elsewhere, null, standing, random);
+  switch (classifyRefusal(failure)) {
     case 'request':
       return giveUp;
     case 'operator':
@@ -47,15 +47,15 @@ export function nextStep(failure: AttemptFailure, standing: Standing, random: nu
     case 'busy':
     case 'server':
       if (failure.shouldRetry === 'false') return elsewhere;
-      return againOr(elsewhere, failure.retryAfterMs, standing, random);
+      return retryOr(elsewhere, failure.retryAfterMs, standing, random);
   }
 }
 
-function againOr(elsewhere: NextStep, retryAfterMs: number | null, standing: Standing, random: number): NextStep {
+function retryOr(elsewhere: NextStep, retryAfterMs: number | null, standing: RetryState, random: number): NextStep {
   const { triesHere, retries, retryAfterMaxMs, hasOther, remainingMs } = standing;
   if (triesHere > retries) return elsewhere;
   if (retryAfterMs === null) {
-    const afterMs = backOffMs(triesHere, retryLimits, random);
+    const afterMs = backOffMs(triesHere, backOffLimits, random);
     return afterMs < remainingMs ? { kind: 'again', afterMs } : elsewhere;
   }
   if (hasOther && retryAfterMs > retryAfterMaxMs) return other;
@@ -72,7 +72,7 @@ export function countsAgainst(failure: AttemptFailure): boolean {
     case 'broken':
       return failure.how !== 'too-large';
     case 'refused': {
-      const refusal = classOf(failure);
+      const refusal = classifyRefusal(failure);
       return refusal === 'server' || refusal === 'operator';
     }
   }

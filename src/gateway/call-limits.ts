@@ -1,12 +1,12 @@
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import { defaultLimitFactor, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from '#http/limit-levels.ts';
-import { RateLimit, type RateLimited } from '#http/rate-limit.ts';
+import { RateLimit, type RateLimitResult } from '#http/rate-limit.ts';
 
-const unlimited: RateLimited = { fields: [], refusal: null };
+const unlimited: RateLimitResult = { headers: [], refusal: null };
 
 /** The configuration's limits of a project; undefined for none. */
-export interface CallLimitsConfiguration {
+export interface CallLimitsOptions {
   readonly requestsPerMinute?: number | undefined;
   readonly callsAtOnce?: number | undefined;
   /** How many times a project's limits an organization has. Default 10. */
@@ -26,12 +26,12 @@ export class CallLimits {
   #maxConcurrentCalls: number | null = null;
   #factors: LimitFactors = { organization: defaultLimitFactor, partner: defaultLimitFactor };
 
-  constructor(configuration: CallLimitsConfiguration) {
+  constructor(configuration: CallLimitsOptions) {
     this.configure(configuration);
   }
 
   /** Other limits from now on; the running minute and the running calls stay counted. */
-  configure(configuration: CallLimitsConfiguration): void {
+  configure(configuration: CallLimitsOptions): void {
     const { requestsPerMinute, callsAtOnce, organizationFactor, partnerFactor } = configuration;
     this.#factors = {
       organization: organizationFactor ?? defaultLimitFactor,
@@ -44,20 +44,20 @@ export class CallLimits {
   }
 
   /** Lets a call in or refuses it. For each call that is let in, `leave` must be called once when it ends. */
-  async enter(caller: Caller): Promise<RateLimited> {
+  async acquire(caller: Caller): Promise<RateLimitResult> {
     const levels = limitLevelsOf(caller);
     const refusal = this.#tooManyCalls(levels);
-    if (refusal !== null) return { fields: [], refusal };
+    if (refusal !== null) return { headers: [], refusal };
     // Calls are counted without a limit too: a limit may be set while they run.
     for (const level of levels) this.#add(level, 1);
     if (this.#rate === null) return unlimited;
     const limited = await this.#rate.take(caller);
-    if (limited.refusal !== null) this.leave(caller);
+    if (limited.refusal !== null) this.release(caller);
     return limited;
   }
 
   /** A call that was let in has ended. */
-  leave(caller: Caller): void {
+  release(caller: Caller): void {
     for (const level of limitLevelsOf(caller)) this.#add(level, -1);
   }
 

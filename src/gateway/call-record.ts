@@ -44,7 +44,7 @@ export interface Usage {
 }
 
 /** Hands records out many at a time, off the requests' path, so that no call is slowed for them. */
-export class UsageOutlet implements Usage {
+export class UsageBuffer implements Usage {
   readonly #records: Batches<CallRecord>;
   #dropped = 0;
 
@@ -67,5 +67,5 @@ export class UsageOutlet implements Usage {
   record = (record: CallRecord): void => this.#records.add(record);
 
   /** Hands out what waits. */
-  readonly handOut = (): void => this.#records.drain();
+  readonly flush = (): void => this.#records.drain();
 }

@@ -5,10 +5,10 @@ import {
   type ModelConfiguration,
   type Price,
   type ReasoningHint,
-  type Speaker,
   type Timeouts,
   type TimeoutsConfiguration,
   type VoiceConfiguration,
+  type VoiceTarget,
 } from './configuration.ts';
 
 /** A model of a provider: where a call can go. */
@@ -34,7 +34,7 @@ export interface WeightedTarget extends Target {
 }
 
 /** How a call is served: the catalogue's entry, or what a voice brings by itself. */
-export interface Route {
+export interface ModelRoute {
   /** The catalogue tag; the voice's name where a voice chose the model. */
   readonly name: string;
   readonly targets: ReadonlyArray<WeightedTarget>;
@@ -59,27 +59,27 @@ export type CatalogueRefusal =
 
 interface Voice {
   /** In the order in which they are asked. */
-  readonly speakers: ReadonlyArray<Speaker>;
+  readonly targets: ReadonlyArray<VoiceTarget>;
   /** With the voice's own models. */
-  readonly route: Route;
+  readonly route: ModelRoute;
 }
 
 /** What a configuration offers. Immutable: a new configuration makes a new one. */
 export class Catalogue {
   readonly #configuration: GatewayConfiguration;
-  readonly #routes: ReadonlyMap<string, Route>;
+  readonly #routes: ReadonlyMap<string, ModelRoute>;
   readonly #voices: ReadonlyMap<string, Voice>;
 
   constructor(configuration: GatewayConfiguration) {
     this.#configuration = configuration;
     this.#routes = new Map(
-      Object.entries(configuration.models).map(([name, model]) => [name, routeOf(name, model, configuration)]),
+      Object.entries(configuration.models).map(([name, model]) => [name, createModelRoute(name, model, configuration)]),
     );
-    this.#voices = voicesOf(configuration);
+    this.#voices = indexVoices(configuration);
   }
 
   /** Every tag with the providers that serve it, in the configuration's order. */
-  models(): ReadonlyArray<Route> {
+  models(): ReadonlyArray<ModelRoute> {
     return [...this.#routes.values()];
   }
 
@@ -96,13 +96,13 @@ export class Catalogue {
   }
 
   /** @param model a catalogue tag, or `auto`, which picks by the hint */
-  chat(model: string, hint: ReasoningHint): E.Either<CatalogueRefusal, Route> {
+  chat(model: string, hint: ReasoningHint): E.Either<CatalogueRefusal, ModelRoute> {
     const { chat } = this.#configuration.auto;
     return this.#route(model === 'auto' ? (chat[hint] ?? chat.balanced) : model, model);
   }
 
   /** @param model a catalogue tag, or `auto` */
-  transcription(model: string): E.Either<CatalogueRefusal, Route> {
+  transcription(model: string): E.Either<CatalogueRefusal, ModelRoute> {
     return this.#route(model === 'auto' ? this.#configuration.auto.transcription : model, model);
   }
 
@@ -110,14 +110,14 @@ export class Catalogue {
    * @param model a catalogue tag; null or `auto` for the voice's own
    * @param voice an entry's name or its id
    */
-  speech(model: string | null, voice: string): E.Either<CatalogueRefusal, Route> {
+  speech(model: string | null, voice: string): E.Either<CatalogueRefusal, ModelRoute> {
     const found = this.#voices.get(voice);
     if (model === null || model === 'auto') {
       return found === undefined ? E.left(this.#unknown(voice)) : E.right(found.route);
     }
     const route = this.#routes.get(model);
     if (route === undefined) return E.left({ kind: 'unknown-model', model });
-    const speaking = spokenBy(route, (target) => this.#voiceOn(target, found, voice));
+    const speaking = withVoices(route, (target) => this.#voiceOn(target, found, voice));
     if (speaking.targets.length > 0 || speaking.fallbacks.length > 0) return E.right(speaking);
     return E.left(found === undefined ? this.#unknown(voice) : { kind: 'cannot-speak', model, voice });
   }
@@ -129,13 +129,13 @@ export class Catalogue {
   /** What a target calls a voice; null where it has none of it. */
   #voiceOn({ provider, model }: Target, found: Voice | undefined, asked: string): string | null {
     if (found !== undefined) {
-      const there = found.speakers.filter((speaker) => speaker.provider === provider);
+      const there = found.targets.filter((speaker) => speaker.provider === provider);
       return (there.find((speaker) => speaker.model === model) ?? there[0])?.voice ?? null;
     }
     return this.#configuration.providers[provider]?.anyVoice ? asked : null;
   }
 
-  #route(name: string | undefined, asked: string): E.Either<CatalogueRefusal, Route> {
+  #route(name: string | undefined, asked: string): E.Either<CatalogueRefusal, ModelRoute> {
     const route = name === undefined ? undefined : this.#routes.get(name);
     return route === undefined ? E.left({ kind: 'unknown-model', model: asked }) : E.right(route);
   }
@@ -145,19 +145,19 @@ export class Catalogue {
  * The targets of a route in the order in which they are tried: one by weight, the others by weight, the fallbacks.
  * @param random from 0 to 1, 1 excluded
  */
-export function inOrder(route: Route, random: () => number): ReadonlyArray<Target> {
+export function orderTargets(route: ModelRoute, random: () => number): ReadonlyArray<Target> {
   if (route.targets.length === 1) return [...route.targets, ...route.fallbacks];
   const left = [...route.targets];
   const ordered: Target[] = [];
   while (left.length > 0) {
-    const index = drawn(left, random());
+    const index = pickByWeight(left, random());
     ordered.push(...left.splice(index, 1));
   }
   return [...ordered, ...route.fallbacks];
 }
 
 /** Those without weight come only when no other is left. */
-function drawn(targets: ReadonlyArray<WeightedTarget>, random: number): number {
+function pickByWeight(targets: ReadonlyArray<WeightedTarget>, random: number): number {
   let point = random * targets.reduce((sum, { weight }) => sum + weight, 0);
   const index = targets.findIndex(({ weight }) => {
     point -= weight;
@@ -166,8 +166,8 @@ function drawn(targets: ReadonlyArray<WeightedTarget>, random: number): number {
   return Math.max(0, index);
 }
 
-function routeOf(name: string, model: ModelConfiguration, configuration: GatewayConfiguration): Route {
-  const target = (place: Place, prefill: boolean) => targetOf(place, model, configuration, prefill);
+function createModelRoute(name: string, model: ModelConfiguration, configuration: GatewayConfiguration): ModelRoute {
+  const target = (place: TargetReference, prefill: boolean) => createTarget(place, model, configuration, prefill);
   const targets = model.targets.map((each) => ({ ...target(each, false), weight: each.weight }));
   return {
     name,
@@ -181,9 +181,9 @@ function routeOf(name: string, model: ModelConfiguration, configuration: Gateway
   };
 }
 
-function routeOfVoice(name: string, voice: VoiceConfiguration, configuration: GatewayConfiguration): Route {
-  const target = (speaker: Speaker) => ({
-    ...targetOf(speaker, voice, configuration, false),
+function createVoiceRoute(name: string, voice: VoiceConfiguration, configuration: GatewayConfiguration): ModelRoute {
+  const target = (speaker: VoiceTarget) => ({
+    ...createTarget(speaker, voice, configuration, false),
     voice: speaker.voice,
   });
   const first = target(voice);
@@ -200,14 +200,14 @@ function routeOfVoice(name: string, voice: VoiceConfiguration, configuration: Ga
 }
 
 /** Where a call can go, as an entry of the configuration names it. */
-interface Place {
+interface TargetReference {
   readonly provider: string;
   readonly model: string;
   readonly price?: Price | undefined;
 }
 
-function targetOf(
-  { provider, model, price }: Place,
+function createTarget(
+  { provider, model, price }: TargetReference,
   entry: Pick<ModelConfiguration, 'timeouts' | 'price'>,
   configuration: GatewayConfiguration,
   prefill: boolean,
@@ -228,7 +228,7 @@ function given(timeouts: Partial<TimeoutsConfiguration>): Partial<Timeouts> {
   return Object.fromEntries(Object.entries(timeouts).filter(([, value]) => value !== undefined));
 }
 
-function spokenBy(route: Route, voiceOn: (target: Target) => string | null): Route {
+function withVoices(route: ModelRoute, voiceOn: (target: Target) => string | null): ModelRoute {
   const speaking = <Kind extends Target>(targets: ReadonlyArray<Kind>): ReadonlyArray<Kind> =>
     targets.flatMap((target) => {
       const voice = voiceOn(target);
@@ -238,11 +238,11 @@ function spokenBy(route: Route, voiceOn: (target: Target) => string | null): Rou
 }
 
 /** Voices by name and by id; a name goes before another entry's id. */
-function voicesOf(configuration: GatewayConfiguration): ReadonlyMap<string, Voice> {
+function indexVoices(configuration: GatewayConfiguration): ReadonlyMap<string, Voice> {
   const all = Object.entries(configuration.voices).map(([name, voice]) => ({
     name,
     id: voice.id ?? name,
-    voice: { speakers: [voice, ...voice.fallbacks], route: routeOfVoice(name, voice, configuration) },
+    voice: { targets: [voice, ...voice.fallbacks], route: createVoiceRoute(name, voice, configuration) },
   }));
   return new Map([
     ...all.map(({ id, voice }) => [id, voice] as const),

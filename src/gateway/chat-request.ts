@@ -5,7 +5,7 @@ import { invalidInput } from '#operations/input-errors.ts';
 import type { Json } from '#src/json.ts';
 import type { JsonListener } from '#src/json-scanner.ts';
 import { type ReasoningHint, reasoningHints } from './configuration.ts';
-import { faultOf, flagFaults, textFaults } from './faults.ts';
+import { checkFlag, checkText, inputError } from './faults.ts';
 import {
   briefMember,
   briefValue,
@@ -80,9 +80,9 @@ export async function readChatRequest(bytes: Buffer, maxValues: number): Promise
   const [model, stream, reasoning, choices] = [said('model'), said('stream'), said('reasoning'), said('n')];
   const faults = [
     ...spellingFaults(request.right.members.otherSpellings, ['model']),
-    ...textFaults('/model', model),
+    ...checkText('/model', model),
     ...messagesFaults(bytes, listener),
-    ...flagFaults('/stream', stream),
+    ...checkFlag('/stream', stream),
     ...hintFaults(model, reasoning),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
@@ -138,12 +138,12 @@ function messagesFaults(bytes: Buffer, { members, messages }: ChatListener): Rea
   const member = lastMember(members, 'messages');
   if (member === undefined) return [{ pointer, message: 'is required' }];
   const value = briefValue(bytes, member);
-  return Array.isArray(value) ? messages.faults : [faultOf(pointer, 'must be an array', value as Json)];
+  return Array.isArray(value) ? messages.faults : [inputError(pointer, 'must be an array', value as Json)];
 }
 
 function hintFaults(model: Json | undefined, reasoning: Json | undefined): ReadonlyArray<InputError> {
   if (model !== 'auto' || reasoning === undefined || reasoning === null) return [];
   if (reasoningHints.some((hint) => hint === reasoning)) return [];
   const known = reasoningHints.map((hint) => `"${hint}"`).join(', ');
-  return [faultOf('/reasoning', `must be one of ${known}`, reasoning)];
+  return [inputError('/reasoning', `must be one of ${known}`, reasoning)];
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { writeAnswer } from '#http/answer.ts';
-import type { LastWord } from './attempt-failure.ts';
+import type { ErrorResponse } from './attempt-failure.ts';
 
 /** Headers of every answer of the gateway, names and values in turn. */
 const always = ['Cache-Control', 'no-store'];
@@ -10,7 +10,7 @@ const always = ['Cache-Control', 'no-store'];
 const takingMilliseconds = 60_000;
 
 /** The caller's side of a call: what is written to it, and whether it is still there. */
-export class Client {
+export class ClientResponse {
   readonly #ctx: Context;
   readonly #res: ServerResponse;
   readonly #fields: ReadonlyArray<string>;
@@ -30,29 +30,29 @@ export class Client {
   }
 
   /** Whether it left before its answer was complete. */
-  get gone(): boolean {
+  get isDisconnected(): boolean {
     return this.#gone;
   }
 
   /** Whether an answer has begun. */
-  get begun(): boolean {
+  get hasBegun(): boolean {
     return this.#res.headersSent;
   }
 
   /** Calls back once, when the client leaves before its answer is complete; at once when it has left. */
-  set onGone(listener: (() => void) | null) {
+  set onDisconnect(listener: (() => void) | null) {
     this.#onGone = listener;
     if (this.#gone) listener?.();
   }
 
   /** Writes a whole answer. @param fields names and values in turn */
-  whole(status: number, fields: ReadonlyArray<string>, body: string | Buffer): void {
+  send(status: number, fields: ReadonlyArray<string>, body: string | Buffer): void {
     writeAnswer(this.#ctx, status, [...always, ...this.#fields, ...fields], body);
-    this.#limitTaking();
+    this.#setWriteTimeout();
   }
 
   /** Writes why there is no answer. */
-  refuse(word: LastWord, fields: ReadonlyArray<string> = []): void {
+  refuse(word: ErrorResponse, fields: ReadonlyArray<string> = []): void {
     const { status, body, contentType, retryAfterMs, shouldRetry } = word;
     const all = ['Content-Type', contentType, ...fields];
     if (retryAfterMs !== null) {
@@ -60,11 +60,11 @@ export class Client {
       all.push('Retry-After-Ms', String(retryAfterMs));
     }
     if (shouldRetry !== null) all.push('X-Should-Retry', shouldRetry);
-    this.whole(status, all, body);
+    this.send(status, all, body);
   }
 
   /** Begins an answer that comes in pieces. */
-  begin(status: number, fields: ReadonlyArray<string>): void {
+  start(status: number, fields: ReadonlyArray<string>): void {
     if (this.#gone) return;
     const { requestId } = this.#ctx.state as { readonly requestId: string };
     const headers = [
@@ -94,15 +94,15 @@ export class Client {
   end(): void {
     if (this.#gone) return;
     this.#res.end();
-    this.#limitTaking();
+    this.#setWriteTimeout();
   }
 
   /** Ends it so that the client cannot take what it has for everything. */
-  cut(): void {
+  destroy(): void {
     this.#res.destroy();
   }
 
-  #limitTaking(): void {
+  #setWriteTimeout(): void {
     // Most answers are out at once: the server then has its own limit for what comes next.
     if (!this.#res.writableFinished) this.#ctx.req.socket.setTimeout(takingMilliseconds);
   }

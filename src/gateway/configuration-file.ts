@@ -8,9 +8,9 @@ import { decodeConfiguration, type GatewayConfiguration } from './configuration.
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** How often the file is looked at. Asked for rather than told: that works with links, mounts and editors alike. */
-const lookMilliseconds = 1_000;
+const pollMs = 1_000;
 /** Mistakes told in one line at most. */
-const mistakesTold = 5;
+const maxListedIssues = 5;
 
 /** The gateway's configuration in a file that may change while it runs. */
 export class ConfigurationFile {
@@ -39,7 +39,7 @@ export class ConfigurationFile {
   /** From now on tells every change that is valid. One that is not is logged, and what was there goes on. */
   watch(onChange: (configuration: GatewayConfiguration) => void): void {
     this.#onChange = onChange;
-    watchFile(this.#path, { interval: lookMilliseconds, persistent: false }, this.#looked);
+    watchFile(this.#path, { interval: pollMs, persistent: false }, this.#looked);
   }
 
   /** Reads it now, whether or not it has changed. Resolves when that is done; never rejects. */
@@ -90,9 +90,9 @@ export class ConfigurationFile {
     const decoded = decodeConfiguration(value, this.#environment);
     if (E.isRight(decoded)) return E.right({ text, configuration: decoded.right });
     const told = decoded.left
-      .slice(0, mistakesTold)
+      .slice(0, maxListedIssues)
       .map(({ pointer, message }) => `${pointer || 'the file'} ${message}`);
-    const more = decoded.left.length > mistakesTold ? [`${decoded.left.length - mistakesTold} more`] : [];
+    const more = decoded.left.length > maxListedIssues ? [`${decoded.left.length - maxListedIssues} more`] : [];
     return E.left([...told, ...more].join('; '));
   }
 }

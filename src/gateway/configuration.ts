@@ -6,13 +6,13 @@ import { defaultLimitFactor } from '#http/limit-levels.ts';
 import { inputErrors } from '#operations/input-errors.ts';
 import { pointerTo } from '#src/json-pointer.ts';
 import { maxRetryAfterMs } from './attempts.ts';
-import { segmentFault } from './path-segment.ts';
-import { named, type SettingsOf, settings } from './settings.ts';
+import { checkPathSegment } from './path-segment.ts';
+import { recordOf, type StrictObjectOf, strictObject } from './settings.ts';
 
 const milliseconds = integer(1, 24 * 60 * 60 * 1_000);
 
 /** A limit that is left out is the provider's, then `defaultTimeouts`'. */
-const Timeouts = settings({
+const Timeouts = strictObject({
   connectMs: optional(milliseconds),
   headersMs: optional(milliseconds),
   firstContentMs: optional(milliseconds),
@@ -45,38 +45,38 @@ export const defaultTimeouts: Timeouts = {
 export const providerKinds = ['openai-compatible', 'elevenlabs', 'sandbox'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-const Provider = settings({
+const Provider = strictObject({
   kind: oneOf(...providerKinds),
-  baseUrl: optional(checked(text({ min: 1, max: 2_000 }), baseUrlFault)),
+  baseUrl: optional(checked(text({ min: 1, max: 2_000 }), checkBaseUrl)),
   apiKeyEnv: optional(checked(text(), (name) => (/^[A-Za-z_]\w*$/.test(name) ? null : 'must name a variable'))),
   /** The header that carries the key as it is; by default `authorization`, as a bearer token. */
-  apiKeyHeader: optional(checked(text(), headerFault)),
+  apiKeyHeader: optional(checked(text(), checkHeaderName)),
   /** Sent with every call. No place for secrets: `apiKeyEnv` is. */
-  headers: withDefaultSettings(named(checked(text({ max: 2_000 }), headerValueFault))),
+  headers: withDefaultSettings(recordOf(checked(text({ max: 2_000 }), checkHeaderValue))),
   anyVoice: withDefault(flag, false),
   timeouts: withDefaultSettings(Timeouts),
 });
 
-const modelName = checked(text({ min: 1, max: 500 }), visibleFault);
+const modelName = checked(text({ min: 1, max: 500 }), checkVisibleAscii);
 
 const upToAMillion = number('must be a number from 0 to 1000000', 0, 1_000_000);
 
 /** What a provider bills by, in a currency of the operator's own. What is left out is not billed. */
-const Price = settings({
+const Price = strictObject({
   inputPerMillion: withDefault(upToAMillion, 0),
   outputPerMillion: withDefault(upToAMillion, 0),
   perMillionCharacters: optional(upToAMillion),
   perMinute: optional(upToAMillion),
 });
 
-const Target = settings({
+const Target = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
   weight: withDefault(upToAMillion, 1),
   price: optional(Price),
 });
 
-const Fallback = settings({
+const Fallback = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
   prefill: withDefault(flag, false),
@@ -87,7 +87,7 @@ const retries = withDefault(integer(0, 10), 2);
 /** How long a wait a target may ask for, in ms, before another one is asked instead. */
 const retryAfterMax = withDefault(integer(0, maxRetryAfterMs), 2_000);
 
-const Model = settings({
+const Model = strictObject({
   targets: list(Target, 1),
   fallbacks: withDefaultSettings(list(Fallback, 0), []),
   retries,
@@ -102,9 +102,9 @@ const Model = settings({
 export const reasoningHints = ['fast', 'balanced', 'smart', 'turbo'] as const;
 export type ReasoningHint = (typeof reasoningHints)[number];
 
-const Auto = settings({
+const Auto = strictObject({
   chat: withDefaultSettings(
-    settings({
+    strictObject({
       fast: optional(text({ min: 1 })),
       balanced: optional(text({ min: 1 })),
       smart: optional(text({ min: 1 })),
@@ -115,34 +115,34 @@ const Auto = settings({
 });
 
 /** Who speaks: a provider's voice, with a model that has it. */
-const speaker = {
+const voiceTarget = {
   provider: text({ min: 1 }),
   voice: text({ min: 1, max: 200 }),
   model: modelName,
 };
 
-const Voice = settings({
+const Voice = strictObject({
   id: optional(text({ min: 1, max: 200 })),
-  ...speaker,
-  fallbacks: withDefaultSettings(list(settings({ ...speaker, price: optional(Price) }), 0), []),
+  ...voiceTarget,
+  fallbacks: withDefaultSettings(list(strictObject({ ...voiceTarget, price: optional(Price) }), 0), []),
   retries,
   retryAfterMaxMs: retryAfterMax,
   timeouts: withDefaultSettings(Timeouts),
   price: optional(Price),
 });
 
-const Limits = settings({
+const Limits = strictObject({
   requestsPerMinute: optional(integer(1, 1_000_000_000)),
   callsAtOnce: optional(integer(1, 1_000_000)),
   organizationFactor: withDefault(integer(1, 1_000_000), defaultLimitFactor),
   partnerFactor: withDefault(integer(1, 1_000_000), defaultLimitFactor),
 });
 
-const Configuration = settings({
-  providers: withDefaultSettings(named(Provider)),
-  models: withDefaultSettings(named(Model)),
+const Configuration = strictObject({
+  providers: withDefaultSettings(recordOf(Provider)),
+  models: withDefaultSettings(recordOf(Model)),
   auto: withDefaultSettings(Auto),
-  voices: withDefaultSettings(named(Voice)),
+  voices: withDefaultSettings(recordOf(Voice)),
   limits: withDefaultSettings(Limits),
 });
 
@@ -150,9 +150,9 @@ export type GatewayConfiguration = t.TypeOf<typeof Configuration>;
 export type ProviderConfiguration = t.TypeOf<typeof Provider>;
 export type ModelConfiguration = t.TypeOf<typeof Model>;
 export type Price = t.TypeOf<typeof Price>;
-export type Speaker = Pick<VoiceConfiguration, keyof typeof speaker | 'price'>;
+export type VoiceTarget = Pick<VoiceConfiguration, keyof typeof voiceTarget | 'price'>;
 export type VoiceConfiguration = t.TypeOf<typeof Voice>;
-export type TimeoutsConfiguration = SettingsOf<{ [Name in keyof Timeouts]: t.Type<number | undefined> }>;
+export type TimeoutsConfiguration = StrictObjectOf<{ [Name in keyof Timeouts]: t.Type<number | undefined> }>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -167,12 +167,12 @@ export function decodeConfiguration(
 ): E.Either<ReadonlyArray<InputError>, GatewayConfiguration> {
   const decoded = Configuration.decode(value);
   if (E.isLeft(decoded)) return E.left(inputErrors(decoded.left));
-  const mistakes = mistakesIn(decoded.right, environment);
+  const mistakes = findReferenceIssues(decoded.right, environment);
   return mistakes.length > 0 ? E.left(mistakes) : decoded;
 }
 
 /** What is wrong between the parts: names that name nothing, variables that are not set. */
-function mistakesIn(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
+function findReferenceIssues(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
   const { providers, models, auto, voices } = configuration;
   const found: InputError[] = [];
   const mistake = (path: ReadonlyArray<string | number>, message: string) =>
@@ -186,7 +186,7 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
   };
 
   for (const [name, provider] of Object.entries(providers)) {
-    for (const [path, message] of providerMistakes(provider, environment))
+    for (const [path, message] of findProviderIssues(provider, environment))
       mistake(['providers', name, ...path], message);
   }
   for (const [name, { targets, fallbacks }] of Object.entries(models)) {
@@ -206,7 +206,7 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
     const places = fallbacks.map((fallback, index) => [['voices', name, 'fallbacks', index], fallback] as const);
     for (const [path, speaker] of [[['voices', name], voice] as const, ...places]) {
       mustHaveProvider(path, speaker.provider);
-      const fault = voiceFault(speaker, providers[speaker.provider]);
+      const fault = checkVoice(speaker, providers[speaker.provider]);
       if (fault !== null) mistake([...path, 'voice'], fault);
     }
     const other = id === undefined ? undefined : holders.get(id);
@@ -217,22 +217,22 @@ function mistakesIn(configuration: GatewayConfiguration, environment: Environmen
 }
 
 /** ElevenLabs has the voice in the path of the request. */
-function voiceFault({ voice }: Speaker, provider: ProviderConfiguration | undefined): string | null {
-  return provider?.kind === 'elevenlabs' ? segmentFault(voice) : null;
+function checkVoice({ voice }: VoiceTarget, provider: ProviderConfiguration | undefined): string | null {
+  return provider?.kind === 'elevenlabs' ? checkPathSegment(voice) : null;
 }
 
-type Mistake = readonly [path: ReadonlyArray<string>, message: string];
+type Issue = readonly [path: ReadonlyArray<string>, message: string];
 
-function providerMistakes(provider: ProviderConfiguration, environment: Environment): ReadonlyArray<Mistake> {
+function findProviderIssues(provider: ProviderConfiguration, environment: Environment): ReadonlyArray<Issue> {
   const { kind, apiKeyEnv, headers } = provider;
-  const found: Mistake[] = [];
+  const found: Issue[] = [];
   if (apiKeyEnv !== undefined && !environment[apiKeyEnv])
     found.push([['apiKeyEnv'], `names ${apiKeyEnv}, which is not set in the environment`]);
-  else if (apiKeyEnv !== undefined && headerValueFault(environment[apiKeyEnv] ?? '') !== null)
+  else if (apiKeyEnv !== undefined && checkHeaderValue(environment[apiKeyEnv] ?? '') !== null)
     found.push([['apiKeyEnv'], `names ${apiKeyEnv}, whose value cannot stand in a header`]);
   for (const header of Object.keys(headers)) {
     const isKeys = header.toLowerCase() === 'authorization';
-    const fault = isKeys ? 'is no place for secrets: use apiKeyEnv' : headerFault(header);
+    const fault = isKeys ? 'is no place for secrets: use apiKeyEnv' : checkHeaderName(header);
     if (fault !== null) found.push([['headers', header], fault]);
   }
   if (kind === 'sandbox') {
@@ -309,7 +309,7 @@ function checked(codec: t.Type<string>, faultOf: (value: string) => string | nul
   );
 }
 
-function baseUrlFault(value: string): string | null {
+function checkBaseUrl(value: string): string | null {
   const url = URL.parse(value);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return 'must be an http or https URL';
   if (url.username !== '' || url.password !== '') return 'must hold no user or password: use apiKeyEnv';
@@ -324,15 +324,15 @@ const ownHeaders = new Set(
   ).split(' '),
 );
 
-function headerFault(value: string): string | null {
+function checkHeaderName(value: string): string | null {
   if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(value)) return 'must be the name of a header';
   return ownHeaders.has(value.toLowerCase()) ? 'is written by the gateway itself' : null;
 }
 
-function headerValueFault(value: string): string | null {
+function checkHeaderValue(value: string): string | null {
   return /^[\x20-\x7e]*$/.test(value) ? null : 'must be visible ASCII';
 }
 
-function visibleFault(value: string): string | null {
+function checkVisibleAscii(value: string): string | null {
   return /^[\x21-\x7e]+$/.test(value) ? null : 'must be visible ASCII characters, without blanks';
 }

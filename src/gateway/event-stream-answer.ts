@@ -1,26 +1,26 @@
-import { type AnswerHead, type Answering, answerFields } from './answering.ts';
-import type { AttemptControl, Reception } from './attempt.ts';
-import { type AttemptFailure, errorInStream, malformed, refusedInside } from './attempt-failure.ts';
+import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './answering.ts';
+import type { AttemptControl, BodyConsumer } from './attempt.ts';
+import { type AttemptFailure, errorInStream, malformed, refusalInBody } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens } from './chat-event.ts';
-import type { Client } from './client.ts';
+import type { ClientResponse } from './client.ts';
 import { isPlain } from './content-encoding.ts';
 import { isObject, parsedJson } from './json-value.ts';
 import { type SseBatch, SseSplitter } from './sse-splitter.ts';
-import type { Meaning, StreamMeaning } from './stream-meaning.ts';
+import type { EventClassification, StreamInterpreter } from './stream-meaning.ts';
 
-export interface EventStreamOptions {
-  readonly client: Client;
+export interface EventStreamResponseOptions {
+  readonly response: ClientResponse;
   /** Makes what understands the events of an attempt. */
-  readonly meaning: () => StreamMeaning;
+  readonly createInterpreter: () => StreamInterpreter;
   /** The answer is held until it is complete. */
-  readonly whole: boolean;
+  readonly isHeldWhole: boolean;
   /** Another target may go on from the text so far. */
-  readonly continues: boolean;
+  readonly canContinue: boolean;
 }
 
 /** What is held before it may go out, at most: before the first content, and of an answer that is held whole. */
-const heldBytesAtMost = 1024 * 1024;
-const wholeBytesAtMost = 16 * 1024 * 1024;
+const maxHeldBytes = 1024 * 1024;
+const maxWholeBytes = 16 * 1024 * 1024;
 
 const noBytes = Buffer.alloc(0);
 const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
@@ -30,41 +30,42 @@ const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
  * Passes a stream on event by event, as it came. Headers and what comes before the first content wait for it, so that
  * a failure before can be served by another attempt.
  */
-export class EventStreamAnswer implements Answering {
-  readonly options: EventStreamOptions;
-  begun = false;
+export class EventStreamResponse implements ResponseHandler {
+  readonly options: EventStreamResponseOptions;
+  hasBegun = false;
   /** Texts of attempts that broke after their content had gone out. */
   readonly #texts: string[] = [];
-  #meaning: StreamMeaning | null = null;
-  #continuable: boolean;
+  #interpreter: StreamInterpreter | null = null;
+  #canContinue: boolean;
 
-  constructor(options: EventStreamOptions) {
+  constructor(options: EventStreamResponseOptions) {
     this.options = options;
-    this.#continuable = options.continues;
+    this.#canContinue = options.canContinue;
   }
 
   get tokens(): Tokens | null {
-    return this.#meaning?.tokens ?? null;
+    return this.#interpreter?.tokens ?? null;
   }
 
-  get awaitsUsage(): boolean {
-    return this.#meaning?.finished === true && this.#meaning.tokens === null;
+  get isAwaitingUsage(): boolean {
+    return this.#interpreter?.isFinished === true && this.#interpreter.tokens === null;
   }
 
-  receive(head: AnswerHead, attempt: AttemptControl): Reception {
-    if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? '')) return new NoStream(attempt);
-    const meaning = this.options.meaning();
-    this.#meaning = meaning;
-    return new StreamReception(this, head, attempt, meaning);
+  receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? ''))
+      return new JsonInsteadOfStream(attempt);
+    const meaning = this.options.createInterpreter();
+    this.#interpreter = meaning;
+    return new StreamConsumer(this, head, attempt, meaning);
   }
 
   continuation(): string | null {
-    if (!this.#continuable) return null;
-    if (this.#meaning !== null) {
-      const { text } = this.#meaning;
-      this.#meaning = null;
+    if (!this.#canContinue) return null;
+    if (this.#interpreter !== null) {
+      const { text } = this.#interpreter;
+      this.#interpreter = null;
       if (text === null) {
-        this.#continuable = false;
+        this.#canContinue = false;
         return null;
       }
       this.#texts.push(text);
@@ -72,15 +73,15 @@ export class EventStreamAnswer implements Answering {
     return this.#texts.join('');
   }
 
-  breakOff(failure: AttemptFailure): void {
-    const { client } = this.options;
-    client.write(`data: ${JSON.stringify(errorInStream(failure))}\n\n`);
-    client.end();
+  abort(failure: AttemptFailure): void {
+    const { response } = this.options;
+    response.write(`data: ${JSON.stringify(errorInStream(failure))}\n\n`);
+    response.end();
   }
 }
 
 /** JSON where a stream was asked for: at best it tells why there is none. */
-class NoStream implements Reception {
+class JsonInsteadOfStream implements BodyConsumer {
   readonly #attempt: AttemptControl;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -92,47 +93,47 @@ class NoStream implements Reception {
   onData(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes > heldBytesAtMost) this.#attempt.failed(malformed);
+    if (this.#bytes > maxHeldBytes) this.#attempt.fail(malformed);
   }
 
   onEnd(): void {
     const value = parsedJson(Buffer.concat(this.#chunks));
     const error = isObject(value) ? providerErrorIn(value) : null;
-    this.#attempt.failed(error === null ? malformed : refusedInside(error));
+    this.#attempt.fail(error === null ? malformed : refusalInBody(error));
   }
 }
 
 /** The stream of one attempt. */
-class StreamReception implements Reception {
-  readonly #answer: EventStreamAnswer;
-  readonly #client: Client;
+class StreamConsumer implements BodyConsumer {
+  readonly #stream: EventStreamResponse;
+  readonly #response: ClientResponse;
   readonly #status: number;
   /** Of the answer that it begins. Made when the provider's come: its content comes later. */
-  readonly #fields: ReadonlyArray<string>;
+  readonly #headers: ReadonlyArray<string>;
   readonly #attempt: AttemptControl;
-  readonly #meaning: StreamMeaning;
+  readonly #interpreter: StreamInterpreter;
   readonly #splitter = new SseSplitter();
   /** Another attempt's answer had begun: this one goes on with it. */
-  readonly #continues: boolean;
+  readonly #isContinuation: boolean;
   #arrived: Buffer[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
-  #sending = false;
-  #over = false;
+  #hasContent = false;
+  #isOver = false;
 
-  constructor(answer: EventStreamAnswer, head: AnswerHead, attempt: AttemptControl, meaning: StreamMeaning) {
+  constructor(answer: EventStreamResponse, head: ResponseHead, attempt: AttemptControl, meaning: StreamInterpreter) {
     const contentType = head.headers['content-type'] ?? '';
-    this.#answer = answer;
-    this.#client = answer.options.client;
+    this.#stream = answer;
+    this.#response = answer.options.response;
     this.#status = head.status;
     // A proxy in front that gathers what it passes on would undo the streaming.
-    this.#fields = [...answerFields(head, contentType), 'X-Accel-Buffering', 'no'];
+    this.#headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
     this.#attempt = attempt;
-    this.#meaning = meaning;
-    this.#continues = answer.begun;
+    this.#interpreter = meaning;
+    this.#isContinuation = answer.hasBegun;
     if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
-    this.#over = true;
-    queueMicrotask(() => attempt.failed(malformed));
+    this.#isOver = true;
+    queueMicrotask(() => attempt.fail(malformed));
   }
 
   /** What comes in one turn is looked at and written once. */
@@ -142,24 +143,25 @@ class StreamReception implements Reception {
 
   onEnd(): void {
     this.#take();
-    if (this.#over) return;
+    if (this.#isOver) return;
     this.#pass(this.#splitter.finish());
-    if (this.#over) return;
-    if (this.#meaning.finished) this.#complete(this.#meaning.endMark);
+    if (this.#isOver) return;
+    if (this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
     else this.#fail(unfinished);
   }
 
-  onBreak(): void {
+  onAbort(): void {
     this.#take();
     // All that makes an answer has come: how the connection ended does not matter any more.
-    if (!this.#over && this.#meaning.finished) this.#complete(this.#meaning.endMark);
-    this.#over = true;
+    if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
+    this.#isOver = true;
   }
 
   readonly #flush = (): void => {
     this.#take();
     // The first content waits for the end of its turn: a failure that came with it can still be served elsewhere.
-    if (this.#sending && this.#held.length > 0 && !this.#over && !this.#answer.options.whole) this.#write(noBytes);
+    if (this.#hasContent && this.#held.length > 0 && !this.#isOver && !this.#stream.options.isHeldWhole)
+      this.#write(noBytes);
   };
 
   #take(): void {
@@ -167,9 +169,9 @@ class StreamReception implements Reception {
     const [first] = arrived;
     if (first === undefined) return;
     this.#arrived = [];
-    if (this.#over) return;
+    if (this.#isOver) return;
     this.#pass(this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived)));
-    if (!this.#over && this.#splitter.overflown) this.#fail(tooLarge);
+    if (!this.#isOver && this.#splitter.overflown) this.#fail(tooLarge);
   }
 
   #pass({ bytes, events }: SseBatch): void {
@@ -178,12 +180,12 @@ class StreamReception implements Reception {
     let saysMore = false;
     for (const { start, end, data } of events) {
       saysMore ||= data !== null;
-      const meaning = this.#meaning.read(data);
-      if (meaning.kind === 'content' && !this.#sending) {
-        this.#sending = true;
-        this.#attempt.content();
+      const meaning = this.#interpreter.classify(data);
+      if (meaning.kind === 'content' && !this.#hasContent) {
+        this.#hasContent = true;
+        this.#attempt.markContent();
         // What a second attempt says before its content, the first one has said.
-        if (this.#continues) from = start;
+        if (this.#isContinuation) from = start;
       } else if (meaning.kind === 'ours') {
         this.#send(bytes.subarray(from, start));
         from = end;
@@ -194,14 +196,14 @@ class StreamReception implements Reception {
       }
     }
     this.#send(from === 0 ? bytes : bytes.subarray(from));
-    if (saysMore && this.#meaning.finished && !this.#over) this.#attempt.ending();
+    if (saysMore && this.#interpreter.isFinished && !this.#isOver) this.#attempt.markEnding();
   }
 
   /** An event after which nothing else counts. */
-  #conclude(meaning: Extract<Meaning, { kind: 'end' | 'malformed' | 'error' }>, event: Buffer): void {
-    if (meaning.kind === 'error') this.#fail(refusedInside(meaning.error));
+  #conclude(meaning: Extract<EventClassification, { kind: 'end' | 'malformed' | 'error' }>, event: Buffer): void {
+    if (meaning.kind === 'error') this.#fail(refusalInBody(meaning.error));
     else if (meaning.kind === 'malformed') this.#fail(malformed);
-    else if (!this.#meaning.mayEnd) this.#fail(unfinished);
+    else if (!this.#interpreter.canEnd) this.#fail(unfinished);
     else {
       this.#send(event);
       this.#complete(null);
@@ -209,27 +211,27 @@ class StreamReception implements Reception {
   }
 
   #send(bytes: Buffer): void {
-    if (bytes.length === 0 || this.#over) return;
-    if (this.#sending && this.#answer.begun) {
+    if (bytes.length === 0 || this.#isOver) return;
+    if (this.#hasContent && this.#stream.hasBegun) {
       this.#write(bytes);
       return;
     }
-    if (this.#continues) return;
+    if (this.#isContinuation) return;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    const { whole } = this.#answer.options;
-    const isWaiting = whole || !this.#sending;
-    if (isWaiting && this.#heldBytes > (whole ? wholeBytesAtMost : heldBytesAtMost)) this.#fail(tooLarge);
+    const { isHeldWhole } = this.#stream.options;
+    const isWaiting = isHeldWhole || !this.#hasContent;
+    if (isWaiting && this.#heldBytes > (isHeldWhole ? maxWholeBytes : maxHeldBytes)) this.#fail(tooLarge);
   }
 
   #write(bytes: Buffer): void {
-    if (!this.#answer.begun) this.#begin();
-    if (this.#client.write(this.#withHeld(bytes))) return;
+    if (!this.#stream.hasBegun) this.#begin();
+    if (this.#response.write(this.#withHeld(bytes))) return;
     this.#attempt.pause();
-    this.#client.whenDrained(this.#goOn);
+    this.#response.whenDrained(this.#resume);
   }
 
-  readonly #goOn = (): void => this.#attempt.resume();
+  readonly #resume = (): void => this.#attempt.resume();
 
   #withHeld(bytes: Buffer): Buffer {
     if (this.#held.length === 0) return bytes;
@@ -240,23 +242,23 @@ class StreamReception implements Reception {
   }
 
   #begin(): void {
-    this.#answer.begun = true;
-    this.#client.begin(this.#status, this.#fields);
+    this.#stream.hasBegun = true;
+    this.#response.start(this.#status, this.#headers);
   }
 
   #complete(endMark: string | null): void {
-    if (this.#over) return;
-    this.#over = true;
-    if (!this.#answer.begun) this.#begin();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (!this.#stream.hasBegun) this.#begin();
     const rest = this.#withHeld(endMark === null ? noBytes : Buffer.from(endMark));
-    if (rest.length > 0) this.#client.write(rest);
-    this.#client.end();
-    this.#attempt.served();
+    if (rest.length > 0) this.#response.write(rest);
+    this.#response.end();
+    this.#attempt.complete();
   }
 
   #fail(failure: AttemptFailure): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#attempt.failed(failure);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#attempt.fail(failure);
   }
 }

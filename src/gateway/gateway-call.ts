@@ -1,61 +1,61 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
 import { bodyEvicted, bodyShortageFailure, heldBytesOf } from '#http/body-bytes.ts';
-import { type Arrival, type ArrivalLimits, bodyAtHand, receiveBody } from '#http/receive-body.ts';
+import { type Arrival, type ArrivalLimits, bufferedBody, receiveBody } from '#http/receive-body.ts';
 import { announcedBytesOf, bodyTooLarge, hasBody, mediaTypeRefusal } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import type { RelayRequest } from '#operations/operation.ts';
-import { ownWords } from './attempt-failure.ts';
+import { gatewayErrorResponse } from './attempt-failure.ts';
 import type { CatalogueRefusal } from './catalogue.ts';
-import { Client } from './client.ts';
-import { faultOf } from './faults.ts';
-import type { Gateway, Served } from './gateway.ts';
+import { ClientResponse } from './client.ts';
+import { inputError } from './faults.ts';
+import type { ConfigurationSnapshot, Gateway } from './gateway.ts';
 
 /** What a call's body may be. */
 export interface GatewayLimits {
   /** Bytes of a JSON body at most. */
-  readonly jsonBytes: number;
+  readonly maxJsonBytes: number;
   /** Values in a JSON body at most. */
-  readonly jsonValues: number;
+  readonly maxJsonValues: number;
   /** Bytes of an upload of audio at most. */
-  readonly audioBytes: number;
+  readonly maxAudioBytes: number;
   readonly arrival: ArrivalLimits;
 }
 
 /** A call that was let in. */
 export interface GatewayCall extends RelayRequest {
   readonly gateway: Gateway;
-  readonly served: Served;
-  readonly client: Client;
+  readonly configuration: ConfigurationSnapshot;
+  readonly response: ClientResponse;
 }
 
 /**
  * Answers a request within the limits of its project: with what `answer` writes, or with the failure that it gives.
  * @throws ClientGone when the client leaves before its request is complete
  */
-export async function answerCall(
+export async function runCall(
   gateway: Gateway,
   request: RelayRequest,
   answer: (call: GatewayCall) => Promise<Failure | null>,
 ): Promise<void> {
   const { limits } = gateway;
-  const { fields, refusal: refused } = await limits.enter(request.caller);
-  const client = new Client(request.ctx, [...request.fields, ...fields]);
-  if (refused !== null) return client.refuse(ownWords(refused));
-  const served = gateway.enter();
+  const { headers, refusal: refused } = await limits.acquire(request.caller);
+  const response = new ClientResponse(request.ctx, [...request.fields, ...headers]);
+  if (refused !== null) return response.refuse(gatewayErrorResponse(refused));
+  const configuration = gateway.acquireConfiguration();
   try {
-    const failed = await answer({ ...request, gateway, served, client });
-    if (failed !== null) client.refuse(ownWords(failed));
+    const failed = await answer({ ...request, gateway, configuration, response });
+    if (failed !== null) response.refuse(gatewayErrorResponse(failed));
   } finally {
-    gateway.leave(served);
-    limits.leave(request.caller);
+    gateway.releaseConfiguration(configuration);
+    limits.release(request.caller);
   }
 }
 
 /** Reads a JSON body whole, counting it in the hold. @throws ClientGone */
 export async function readJsonBytes(
   { ctx, body: hold }: Pick<GatewayCall, 'ctx' | 'body'>,
-  { jsonBytes: maxBytes, arrival: limits }: GatewayLimits,
+  { maxJsonBytes: maxBytes, arrival: limits }: GatewayLimits,
 ): Promise<E.Either<Failure, Buffer>> {
   if (!hasBody(ctx)) return E.right(Buffer.alloc(0));
   const refused = mediaTypeRefusal(ctx);
@@ -65,7 +65,7 @@ export async function readJsonBytes(
   const shortage = hold.shortageOf(announced);
   if (shortage !== null) return E.left(bodyShortageFailure(shortage));
   if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
-  const atHand = bodyAtHand(ctx.req);
+  const atHand = bufferedBody(ctx.req);
   if (atHand !== null) {
     const lacking = hold.take(heldBytesOf(atHand));
     return lacking === null ? E.right(atHand) : E.left(bodyShortageFailure(lacking));
@@ -108,7 +108,7 @@ export function catalogueFailure(refused: CatalogueRefusal): Failure {
       });
     case 'unknown-voice':
       return invalidInput([
-        faultOf(
+        inputError(
           '/voice',
           `names no voice: there is no ${quoted(refused.voice)} here${others(refused.known)}`,
           refused.voice,
@@ -116,16 +116,16 @@ export function catalogueFailure(refused: CatalogueRefusal): Failure {
       ]);
     case 'cannot-speak': {
       const message = `cannot be spoken by the model ${quoted(refused.model)}`;
-      return invalidInput([faultOf('/voice', message, refused.voice)]);
+      return invalidInput([inputError('/voice', message, refused.voice)]);
     }
   }
 }
 
-const listedAtMost = 20;
+const maxListedNames = 20;
 
 function others(names: ReadonlyArray<string>): string {
   if (names.length === 0) return '';
-  return `, but ${names.slice(0, listedAtMost).join(', ')}${names.length > listedAtMost ? ', …' : ''}`;
+  return `, but ${names.slice(0, maxListedNames).join(', ')}${names.length > maxListedNames ? ', …' : ''}`;
 }
 
 function quoted(text: string): string {

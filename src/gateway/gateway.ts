@@ -5,15 +5,15 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import type { GatewayConfiguration, ProviderConfiguration } from './configuration.ts';
 import type { Provider } from './provider.ts';
 import { openProvider } from './providers/open-provider.ts';
-import type { RelayMeans } from './relay.ts';
+import type { RelayDependencies } from './relay.ts';
 import type { SpoolFolder } from './spool-folder.ts';
 
 /** What a configuration makes: calls hold on to the one that they began with. */
-export interface Served {
+export interface ConfigurationSnapshot {
   readonly catalogue: Catalogue;
   readonly providers: ReadonlyMap<string, Provider>;
   /** How many it serves: what they may still ask stays open. */
-  calls: number;
+  runningCalls: number;
 }
 
 export interface GatewayOptions {
@@ -26,7 +26,7 @@ export interface GatewayOptions {
   readonly spools: SpoolFolder;
 }
 
-interface Opened {
+interface OpenedProvider {
   readonly provider: Provider;
   /** What it was opened with: the same again needs no new connections. */
   readonly fingerprint: string;
@@ -34,19 +34,19 @@ interface Opened {
 
 /** The gateway's running parts: what is configured, the connections, and what is known of the targets. */
 export class Gateway {
-  readonly means: RelayMeans;
+  readonly relayDependencies: RelayDependencies;
   readonly spools: SpoolFolder;
   /** One through all configurations. */
   readonly limits: CallLimits;
   readonly #breaker = new CircuitBreaker();
   readonly #environment: GatewayOptions['environment'];
-  #opened: ReadonlyMap<string, Opened> = new Map();
-  #served: Served;
+  #opened: ReadonlyMap<string, OpenedProvider> = new Map();
+  #served: ConfigurationSnapshot;
   /** Of earlier configurations, those that calls still run with. */
-  readonly #retired = new Set<Served>();
+  readonly #retired = new Set<ConfigurationSnapshot>();
 
   constructor({ configuration, environment, usage, random = Math.random, spools }: GatewayOptions) {
-    this.means = { breaker: this.#breaker, usage, random };
+    this.relayDependencies = { breaker: this.#breaker, usage, random };
     this.spools = spools;
     this.#environment = environment;
     this.limits = new CallLimits(configuration.limits);
@@ -54,15 +54,15 @@ export class Gateway {
   }
 
   /** Begins to serve a call: it is tried, and tried again, with what is configured now. To be told of its end. */
-  enter(): Served {
-    this.#served.calls += 1;
+  acquireConfiguration(): ConfigurationSnapshot {
+    this.#served.runningCalls += 1;
     return this.#served;
   }
 
   /** A call has ended. */
-  leave(served: Served): void {
-    served.calls -= 1;
-    if (served.calls === 0 && this.#retired.delete(served)) this.#closeUnused(served);
+  releaseConfiguration(served: ConfigurationSnapshot): void {
+    served.runningCalls -= 1;
+    if (served.runningCalls === 0 && this.#retired.delete(served)) this.#closeUnused(served);
   }
 
   /** Goes over to another configuration. Running calls end with the one that they began with. */
@@ -70,7 +70,7 @@ export class Gateway {
     const before = this.#served;
     this.#served = this.#open(configuration);
     this.limits.configure(configuration.limits);
-    if (before.calls > 0) this.#retired.add(before);
+    if (before.runningCalls > 0) this.#retired.add(before);
     else this.#closeUnused(before);
     this.#breaker.keepOnly(this.#served.catalogue.targetIds());
   }
@@ -83,26 +83,26 @@ export class Gateway {
   }
 
   /** Closes the connections of what no running call and no new one will ask. */
-  #closeUnused({ providers }: Served): void {
+  #closeUnused({ providers }: ConfigurationSnapshot): void {
     const used = [this.#served, ...this.#retired];
     for (const [name, provider] of providers) {
       if (!used.some((served) => served.providers.get(name) === provider)) void provider.transport.close();
     }
   }
 
-  #open(configuration: GatewayConfiguration): Served {
+  #open(configuration: GatewayConfiguration): ConfigurationSnapshot {
     const opened = Object.entries(configuration.providers).map(
-      ([name, each]) => [name, this.#opening(name, each)] as const,
+      ([name, each]) => [name, this.#openOrReuse(name, each)] as const,
     );
     this.#opened = new Map(opened);
     return {
       catalogue: new Catalogue(configuration),
       providers: new Map(opened.map(([name, { provider }]) => [name, provider])),
-      calls: 0,
+      runningCalls: 0,
     };
   }
 
-  #opening(name: string, configuration: ProviderConfiguration): Opened {
+  #openOrReuse(name: string, configuration: ProviderConfiguration): OpenedProvider {
     const { apiKeyEnv } = configuration;
     const apiKey = apiKeyEnv === undefined ? null : (this.#environment[apiKeyEnv] ?? null);
     const fingerprint = JSON.stringify([configuration, apiKey]);

@@ -1,7 +1,7 @@
 import type { InputError } from '#domain/failure.ts';
 import { maxInputErrors } from '#operations/input-errors.ts';
 import { isNamed, type JsonListener } from '#src/json-scanner.ts';
-import { faultOf } from './faults.ts';
+import { inputError } from './faults.ts';
 import { briefValue, type Place } from './json-members.ts';
 
 const openBrace = 0x7b;
@@ -74,15 +74,19 @@ export class MessageChecker implements JsonListener {
     const pointer = `/messages/${this.#index}`;
     const bytes = this.#bytes;
     if (bytes[this.#start] !== openBrace) {
-      return [faultOf(pointer, 'must be an object', briefValue(bytes, { valueStart: this.#start, end }))];
+      return [inputError(pointer, 'must be an object', briefValue(bytes, { valueStart: this.#start, end }))];
     }
     const faults: InputError[] = [];
     if (this.#role === null) faults.push({ pointer: `${pointer}/role`, message: 'is required' });
     else if (bytes[this.#role.valueStart] !== quote)
-      faults.push(faultOf(`${pointer}/role`, 'must be a string', briefValue(bytes, this.#role)));
+      faults.push(inputError(`${pointer}/role`, 'must be a string', briefValue(bytes, this.#role)));
     if (this.#content !== null && !isContent(bytes[this.#content.valueStart]))
       faults.push(
-        faultOf(`${pointer}/content`, 'must be a string or a list of content parts', briefValue(bytes, this.#content)),
+        inputError(
+          `${pointer}/content`,
+          'must be a string or a list of content parts',
+          briefValue(bytes, this.#content),
+        ),
       );
     return faults;
   }

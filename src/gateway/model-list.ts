@@ -1,18 +1,18 @@
 import type { JsonObject } from '#src/json.ts';
-import type { Route } from './catalogue.ts';
-import type { Served } from './gateway.ts';
+import type { ModelRoute } from './catalogue.ts';
+import type { ConfigurationSnapshot } from './gateway.ts';
 
 /** The catalogue as OpenAI's clients read a list of models: tags, and `auto` where it picks one. */
-export function modelList(served: Served): JsonObject {
+export function modelList(served: ConfigurationSnapshot): JsonObject {
   return { object: 'list', data: models(served) };
 }
 
 /** One of them; null for a model that is not in the list. */
-export function modelNamed(served: Served, name: string): JsonObject | null {
+export function modelNamed(served: ConfigurationSnapshot, name: string): JsonObject | null {
   return models(served).find(({ id }) => id === name) ?? null;
 }
 
-function models({ catalogue }: Served): ReadonlyArray<JsonObject> {
+function models({ catalogue }: ConfigurationSnapshot): ReadonlyArray<JsonObject> {
   const tags = catalogue.models().map((route) => model(route.name, ownersOf(route)));
   return catalogue.hasAuto ? [model('auto', 'switchyard'), ...tags] : tags;
 }
@@ -25,7 +25,7 @@ function model(id: string, owner: string): JsonObject {
 }
 
 /** The providers that serve a model; of the sandbox, that it is one. */
-function ownersOf({ targets, fallbacks }: Route): string {
+function ownersOf({ targets, fallbacks }: ModelRoute): string {
   return [
     ...new Set([...targets, ...fallbacks].map(({ provider, isSandbox }) => (isSandbox ? 'sandbox' : provider))),
   ].join(', ');

@@ -2,13 +2,13 @@ import * as t from 'io-ts';
 import { describedAs, integer, json, jsonObject, nullable } from '#domain/codecs.ts';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import { get, post, type RelayOperation, type RelayRequest } from '#operations/operation.ts';
-import { completeChat } from './complete-chat.ts';
+import { createChatCompletion } from './complete-chat.ts';
 import { reasoningHints } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
-import { answerCall, catalogueFailure, type GatewayCall, type GatewayLimits } from './gateway-call.ts';
+import { catalogueFailure, type GatewayCall, type GatewayLimits, runCall } from './gateway-call.ts';
 import { modelList, modelNamed } from './model-list.ts';
-import { speak } from './speak.ts';
-import { transcribe } from './transcribe.ts';
+import { createSpeech } from './speak.ts';
+import { createTranscription } from './transcribe.ts';
 
 const Message = describedAs(t.type({ role: t.string }), {
   type: 'object',
@@ -88,7 +88,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
     (answer: (call: GatewayCall) => Promise<Failure | null>) =>
     async (request: RelayRequest): Promise<void> => {
       if (gateway === null) throw new Error('This node does not have the role gateway.');
-      await answerCall(gateway, request, answer);
+      await runCall(gateway, request, answer);
     };
   return [
     {
@@ -117,7 +117,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
           usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
         },
       },
-      relay: answering((call) => completeChat(call, limits)),
+      relay: answering((call) => createChatCompletion(call, limits)),
     },
     {
       ...common,
@@ -140,7 +140,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       produces: ['audio/*', 'text/event-stream'],
       failures: relayFailures,
       example: { input: { input: 'Hello', voice: 'narrator' } },
-      relay: answering((call) => speak(call, limits)),
+      relay: answering((call) => createSpeech(call, limits)),
     },
     {
       ...common,
@@ -159,7 +159,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       produces: ['text/plain', 'text/vtt', 'text/event-stream'],
       failures: relayFailures,
       example: { input: { file: 'speech.mp3', model: 'auto' }, output: { text: 'Hello' } },
-      relay: answering((call) => transcribe(call, limits)),
+      relay: answering((call) => createTranscription(call, limits)),
     },
     {
       ...common,
@@ -172,8 +172,8 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       output: t.type({ object: t.literal('list'), data: t.array(Model) }),
       failures: [],
       example: { output: { object: 'list', data: [exampleModel] } },
-      relay: answering(async ({ client, served }) => {
-        client.whole(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(served)));
+      relay: answering(async ({ response, configuration }) => {
+        response.send(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(configuration)));
         return null;
       }),
     },
@@ -188,10 +188,10 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       output: Model,
       failures: ['model-not-found'],
       example: { output: exampleModel },
-      relay: answering(async ({ client, served, parameters: { model = '' } }) => {
-        const found = modelNamed(served, model);
+      relay: answering(async ({ response, configuration, parameters: { model = '' } }) => {
+        const found = modelNamed(configuration, model);
         if (found === null) return catalogueFailure({ kind: 'unknown-model', model });
-        client.whole(200, ['Content-Type', 'application/json'], JSON.stringify(found));
+        response.send(200, ['Content-Type', 'application/json'], JSON.stringify(found));
         return null;
       }),
     },

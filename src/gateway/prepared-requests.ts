@@ -1,10 +1,10 @@
 import { type Failure, failure } from '#domain/failure.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { pointerTo } from '#src/json-pointer.ts';
-import type { Route, Target } from './catalogue.ts';
-import type { Served } from './gateway.ts';
-import { type CannotTake, isCannotTake, type Provider, type ProviderRequest } from './provider.ts';
-import type { Outgoing, RelayedCall } from './relay.ts';
+import type { ModelRoute, Target } from './catalogue.ts';
+import type { ConfigurationSnapshot } from './gateway.ts';
+import { isUnsupportedRequest, type Provider, type ProviderRequest, type UnsupportedRequest } from './provider.ts';
+import type { OutgoingRequest, RelayedCall } from './relay.ts';
 
 /** What is sent to each target of a route, made before the first is asked. */
 export type PreparedRequests = Pick<RelayedCall, 'canServe' | 'requestFor'>;
@@ -15,18 +15,18 @@ export type PreparedRequests = Pick<RelayedCall, 'canServe' | 'requestFor'>;
  * @returns why no target can take it, where each says that it is by the fault of a member
  */
 export function prepareRequests(
-  { providers }: Served,
-  { targets, fallbacks }: Route,
-  make: (provider: Provider, target: Target) => ProviderRequest | CannotTake | undefined,
+  { providers }: ConfigurationSnapshot,
+  { targets, fallbacks }: ModelRoute,
+  make: (provider: Provider, target: Target) => ProviderRequest | UnsupportedRequest | undefined,
 ): PreparedRequests | Failure {
   // By the target itself: two of one model may differ in their voice.
-  const prepared = new Map<Target, Outgoing>();
-  let refused: CannotTake | null = null;
+  const prepared = new Map<Target, OutgoingRequest>();
+  let refused: UnsupportedRequest | null = null;
   for (const target of [...targets, ...fallbacks]) {
     const provider = providers.get(target.provider);
     const made = provider === undefined ? undefined : make(provider, target);
     if (provider === undefined || made === undefined) continue;
-    if (isCannotTake(made)) refused ??= made;
+    if (isUnsupportedRequest(made)) refused ??= made;
     else prepared.set(target, { transport: provider.transport, redactor: provider.redactor ?? null, ...made });
   }
   if (prepared.size === 0 && refused !== null) {
@@ -36,10 +36,10 @@ export function prepareRequests(
   if (prepared.size === 0) return failure('no-provider', 'No provider of this model can do this. Tell the operator.');
   return {
     canServe: (target) => prepared.has(target),
-    requestFor: (target) => prepared.get(target) ?? neverPrepared(target.id),
+    requestFor: (target) => prepared.get(target) ?? throwNotPrepared(target.id),
   };
 }
 
-function neverPrepared(id: string): never {
+function throwNotPrepared(id: string): never {
   throw new Error(`Nothing was made for ${id}`);
 }

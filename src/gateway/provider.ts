@@ -4,7 +4,7 @@ import { SecretRedactor } from './secret-redactor.ts';
 import type { StoredBody, Transport, UpstreamRequest } from './transport.ts';
 
 /** What an answer of another language is turned into. */
-export interface Translated {
+export interface TranslatedBody {
   readonly contentType: string;
   readonly body: Buffer;
 }
@@ -57,9 +57,9 @@ export interface ProviderTranscription {
 }
 
 /** How to read what a provider of another language answers. */
-export interface Reading {
+export interface ResponseTranslator {
   /** Turns a whole answer into OpenAI's form; null for one that cannot be read. */
-  readonly translate?: (body: Buffer) => Translated | null;
+  readonly translate?: (body: Buffer) => TranslatedBody | null;
   /** What goes before bytes that are streamed, and what they are then. */
   readonly audio?: { readonly contentType: string; readonly prefix: Buffer };
 }
@@ -67,22 +67,22 @@ export interface Reading {
 /** A request for a provider, and how to read what comes back; null where that is in OpenAI's form. */
 export interface ProviderRequest {
   readonly request: UpstreamRequest;
-  readonly reading: Reading | null;
+  readonly translator: ResponseTranslator | null;
 }
 
 /** A request that a provider cannot take, by the fault of one member. */
-export interface CannotTake {
+export interface UnsupportedRequest {
   /** Its name; empty for the whole body. */
   readonly member: string;
   readonly message: string;
 }
 
-export function isCannotTake(asked: ProviderRequest | CannotTake): asked is CannotTake {
+export function isUnsupportedRequest(asked: ProviderRequest | UnsupportedRequest): asked is UnsupportedRequest {
   return 'member' in asked;
 }
 
 /** The refusal of a format that a provider does not have. @param forWhom where others may have it */
-export function unknownFormat(known: Iterable<string>, forWhom = ''): CannotTake {
+export function unknownFormat(known: Iterable<string>, forWhom = ''): UnsupportedRequest {
   const names = Array.from(known, (name) => `"${name}"`).join(', ');
   return { member: 'response_format', message: `must be one of ${names}${forWhom}` };
 }
@@ -94,8 +94,8 @@ export interface Provider {
   /** Takes what is secret of it out of its refusals; absent where nothing is. */
   readonly redactor?: SecretRedactor;
   readonly chat?: (chat: ProviderChat) => ProviderRequest;
-  readonly speech?: (speech: ProviderSpeech) => ProviderRequest | CannotTake;
-  readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | CannotTake;
+  readonly speech?: (speech: ProviderSpeech) => ProviderRequest | UnsupportedRequest;
+  readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | UnsupportedRequest;
 }
 
 /** The headers of every request to a provider, names and values in turn. @param keyHeader with its key; none without one */

@@ -1,21 +1,21 @@
 import { failure as failureWith } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
-import type { Answering } from './answering.ts';
+import type { ResponseHandler } from './answering.ts';
 import { Attempt, type AttemptControl, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import {
   type AttemptFailure,
-  classOf,
-  errorTypeOf,
-  type LastWord,
-  lastWordOn,
-  ownWords,
-  redactedRefusal,
+  classifyRefusal,
+  type ErrorResponse,
+  errorResponseFor,
+  failureName,
+  gatewayErrorResponse,
+  redactRefusal,
 } from './attempt-failure.ts';
 import { countsAgainst, nextStep } from './attempts.ts';
 import type { CallOutcome, CallRecord, FailedTry, Usage } from './call-record.ts';
-import { inOrder, type Route, type Target } from './catalogue.ts';
+import { type ModelRoute, orderTargets, type Target } from './catalogue.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import type { Client } from './client.ts';
+import type { ClientResponse } from './client.ts';
 import { type Consumption, costOf } from './cost.ts';
 import { Deadline } from './deadline.ts';
 import type { ProviderRequest } from './provider.ts';
@@ -24,7 +24,7 @@ import type { SecretRedactor } from './secret-redactor.ts';
 import type { Transport } from './transport.ts';
 
 /** What every call is relayed with. */
-export interface RelayMeans {
+export interface RelayDependencies {
   readonly breaker: CircuitBreaker;
   readonly usage: Usage;
   /** From 0 to 1, 1 excluded: for weights and jitter. */
@@ -35,50 +35,50 @@ export interface RelayMeans {
 export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly caller: Caller;
-  readonly streamed: boolean;
+  readonly isStreamed: boolean;
   /** Of the text that is to be spoken; null in other calls. */
   readonly characters: number | null;
   /** When the whole request had come, by the monotonic clock in ms. */
   readonly startedAt: number;
-  readonly route: Route;
-  readonly client: Client;
-  readonly answering: Answering;
+  readonly route: ModelRoute;
+  readonly response: ClientResponse;
+  readonly responseHandler: ResponseHandler;
   /** Whether a target's provider can do this at all. */
   readonly canServe: (target: Target) => boolean;
   /** What to send to a target. @param continueFrom the answer's text so far, for the target to go on from */
-  readonly requestFor: (target: Target, continueFrom: string | null) => Outgoing;
+  readonly requestFor: (target: Target, continueFrom: string | null) => OutgoingRequest;
 }
 
-export interface Outgoing extends ProviderRequest {
+export interface OutgoingRequest extends ProviderRequest {
   readonly transport: Transport;
   /** Takes what is the operator's secret out of a refusal; null where nothing is. */
   readonly redactor: SecretRedactor | null;
 }
 
 /** A target that asks to be left alone is left alone so long at most. */
-const longestRestMs = 60_000;
+const maxOpenMs = 60_000;
 
 /**
  * Relays a call: target after target, try after try, until one serves it, nothing is left to try, its time is over or
  * the client has left. Resolves when nothing more will be written; never rejects.
  */
-export function relay(call: RelayedCall, means: RelayMeans): Promise<void> {
+export function relay(call: RelayedCall, means: RelayDependencies): Promise<void> {
   return new Relay(call, means).run();
 }
 
 class Relay {
   readonly #call: RelayedCall;
-  readonly #means: RelayMeans;
+  readonly #dependencies: RelayDependencies;
   /** Targets that have not been asked, in order. */
-  readonly #left: Target[];
+  readonly #targetsLeft: Target[];
   #attempt: Attempt | null = null;
-  #wake: (() => void) | null = null;
+  #endDelay: (() => void) | null = null;
   #attempts = 0;
   #failedTries: FailedTry[] | null = null;
   #triesHere = 0;
   /** When the latest attempt began, by the monotonic clock in ms. */
   #triedAt = 0;
-  #outOfTime = false;
+  #isOutOfTime = false;
   /** The client left while its answer was still being read. */
   #hasLeft = false;
   #target: Target | null = null;
@@ -86,78 +86,78 @@ class Relay {
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
 
-  constructor(call: RelayedCall, means: RelayMeans) {
+  constructor(call: RelayedCall, means: RelayDependencies) {
     this.#call = call;
-    this.#means = means;
-    this.#left = inOrder(call.route, means.random).filter(call.canServe);
+    this.#dependencies = means;
+    this.#targetsLeft = orderTargets(call.route, means.random).filter(call.canServe);
   }
 
   async run(): Promise<void> {
-    const { client, route, startedAt } = this.#call;
-    const total = new Deadline(() => this.#runOut());
+    const { response, route, startedAt } = this.#call;
+    const total = new Deadline(() => this.#expire());
     total.set(route.totalMs - (performance.now() - startedAt));
-    client.onGone = () => this.#leave();
+    response.onDisconnect = () => this.#onDisconnect();
     try {
       this.#record(await this.#tryAll());
     } finally {
       total.clear();
-      client.onGone = null;
+      response.onDisconnect = null;
     }
   }
 
   async #tryAll(): Promise<CallOutcome> {
-    let target = this.#next();
+    let target = this.#nextTarget();
     while (target !== null) {
-      if (this.#call.client.gone) return 'client-gone';
-      if (this.#outOfTime) return this.#tell({ kind: 'limit', limit: 'total' });
+      if (this.#call.response.isDisconnected) return 'client-gone';
+      if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
       const outcome = await this.#try(target, null);
-      if (outcome.kind === 'served') return this.#served(target);
+      if (outcome.kind === 'served') return this.#recordSuccess(target);
       if (outcome.kind === 'given-up') return 'client-gone';
-      this.#failed(target, outcome.failure);
-      if (this.#call.answering.begun) return this.#goOnElsewhere(outcome.failure);
-      const step = this.#step(target, outcome.failure);
-      if (step.kind !== 'again') this.#leaveAlone(target, outcome.failure);
+      this.#recordFailure(target, outcome.failure);
+      if (this.#call.responseHandler.hasBegun) return this.#continueElsewhere(outcome.failure);
+      const step = this.#nextStep(target, outcome.failure);
+      if (step.kind !== 'again') this.#openCircuit(target, outcome.failure);
       if (step.kind === 'give-up') break;
-      if (step.kind === 'again') await this.#wait(step.afterMs);
-      else target = this.#next();
+      if (step.kind === 'again') await this.#delay(step.afterMs);
+      else target = this.#nextTarget();
     }
-    return this.#tell(this.#failure);
+    return this.#refuse(this.#failure);
   }
 
   /** The client has a part of the answer: only another target that goes on from it can help. */
-  async #goOnElsewhere(first: AttemptFailure): Promise<CallOutcome> {
-    const { answering, client } = this.#call;
+  async #continueElsewhere(first: AttemptFailure): Promise<CallOutcome> {
+    const { responseHandler, response } = this.#call;
     let failure = first;
     for (;;) {
-      if (client.gone) return 'client-gone';
-      const text = answering.continuation();
-      const target = text === null || this.#outOfTime ? null : this.#next(({ prefill }) => prefill);
+      if (response.isDisconnected) return 'client-gone';
+      const text = responseHandler.continuation();
+      const target = text === null || this.#isOutOfTime ? null : this.#nextTarget(({ prefill }) => prefill);
       if (target === null) break;
       const outcome = await this.#try(target, text);
-      if (outcome.kind === 'served') return this.#served(target);
+      if (outcome.kind === 'served') return this.#recordSuccess(target);
       if (outcome.kind === 'given-up') return 'client-gone';
       failure = outcome.failure;
-      this.#failed(target, failure);
+      this.#recordFailure(target, failure);
     }
-    this.#errorCode = lastWordOn(failure).code;
-    answering.breakOff(failure);
+    this.#errorCode = errorResponseFor(failure).code;
+    responseHandler.abort(failure);
     return 'broken-off';
   }
 
   #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome> {
-    const { requestFor, answering } = this.#call;
-    const { transport, request, reading, redactor } = requestFor(target, continueFrom);
+    const { requestFor, responseHandler } = this.#call;
+    const { transport, request, translator, redactor } = requestFor(target, continueFrom);
     this.#target = target;
     this.#attempts += 1;
     this.#triesHere += 1;
     this.#triedAt = performance.now();
     const servedBy = this.#servedBy(target);
     const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) =>
-      answering.receive({ status, headers, servedBy, reading }, this.#watched(target, control)),
+      responseHandler.receive({ status, headers, servedBy, translator }, this.#closeCircuitOnContent(target, control)),
     );
     this.#attempt = attempt;
     // What goes on with an answer is not what the client waited for.
-    const isAnew = !answering.begun;
+    const isAnew = !responseHandler.hasBegun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
@@ -171,50 +171,53 @@ class Relay {
   }
 
   /** A rested target is asked again as soon as an answer of it begins: its end may be long in coming. */
-  #watched(target: Target, control: AttemptControl): AttemptControl {
-    const { breaker } = this.#means;
-    if (breaker.restedUntil(target.id) === 0) return control;
+  #closeCircuitOnContent(target: Target, control: AttemptControl): AttemptControl {
+    const { breaker } = this.#dependencies;
+    if (breaker.openUntil(target.id) === 0) return control;
     return {
-      content: () => {
-        breaker.answered(target.id, this.#triedAt);
-        control.content();
+      markContent: () => {
+        breaker.recordContent(target.id, this.#triedAt);
+        control.markContent();
       },
-      ending: () => control.ending(),
-      served: () => control.served(),
-      failed: (failure) => control.failed(failure),
+      markEnding: () => control.markEnding(),
+      complete: () => control.complete(),
+      fail: (failure) => control.fail(failure),
       pause: () => control.pause(),
       resume: () => control.resume(),
     };
   }
 
-  #served(target: Target): CallOutcome {
-    this.#means.breaker.succeeded(target.id, this.#triedAt);
+  #recordSuccess(target: Target): CallOutcome {
+    this.#dependencies.breaker.recordSuccess(target.id, this.#triedAt);
     return this.#hasLeft ? 'client-gone' : 'served';
   }
 
-  #failed(target: Target, failure: AttemptFailure): void {
-    const { breaker } = this.#means;
+  #recordFailure(target: Target, failure: AttemptFailure): void {
+    const { breaker } = this.#dependencies;
     this.#failedTries ??= [];
-    this.#failedTries.push({ target: target.id, errorType: errorTypeOf(failure) });
-    if (countsAgainst(failure)) breaker.failed(target.id, this.#triedAt);
-    if (failure.kind === 'refused' && (classOf(failure) === 'request' || classOf(failure) === 'context-length'))
-      breaker.succeeded(target.id, this.#triedAt);
+    this.#failedTries.push({ target: target.id, errorType: failureName(failure) });
+    if (countsAgainst(failure)) breaker.recordFailure(target.id, this.#triedAt);
+    if (
+      failure.kind === 'refused' &&
+      (classifyRefusal(failure) === 'request' || classifyRefusal(failure) === 'context-length')
+    )
+      breaker.recordSuccess(target.id, this.#triedAt);
     if (!isTooLong(this.#failure) || isFor(failure, 'request')) this.#failure = failure;
   }
 
   /** A target that has too much to do and said how long is not asked again before. */
-  #leaveAlone(target: Target, failure: AttemptFailure): void {
+  #openCircuit(target: Target, failure: AttemptFailure): void {
     const isBusy = failure.kind === 'refused' && failure.status === 429;
     if (isBusy && failure.retryAfterMs !== null)
-      this.#means.breaker.rest(target.id, Math.min(longestRestMs, failure.retryAfterMs));
+      this.#dependencies.breaker.open(target.id, Math.min(maxOpenMs, failure.retryAfterMs));
   }
 
-  #step(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
-    const { breaker, random } = this.#means;
+  #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
+    const { breaker, random } = this.#dependencies;
     const { route, startedAt } = this.#call;
-    const hasOther = this.#left.some(({ id }) => !breaker.isResting(id));
+    const hasOther = this.#targetsLeft.some(({ id }) => !breaker.isOpen(id));
     // One that is rested, or was only tried to see, is not insisted on while another can serve.
-    const retries = hasOther && breaker.restedUntil(target.id) > 0 ? 0 : route.retries;
+    const retries = hasOther && breaker.openUntil(target.id) > 0 ? 0 : route.retries;
     const remainingMs = route.totalMs - (performance.now() - startedAt);
     const { retryAfterMaxMs } = route;
     const standing = { triesHere: this.#triesHere, retries, retryAfterMaxMs, hasOther, remainingMs };
@@ -222,24 +225,24 @@ class Relay {
   }
 
   /** The next target that may be asked. Where all are rested and none was asked, the one whose rest ends first. */
-  #next(fits: (target: Target) => boolean = () => true): Target | null {
-    const { breaker } = this.#means;
+  #nextTarget(fits: (target: Target) => boolean = () => true): Target | null {
+    const { breaker } = this.#dependencies;
     const rested: Target[] = [];
     this.#triesHere = 0;
-    for (let target = this.#left.shift(); target !== undefined; target = this.#left.shift()) {
+    for (let target = this.#targetsLeft.shift(); target !== undefined; target = this.#targetsLeft.shift()) {
       if (!fits(target)) continue;
-      if (breaker.enter(target.id)) return target;
+      if (breaker.tryAcquire(target.id)) return target;
       rested.push(target);
     }
     if (this.#attempts > 0) return null;
-    const [first = null] = rested.toSorted((one, other) => breaker.restedUntil(one.id) - breaker.restedUntil(other.id));
+    const [first = null] = rested.toSorted((one, other) => breaker.openUntil(one.id) - breaker.openUntil(other.id));
     return first;
   }
 
-  #wait(milliseconds: number): Promise<void> {
+  #delay(milliseconds: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, milliseconds);
-    this.#wake = () => {
+    this.#endDelay = () => {
       clearTimeout(timer);
       resolve();
     };
@@ -247,45 +250,45 @@ class Relay {
   }
 
   /** A finished answer has been paid for, by whoever took it: only its usage is waited for then. */
-  #leave(): void {
+  #onDisconnect(): void {
     this.#hasLeft = true;
-    if (this.#call.answering.awaitsUsage) this.#attempt?.readOn();
-    else this.#attempt?.giveUp();
-    this.#wake?.();
+    if (this.#call.responseHandler.isAwaitingUsage) this.#attempt?.readUsageOnly();
+    else this.#attempt?.abandon();
+    this.#endDelay?.();
   }
 
-  #runOut(): void {
-    this.#outOfTime = true;
-    this.#attempt?.runOut();
-    this.#wake?.();
+  #expire(): void {
+    this.#isOutOfTime = true;
+    this.#attempt?.expire();
+    this.#endDelay?.();
   }
 
   /** Tells the client why there is no answer. */
-  #tell(failure: AttemptFailure | null): CallOutcome {
-    const { client } = this.#call;
-    if (client.gone) return 'client-gone';
-    const word: LastWord = failure === null ? ownWords(nobodyCan) : lastWordOn(failure);
+  #refuse(failure: AttemptFailure | null): CallOutcome {
+    const { response } = this.#call;
+    if (response.isDisconnected) return 'client-gone';
+    const word: ErrorResponse = failure === null ? gatewayErrorResponse(noCapableProvider) : errorResponseFor(failure);
     this.#errorCode = word.code;
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
     const requestId = failure?.kind === 'refused' ? failure.requestId : null;
-    client.refuse(word, [...servedBy, ...providerRequestIdField(requestId)]);
+    response.refuse(word, [...servedBy, ...providerRequestIdField(requestId)]);
     return word.status < 500 ? 'refused' : 'failed';
   }
 
   #record(outcome: CallOutcome): void {
-    const { operation, caller, streamed, startedAt, route, answering } = this.#call;
+    const { operation, caller, isStreamed, startedAt, route, responseHandler } = this.#call;
     const { headersAt, contentAt } = this.#times;
     const since = (at: number | null) => (at === null ? null : at - startedAt);
-    const { tokens } = answering;
+    const { tokens } = responseHandler;
     // A text is billed once it begins to be spoken, whether or not anybody hears the end.
     const isSpoken = contentAt !== null && outcome !== 'failed' && outcome !== 'refused';
     const used: Consumption = {
       tokens,
       characters: isSpoken ? this.#call.characters : null,
-      audioSeconds: operation === 'transcription' ? (answering.audioSeconds ?? null) : null,
+      audioSeconds: operation === 'transcription' ? (responseHandler.audioSeconds ?? null) : null,
     };
     const price = this.#target?.price ?? null;
-    this.#means.usage.record({
+    this.#dependencies.usage.record({
       operation,
       keyId: caller.keyId,
       organizationId: caller.organizationId,
@@ -294,7 +297,7 @@ class Relay {
       model: route.name,
       target: this.#target?.id ?? null,
       provider: this.#target?.provider ?? null,
-      streamed,
+      streamed: isStreamed,
       outcome,
       errorCode: outcome === 'served' ? null : this.#errorCode,
       attempts: this.#attempts,
@@ -310,12 +313,12 @@ class Relay {
 
 const noTries: ReadonlyArray<FailedTry> = [];
 
-const nobodyCan = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
+const noCapableProvider = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
 
 /** Whatever is made of a failure later, its secrets are out of it before. */
 function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {
   return outcome.kind === 'failed' && outcome.failure.kind === 'refused'
-    ? { kind: 'failed', failure: redactedRefusal(outcome.failure, redactor) }
+    ? { kind: 'failed', failure: redactRefusal(outcome.failure, redactor) }
     : outcome;
 }
 
@@ -323,6 +326,6 @@ function isTooLong(failure: AttemptFailure | null): boolean {
   return failure !== null && isFor(failure, 'context-length');
 }
 
-function isFor(failure: AttemptFailure, refusal: ReturnType<typeof classOf>): boolean {
-  return failure.kind === 'refused' && classOf(failure) === refusal;
+function isFor(failure: AttemptFailure, refusal: ReturnType<typeof classifyRefusal>): boolean {
+  return failure.kind === 'refused' && classifyRefusal(failure) === refusal;
 }

@@ -3,10 +3,10 @@ import { codePoints } from '#domain/codecs.ts';
 import type { Failure, InputError } from '#domain/failure.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import { AudioAnswer } from './audio-answer.ts';
+import { AudioResponse } from './audio-answer.ts';
 import type { Target } from './catalogue.ts';
 import { type JsonRequest, readJsonRequest } from './chat-request.ts';
-import { faultOf, textFaults } from './faults.ts';
+import { checkText, inputError } from './faults.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from './gateway-call.ts';
 import { briefMember, lastMember, wantedNames } from './json-members.ts';
@@ -25,16 +25,16 @@ interface SpeechRequest extends JsonRequest {
 }
 
 /** Answers `POST /v1/audio/speech`. @returns why the call was not relayed; null when it was */
-export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
   const bytes = await readJsonBytes(call, limits);
   if (E.isLeft(bytes)) return bytes.left;
-  const request = await readSpeechRequest(bytes.right, limits.jsonValues);
+  const request = await readSpeechRequest(bytes.right, limits.maxJsonValues);
   if (E.isLeft(request)) return request.left;
   const { model, voice, fields } = request.right;
-  const route = call.served.catalogue.speech(model, voice);
+  const route = call.configuration.catalogue.speech(model, voice);
   if (E.isLeft(route)) return catalogueFailure(route.left);
   const forwarded = forwardedHeaders(call.ctx.req.headers, call.caller.projectId);
-  const requests = prepareRequests(call.served, route.right, (provider, target) => {
+  const requests = prepareRequests(call.configuration, route.right, (provider, target) => {
     const spoken = target.voice ?? voice;
     const body = speechBody(request.right, target, spoken);
     return provider.speech?.({ body, model: target.model, voice: spoken, fields, forwarded });
@@ -45,14 +45,14 @@ export async function speak(call: GatewayCall, limits: GatewayLimits): Promise<F
       ...requests,
       operation: 'speech',
       caller: call.caller,
-      streamed: true,
+      isStreamed: true,
       characters: codePoints(fields.input),
       startedAt: performance.now(),
       route: route.right,
-      client: call.client,
-      answering: new AudioAnswer(call.client, 'bytes'),
+      response: call.response,
+      responseHandler: new AudioResponse(call.response, 'bytes'),
     },
-    call.gateway.means,
+    call.gateway.relayDependencies,
   );
   return null;
 }
@@ -78,7 +78,7 @@ async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Ei
   const id = voiceIn(request.right, voice);
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model', 'voice']),
-    ...textFaults('/input', input),
+    ...checkText('/input', input),
     ...modelFaults(model),
     ...voiceFaults(voice, id),
   ];
@@ -119,12 +119,12 @@ const speechMembers: ReadonlySet<string> = new Set([
 ]);
 
 function modelFaults(model: Json | undefined): ReadonlyArray<InputError> {
-  return model === undefined || model === null ? [] : textFaults('/model', model);
+  return model === undefined || model === null ? [] : checkText('/model', model);
 }
 
 function voiceFaults(voice: Json | undefined, id: string | null): ReadonlyArray<InputError> {
   if (voice === undefined) return [{ pointer: '/voice', message: 'is required' }];
-  return id === null ? [faultOf('/voice', 'must be a string or an object with an id', voice)] : [];
+  return id === null ? [inputError('/voice', 'must be a string or an object with an id', voice)] : [];
 }
 
 /** A voice is named, or given as an object with its id. */

@@ -6,7 +6,7 @@ import type { ByteHold } from '#src/byte-budget.ts';
 import { diskFull, isDiskFull } from '#src/disk-full.ts';
 import { spoolShortageFailure } from './spool-limits.ts';
 import type { StoredBody } from './transport.ts';
-import { passedThrough } from './upload-garbage.ts';
+import { countReleasedBytes } from './upload-garbage.ts';
 
 /** Bytes that are kept in memory; what is more goes to a file. */
 const memoryBytes = 1024 * 1024;
@@ -72,7 +72,7 @@ export class Spool {
     }
     this.#waiting.push(chunk);
     this.#waitingLength += chunk.length;
-    passedThrough(chunk.length);
+    countReleasedBytes(chunk.length);
     return this.#waitingLength < pieceBytes || this.#writeOut();
   }
 
@@ -160,7 +160,7 @@ export class Spool {
       if (bytesRead === 0) throw new Error('The upload is shorter than it was');
       yield piece.subarray(0, bytesRead);
       at += bytesRead;
-      passedThrough(bytesRead);
+      countReleasedBytes(bytesRead);
     }
   }
 }

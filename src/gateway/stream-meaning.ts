@@ -4,7 +4,7 @@ import { ChatProgress } from './chat-progress.ts';
 import { isObject, parsedJson } from './json-value.ts';
 
 /** What an event means to whoever passes it on. */
-export type Meaning =
+export type EventClassification =
   /** Nothing yet that a client waits for. */
   | { readonly kind: 'quiet' }
   | { readonly kind: 'content' }
@@ -16,12 +16,12 @@ export type Meaning =
   | { readonly kind: 'error'; readonly error: ProviderError };
 
 /** Understands the events of one attempt's stream. */
-export interface StreamMeaning {
-  readonly read: (data: string | null) => Meaning;
+export interface StreamInterpreter {
+  readonly classify: (data: string | null) => EventClassification;
   /** Everything that makes a whole answer has come. */
-  readonly finished: boolean;
+  readonly isFinished: boolean;
   /** The answer is whole if the provider says by its mark that it is. */
-  readonly mayEnd: boolean;
+  readonly canEnd: boolean;
   /** What is written where a finished stream ended without its mark; null where there is none. */
   readonly endMark: string | null;
   readonly tokens: Tokens | null;
@@ -29,14 +29,14 @@ export interface StreamMeaning {
   readonly text: string | null;
 }
 
-const quiet: Meaning = { kind: 'quiet' };
-const content: Meaning = { kind: 'content' };
-const ours: Meaning = { kind: 'ours' };
-const end: Meaning = { kind: 'end' };
-const malformed: Meaning = { kind: 'malformed' };
+const quiet: EventClassification = { kind: 'quiet' };
+const content: EventClassification = { kind: 'content' };
+const ours: EventClassification = { kind: 'ours' };
+const end: EventClassification = { kind: 'end' };
+const malformed: EventClassification = { kind: 'malformed' };
 
 /** A chat stream: finished when every choice has its `finish_reason`. */
-export class ChatMeaning implements StreamMeaning {
+export class ChatStreamInterpreter implements StreamInterpreter {
   readonly endMark = 'data: [DONE]\n\n';
   readonly #reader = new ChatEventReader();
   readonly #progress: ChatProgress;
@@ -51,7 +51,7 @@ export class ChatMeaning implements StreamMeaning {
     this.#takesUsageOut = takesUsageOut;
   }
 
-  read(data: string | null): Meaning {
+  classify(data: string | null): EventClassification {
     const event = this.#reader.read(data);
     switch (event.kind) {
       case 'empty':
@@ -69,11 +69,11 @@ export class ChatMeaning implements StreamMeaning {
     }
   }
 
-  get finished(): boolean {
+  get isFinished(): boolean {
     return this.#progress.finished;
   }
 
-  get mayEnd(): boolean {
+  get canEnd(): boolean {
     return this.#progress.seenFinished;
   }
 
@@ -87,24 +87,24 @@ export class ChatMeaning implements StreamMeaning {
 }
 
 /** A stream of speech or transcription events: finished with the one whose type ends in `.done`. */
-export class AudioMeaning implements StreamMeaning {
+export class AudioStreamInterpreter implements StreamInterpreter {
   readonly endMark = null;
   readonly text = null;
-  finished = false;
+  isFinished = false;
   tokens: Tokens | null = null;
 
-  get mayEnd(): boolean {
-    return this.finished;
+  get canEnd(): boolean {
+    return this.isFinished;
   }
 
-  read(data: string | null): Meaning {
+  classify(data: string | null): EventClassification {
     if (data === null || data === '') return quiet;
     if (data.trim() === '[DONE]') return end;
     const event = parsedJson(data);
     if (!isObject(event)) return malformed;
     const error = providerErrorIn(event);
     if (error !== null) return { kind: 'error', error };
-    this.finished ||= typeof event.type === 'string' && event.type.endsWith('.done');
+    this.isFinished ||= typeof event.type === 'string' && event.type.endsWith('.done');
     this.tokens = tokensIn(event.usage) ?? this.tokens;
     return content;
   }

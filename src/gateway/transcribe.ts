@@ -4,7 +4,7 @@ import { receiveBody } from '#http/receive-body.ts';
 import { announcedBytesOf, bodyTooLarge, hasBody } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { pointerTo } from '#src/json-pointer.ts';
-import { AudioAnswer } from './audio-answer.ts';
+import { AudioResponse } from './audio-answer.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 import { arrivalFailure, catalogueFailure, type GatewayCall, type GatewayLimits } from './gateway-call.ts';
 import { spellingFaults } from './member-spelling.ts';
@@ -22,7 +22,7 @@ interface Upload {
 }
 
 /** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
-export async function transcribe(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+export async function createTranscription(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
   const spool = call.gateway.spools.open(call.caller.projectId, call.body);
   try {
     const upload = await receive(call, spool, limits);
@@ -35,7 +35,7 @@ export async function transcribe(call: GatewayCall, limits: GatewayLimits): Prom
 async function receive(
   { ctx, body: hold }: GatewayCall,
   spool: Spool,
-  { audioBytes: maxBytes, arrival: limits }: GatewayLimits,
+  { maxAudioBytes: maxBytes, arrival: limits }: GatewayLimits,
 ): Promise<E.Either<Failure, Upload>> {
   const { req } = ctx;
   const contentType = req.headers['content-type'] ?? '';
@@ -76,11 +76,11 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
     ...fileFaults(parts),
   ];
   if (faults.length > 0 || file === undefined || model == null) return invalidInput(faults);
-  const route = call.served.catalogue.transcription(model);
+  const route = call.configuration.catalogue.transcription(model);
   if (E.isLeft(route)) return catalogueFailure(route.left);
   const fields = parts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
   const streams = fields.findLast(([name]) => name === 'stream')?.[1] === 'true';
-  const requests = prepareRequests(call.served, route.right, (provider, target) =>
+  const requests = prepareRequests(call.configuration, route.right, (provider, target) =>
     provider.transcription?.(transcriptionFor(call, upload, file, target.model, fields, streams)),
   );
   if ('code' in requests) return requests;
@@ -89,14 +89,14 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
       ...requests,
       operation: 'transcription',
       caller: call.caller,
-      streamed: streams,
+      isStreamed: streams,
       characters: null,
       startedAt: performance.now(),
       route: route.right,
-      client: call.client,
-      answering: new AudioAnswer(call.client, 'whole'),
+      response: call.response,
+      responseHandler: new AudioResponse(call.response, 'whole'),
     },
-    call.gateway.means,
+    call.gateway.relayDependencies,
   );
   return null;
 }

@@ -14,7 +14,7 @@ let bytesSince = 0;
  * V8's heap, which lets some 80 MB of it gather before it looks. A collection of what is young, every few megabytes,
  * takes a millisecond or two and keeps that near 10 MB.
  */
-export function passedThrough(bytes: number): void {
+export function countReleasedBytes(bytes: number): void {
   bytesSince += bytes;
   if (bytesSince < bytesBetween) return;
   bytesSince = 0;

@@ -17,7 +17,7 @@ import { healthLines, metricsLine, type Readiness } from '#http/health.ts';
 import type { Metrics } from '#http/metrics.ts';
 import { errorAnswer } from '#http/problem.ts';
 import { queryFields } from '#http/query-fields.ts';
-import { ClientGone, jsonBodyReader } from '#http/request-body.ts';
+import { ClientDisconnectedError, jsonBodyReader } from '#http/request-body.ts';
 import { idempotencyKeyOf, ifMatchOf, minPositionOf, neverRevision, presentedKeyOf } from '#http/request-headers.ts';
 import { SlimKoa } from '#http/slim-koa.ts';
 import { openApiDocument } from '#operations/openapi.ts';
@@ -213,8 +213,8 @@ class HttpAdapter {
     if (caller === null) return keyInvalid;
     exchange.keyId = caller.keyId;
     if (this.#rateLimit === null) return caller;
-    const { fields, refusal } = await this.#rateLimit.take(caller);
-    exchange.limitFields = fields;
+    const { headers, refusal } = await this.#rateLimit.take(caller);
+    exchange.limitFields = headers;
     return refusal ?? caller;
   }
 
@@ -313,7 +313,7 @@ class HttpAdapter {
   }
 
   #answerError(exchange: Exchange, error: unknown): void {
-    if (error instanceof ClientGone) return;
+    if (error instanceof ClientDisconnectedError) return;
     const { requestId, name } = exchange;
     if (isDiskFull(error)) {
       this.#options.log.warn({ requestId, operation: name, reason: String(error) }, 'the disk is full');

@@ -6,14 +6,14 @@ import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limit
 const windowSeconds = 60;
 
 /** What became of one request under the limits. */
-export interface RateLimited {
+export interface RateLimitResult {
   /** Why the request is refused; null for one that is let in. */
   readonly refusal: Failure | null;
   /** `RateLimit` and `RateLimit-Policy` of the tightest limit, names and values in turn; none for an `admin` key. */
-  readonly fields: ReadonlyArray<string>;
+  readonly headers: ReadonlyArray<string>;
 }
 
-const unlimited: RateLimited = { refusal: null, fields: [] };
+const unlimited: RateLimitResult = { refusal: null, headers: [] };
 
 /** What a limit has left after a request. */
 interface Count {
@@ -53,18 +53,18 @@ export class RateLimit {
    * Counts a request of a caller.
    * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ for the headers
    */
-  async take(caller: Caller): Promise<RateLimited> {
+  async take(caller: Caller): Promise<RateLimitResult> {
     const counts: Count[] = [];
     for (const level of limitLevelsOf(caller)) {
       const count = await this.#count(level);
       counts.push(count);
       if (count.isExceeded) {
         await this.#giveBack(counts);
-        return { refusal: rateLimited(count), fields: fieldsOf(count) };
+        return { refusal: rateLimited(count), headers: fieldsOf(count) };
       }
     }
     const tightest = tightestOf(counts);
-    return tightest === null ? unlimited : { refusal: null, fields: fieldsOf(tightest) };
+    return tightest === null ? unlimited : { refusal: null, headers: fieldsOf(tightest) };
   }
 
   async #count(level: LimitLevel): Promise<Count> {

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { heldBytesOf } from '#http/body-bytes.ts';
-import { ClientGone } from '#http/request-body.ts';
+import { ClientDisconnectedError } from '#http/request-body.ts';
 import type { ByteHold, ByteShortage } from '#src/byte-budget.ts';
 
 /** How long a body may take that is held to limits of its own, and not to the server's for a whole request. */
 export interface ArrivalLimits {
   /** Between two of its pieces. */
-  readonly idleMilliseconds: number;
+  readonly idleMs: number;
   /** From when it is looked for to its end. */
-  readonly totalMilliseconds: number;
+  readonly totalMs: number;
 }
 
 /**
@@ -50,7 +50,7 @@ export function receiveBody(
 }
 
 /** A body that came as a whole with its headers, as small ones do; null for one that must be received. */
-export function bodyAtHand(req: IncomingMessage): Buffer | null {
+export function bufferedBody(req: IncomingMessage): Buffer | null {
   if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
   const bytes: unknown = req.read();
   if (!Buffer.isBuffer(bytes)) return null;
@@ -88,10 +88,10 @@ class BodyReceiver {
   }
 
   /** A body that is there already needs no limits. */
-  limit({ idleMilliseconds, totalMilliseconds }: ArrivalLimits): void {
+  limit({ idleMs, totalMs }: ArrivalLimits): void {
     heldToOwnLimits.add(this.#req);
-    this.#idle = setTimeout(() => this.#standsStill(), idleMilliseconds);
-    this.#total = setTimeout(() => this.#end({ arrival: 'too-slow' }), totalMilliseconds);
+    this.#idle = setTimeout(() => this.#standsStill(), idleMs);
+    this.#total = setTimeout(() => this.#end({ arrival: 'too-slow' }), totalMs);
   }
 
   readonly #onData = (piece: Buffer): void => {
@@ -147,8 +147,8 @@ class BodyReceiver {
   }
 }
 
-function gone(): ClientGone {
-  return new ClientGone('The body ended early.');
+function gone(): ClientDisconnectedError {
+  return new ClientDisconnectedError('The body ended early.');
 }
 
 function ignored(): void {}

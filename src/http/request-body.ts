@@ -15,7 +15,7 @@ export interface JsonBody {
 }
 
 /** The client went away before its body was complete: nobody is there to be answered. */
-export class ClientGone extends Error {
+export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientGone';
 }
 
@@ -99,7 +99,8 @@ function bytesReader(maxBytes: number): (ctx: Context, hold: ByteHold) => Promis
     } catch (error) {
       if (error instanceof BodyRefusedError) return E.left(error.failure);
       if (typeOf(error) === 'entity.too.large') return E.left(bodyTooLarge(maxBytes));
-      if (typeOf(error) === 'request.aborted' || ctx.req.destroyed) throw new ClientGone('The body ended early.');
+      if (typeOf(error) === 'request.aborted' || ctx.req.destroyed)
+        throw new ClientDisconnectedError('The body ended early.');
       throw error;
     } finally {
       stopCounting();

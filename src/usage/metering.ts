@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type Usage, UsageOutlet } from '#src/gateway/call-record.ts';
+import { type Usage, UsageBuffer } from '#src/gateway/call-record.ts';
 import { genAiMetrics } from './gen-ai-metrics.ts';
 import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 
@@ -18,7 +18,7 @@ export interface Metering {
 /** Puts metering together: each call is measured, summed up and recorded, off the request's path. */
 export function openMetering(options: MeteringOptions): Metering {
   const recorder = new UsageRecorder(options);
-  const outlet = new UsageOutlet((records) => {
+  const outlet = new UsageBuffer((records) => {
     recorder.take(records);
     observe(records);
   });
@@ -26,12 +26,12 @@ export function openMetering(options: MeteringOptions): Metering {
     get callsLost() {
       return recorder.callsLost + outlet.dropped;
     },
-    handOut: outlet.handOut,
+    handOut: outlet.flush,
   });
   return {
     usage: outlet,
     close: async () => {
-      outlet.handOut();
+      outlet.flush();
       await recorder.close();
     },
   };

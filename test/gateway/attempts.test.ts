@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type AttemptFailure, type Refused, retryAfterOf } from '../../src/gateway/attempt-failure.ts';
-import { countsAgainst, nextStep, type Standing } from '../../src/gateway/attempts.ts';
+import { type AttemptFailure, type ProviderRefusal, parseRetryAfter } from '../../src/gateway/attempt-failure.ts';
+import { countsAgainst, nextStep, type RetryState } from '../../src/gateway/attempts.ts';
 
-const first: Standing = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };
-const alone: Standing = { ...first, hasOther: false };
+const first: RetryState = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };
+const alone: RetryState = { ...first, hasOther: false };
 
-const refused = (status: number, more: Partial<Refused> = {}): AttemptFailure => ({
+const refused = (status: number, more: Partial<ProviderRefusal> = {}): AttemptFailure => ({
   kind: 'refused',
   status,
   error: null,
@@ -110,5 +110,5 @@ describe('Retry-After', () => {
     [{ 'retry-after': '99999999' }, 86_400_000],
   ];
   for (const [headers, expected] of cases)
-    it(`is ${expected} ms for ${JSON.stringify(headers)}`, () => assert.equal(retryAfterOf(headers, now), expected));
+    it(`is ${expected} ms for ${JSON.stringify(headers)}`, () => assert.equal(parseRetryAfter(headers, now), expected));
 });

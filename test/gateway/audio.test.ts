@@ -196,13 +196,13 @@ describe('audio', () => {
 
       it('keeps what is known of its targets through a change of the configuration', async () => {
         primary.answers(error(500, 'x'));
-        const { breaker } = service.gateway.means;
+        const { breaker } = service.gateway.relayDependencies;
         await eventually(async () => {
           await spoken(body);
-          return breaker.restedUntil('primary/gpt-tts') > 0;
+          return breaker.openUntil('primary/gpt-tts') > 0;
         }, 'a rest');
         service.configure(configuration({}));
-        assert.ok(breaker.restedUntil('primary/gpt-tts') > 0);
+        assert.ok(breaker.openUntil('primary/gpt-tts') > 0);
       });
     });
 
@@ -444,7 +444,7 @@ describe('audio', () => {
 
     it('refuses more than it takes, with or without a length', async () => {
       await service.stop();
-      service = await startGateway({ models: {} }, { limits: { audioBytes: 1_000_000 } });
+      service = await startGateway({ models: {} }, { limits: { maxAudioBytes: 1_000_000 } });
       assert.equal((await send(form({ model: 'whisper' }))).status, 413);
       const chunked = await fetch(service.url + path, {
         method: 'POST',

@@ -7,7 +7,7 @@ const customer: Caller = { ...caller, keyType: 'project', organizationId: 'ccust
 const inProject = (projectId: string, more: Partial<Caller> = {}): Caller => ({ ...customer, projectId, ...more });
 
 describe('calls at once', () => {
-  const codeOf = async (limits: CallLimits, who: Caller) => (await limits.enter(who)).refusal?.code ?? null;
+  const codeOf = async (limits: CallLimits, who: Caller) => (await limits.acquire(who)).refusal?.code ?? null;
 
   it('are counted by project, whichever key asks', async () => {
     const limits = new CallLimits({ callsAtOnce: 1 });
@@ -20,7 +20,7 @@ describe('calls at once', () => {
     const limits = new CallLimits({ callsAtOnce: 1 });
     for (let index = 0; index < 10; index += 1) assert.equal(await codeOf(limits, inProject(`cproject${index}`)), null);
     assert.equal(await codeOf(limits, inProject('cproject10')), 'too-many-calls');
-    limits.leave(inProject('cproject0'));
+    limits.release(inProject('cproject0'));
     assert.equal(await codeOf(limits, inProject('cproject10')), null);
   });
 
@@ -35,7 +35,7 @@ describe('calls at once', () => {
   it('are not counted for a call that its minute refuses', async () => {
     const limits = new CallLimits({ callsAtOnce: 1, requestsPerMinute: 1 });
     assert.equal(await codeOf(limits, customer), null);
-    limits.leave(customer);
+    limits.release(customer);
     assert.equal(await codeOf(limits, customer), 'rate-limited');
     limits.configure({ callsAtOnce: 1 });
     assert.equal(await codeOf(limits, customer), null);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
-import { Catalogue, inOrder, type Route } from '../../src/gateway/catalogue.ts';
+import { Catalogue, type ModelRoute, orderTargets } from '../../src/gateway/catalogue.ts';
 import { decodeConfiguration } from '../../src/gateway/configuration.ts';
 
 const configuration = decodeConfiguration(
@@ -48,9 +48,9 @@ const configuration = decodeConfiguration(
 assert.ok(E.isRight(configuration));
 const catalogue = new Catalogue(configuration.right);
 
-const right = (found: E.Either<unknown, Route>): Route =>
+const right = (found: E.Either<unknown, ModelRoute>): ModelRoute =>
   E.isRight(found) ? found.right : assert.fail(JSON.stringify(found.left));
-const ids = (route: Route) => ({
+const ids = (route: ModelRoute) => ({
   targets: route.targets.map(({ id, voice }) => (voice ? `${id}:${voice}` : id)),
   fallbacks: route.fallbacks.map(({ id, voice }) => (voice ? `${id}:${voice}` : id)),
 });
@@ -86,7 +86,7 @@ describe('catalogue', () => {
         fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 3 }),
         (draws) => {
           let at = 0;
-          const order = inOrder(route, () => draws[at++ % draws.length] ?? 0).map(({ id }) => id);
+          const order = orderTargets(route, () => draws[at++ % draws.length] ?? 0).map(({ id }) => id);
           assert.deepEqual(order.slice(2), ['b/spare', 'any/f1', 'b/f2']);
           assert.deepEqual(order.slice(0, 2).toSorted(), ['a/x', 'b/y']);
           assert.equal(order[0], (draws[0] ?? 0) < 0.75 ? 'a/x' : 'b/y');

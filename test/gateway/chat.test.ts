@@ -134,14 +134,14 @@ describe('chat, not streamed', () => {
 
     it('tell another media type, and a body that is too large', async () => {
       assert.equal((await post(service, path, '{}', { 'content-type': 'text/plain' })).status, 415);
-      service = await given.restart(configuration(), { limits: { jsonBytes: 1_000 } });
+      service = await given.restart(configuration(), { limits: { maxJsonBytes: 1_000 } });
       const answer = await post(service, path, { ...chat, x: 'y'.repeat(2_000) });
       assert.equal(answer.status, 413);
       assert.equal(errorOf(answer).code, 'body_too_large');
     });
 
     it('tell a body of too many values, in a chat and in speech', async () => {
-      service = await given.restart(configuration(), { limits: { jsonValues: 100 } });
+      service = await given.restart(configuration(), { limits: { maxJsonValues: 100 } });
       const extra = Array(200).fill({});
       for (const to of [path, '/v1/audio/speech']) {
         const answer = await post(service, to, { ...chat, extra });

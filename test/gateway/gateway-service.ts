@@ -54,10 +54,10 @@ export interface GatewayServiceOptions {
 }
 
 export const usualLimits: GatewayLimits = {
-  jsonBytes: 32 * 1024 * 1024,
-  jsonValues: 2_000_000,
-  audioBytes: 100 * 1024 * 1024,
-  arrival: { idleMilliseconds: 120_000, totalMilliseconds: 3_600_000 },
+  maxJsonBytes: 32 * 1024 * 1024,
+  maxJsonValues: 2_000_000,
+  maxAudioBytes: 100 * 1024 * 1024,
+  arrival: { idleMs: 120_000, totalMs: 3_600_000 },
 };
 
 /** @throws AssertionError for a configuration that is not valid */

@@ -7,7 +7,7 @@ import { multipart, SlowClient, transcriptionOf, transcriptions } from './slow-c
 /** Longer than any whole request may take on this server, and than what the server needs to notice. */
 const longMs = 1_000;
 const serverLimits = { headersMilliseconds: 200, requestMilliseconds: 300 };
-const patient = { idleMilliseconds: 20_000, totalMilliseconds: 20_000 };
+const patient = { idleMs: 20_000, totalMs: 20_000 };
 
 describe('uploads over slow lines', () => {
   let provider: FakeProvider;
@@ -59,7 +59,7 @@ describe('uploads over slow lines', () => {
       });
 
       it('is ended when it stands still', async () => {
-        await start({ limits: { arrival: { ...patient, idleMilliseconds: 100 } } });
+        await start({ limits: { arrival: { ...patient, idleMs: 100 } } });
         client.begin(path, contentType, body.length);
         client.write(body.subarray(0, 1_000));
         assert.deepEqual(await refusal(), tooSlow);
@@ -69,7 +69,7 @@ describe('uploads over slow lines', () => {
 
       it('is ended when it takes too long in all, and never reaches a provider', async () => {
         provider.answers(json(completion('heard')));
-        await start({ limits: { arrival: { ...patient, totalMilliseconds: longMs / 2 } } });
+        await start({ limits: { arrival: { ...patient, totalMs: longMs / 2 } } });
         client.begin(path, contentType, body.length);
         const [answer] = await Promise.all([refusal(), client.writeSlowly(body, longMs)]);
         assert.deepEqual(answer, tooSlow);

@@ -105,7 +105,7 @@ describe('uploads on disk', () => {
   });
 
   it('are 413 where one is too large by itself', async () => {
-    await start({ limits: { audioBytes: megabyte } });
+    await start({ limits: { maxAudioBytes: megabyte } });
     assert.deepEqual(await refusalOf(begin('one', transcriptionOf('m', 2 * megabyte), 0)), [413, 'body_too_large']);
   });
 

@@ -84,7 +84,7 @@ describe('a client that leaves after its whole answer and before the usage', () 
     assert.equal(record.outcome, 'client-gone');
     await eventually(() => given.primary.seen[0]?.closedAt !== null, 'the end of the provider’s call');
     assert.ok(sent > 1);
-    assert.equal(given.service.gateway.means.breaker.restedUntil('primary/gpt-x'), 0);
+    assert.equal(given.service.gateway.relayDependencies.breaker.openUntil('primary/gpt-x'), 0);
   });
 
   it('has its provider’s call ended at once where the usage has come already', async () => {

@@ -88,7 +88,7 @@ describe('counting requests', () => {
     const refused = [];
     for (let index = 0; index < projects; index += 1) {
       const taken = await limit.take({ ...customer, organizationId, projectId: `c${organizationId}${index}` });
-      if (taken.refusal !== null) refused.push([taken.refusal.code, policyOf(taken.fields)]);
+      if (taken.refusal !== null) refused.push([taken.refusal.code, policyOf(taken.headers)]);
     }
     return refused;
   }
@@ -109,9 +109,9 @@ describe('counting requests', () => {
     const limit = new RateLimit(1, { organization: 2, partner: 2 });
     assert.equal((await limit.take(customer)).refusal, null);
     for (let time = 0; time < 5; time += 1) {
-      const { refusal, fields } = await limit.take(customer);
+      const { refusal, headers } = await limit.take(customer);
       assert.equal(refusal?.code, 'rate-limited');
-      assert.equal(policyOf(fields), '"project";q=1;w=60');
+      assert.equal(policyOf(headers), '"project";q=1;w=60');
     }
     assert.equal((await limit.take({ ...customer, projectId: 'cproject02' })).refusal, null);
   });
@@ -119,8 +119,8 @@ describe('counting requests', () => {
   it('names the limit of which least is left', async () => {
     const limit = new RateLimit(10, { organization: 1, partner: 2 });
     await limit.take(customer);
-    const { fields } = await limit.take({ ...customer, projectId: 'cproject02' });
-    assert.equal(policyOf(fields), '"organization";q=10;w=60');
-    assert.match(fields[3] ?? '', /^"organization";r=8;t=\d+$/);
+    const { headers } = await limit.take({ ...customer, projectId: 'cproject02' });
+    assert.equal(policyOf(headers), '"organization";q=10;w=60');
+    assert.match(headers[3] ?? '', /^"organization";r=8;t=\d+$/);
   });
 });

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ArrivalLimits, receiveBody, type TakePiece } from '#http/receive-body.ts';
-import { ClientGone } from '#http/request-body.ts';
+import { ClientDisconnectedError } from '#http/request-body.ts';
 import { ByteBudget } from '#src/byte-budget.ts';
 
 const budget = new ByteBudget({ maxBytesPerProject: 100_000, maxBytes: 100_000 });
 const hold = () => budget.hold('cproject01');
-const patient: ArrivalLimits = { idleMilliseconds: 20_000, totalMilliseconds: 20_000 };
+const patient: ArrivalLimits = { idleMs: 20_000, totalMs: 20_000 };
 
 describe('receiving a body', () => {
   let stop: () => Promise<void> = async () => undefined;
@@ -51,13 +51,13 @@ describe('receiving a body', () => {
   it('ends when it has enough', async () => {
     const { req } = await begun(10, 'four');
     assert.equal(await receiveBody(req, patient, hold(), () => false), 'enough');
-    assert.equal(await receiveBody(req, { ...patient, idleMilliseconds: 20 }, hold(), async () => false), 'too-slow');
+    assert.equal(await receiveBody(req, { ...patient, idleMs: 20 }, hold(), async () => false), 'too-slow');
   });
 
   it('ends when nothing comes for too long', async () => {
     const { req } = await begun(10, 'four');
     const { take, text } = keeping();
-    assert.equal(await receiveBody(req, { ...patient, idleMilliseconds: 50 }, hold(), take), 'too-slow');
+    assert.equal(await receiveBody(req, { ...patient, idleMs: 50 }, hold(), take), 'too-slow');
     assert.equal(text(), 'four');
   });
 
@@ -65,7 +65,7 @@ describe('receiving a body', () => {
     const { req, client } = await begun(1_000_000);
     const trickle = setInterval(() => client.write('x'), 5);
     const { take, text } = keeping();
-    assert.equal(await receiveBody(req, { ...patient, totalMilliseconds: 200 }, hold(), take), 'too-slow');
+    assert.equal(await receiveBody(req, { ...patient, totalMs: 200 }, hold(), take), 'too-slow');
     clearInterval(trickle);
     assert.match(text(), /^x+$/);
   });
@@ -75,7 +75,7 @@ describe('receiving a body', () => {
     let taking = 0;
     let most = 0;
     const texts: string[] = [];
-    const arrival = receiveBody(req, { ...patient, idleMilliseconds: 100 }, hold(), async (piece) => {
+    const arrival = receiveBody(req, { ...patient, idleMs: 100 }, hold(), async (piece) => {
       taking += 1;
       most = Math.max(most, taking);
       if (texts.push(piece.toString()) === 1) {
@@ -116,7 +116,7 @@ describe('receiving a body', () => {
     await sleep(10);
     assert.equal(isOver, false);
     gate.resolve(true);
-    await assert.rejects(arrival, ClientGone);
-    await assert.rejects(receiveBody(req, patient, hold(), keeping().take), ClientGone);
+    await assert.rejects(arrival, ClientDisconnectedError);
+    await assert.rejects(receiveBody(req, patient, hold(), keeping().take), ClientDisconnectedError);
   });
 });

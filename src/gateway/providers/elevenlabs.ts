@@ -3,18 +3,18 @@ import type { Json, JsonObject } from '#src/json.ts';
 import type { ProviderConfiguration } from '../configuration.ts';
 import { audioSecondsIn } from '../cost.ts';
 import { isObject, parsedJson } from '../json-value.ts';
-import { segmentFault } from '../path-segment.ts';
+import { checkPathSegment } from '../path-segment.ts';
 import {
-  type CannotTake,
   ownHeaders,
   type Provider,
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
-  type Reading,
+  type ResponseTranslator,
   redactorOf,
   type SpeechFields,
-  type Translated,
+  type TranslatedBody,
+  type UnsupportedRequest,
   unknownFormat,
   withForwarded,
 } from '../provider.ts';
@@ -25,7 +25,10 @@ import { wavHeader } from './wav-header.ts';
 export const elevenLabsBaseUrl = 'https://api.elevenlabs.io/v1';
 
 /** What ElevenLabs calls OpenAI's formats of speech, and how they are told. What is missing it does not have. */
-const audioFormats: ReadonlyMap<string, { readonly outputFormat: string; readonly audio: Reading['audio'] }> = new Map([
+const audioFormats: ReadonlyMap<
+  string,
+  { readonly outputFormat: string; readonly audio: ResponseTranslator['audio'] }
+> = new Map([
   ['mp3', { outputFormat: 'mp3_44100_128', audio: { contentType: 'audio/mpeg', prefix: Buffer.alloc(0) } }],
   ['opus', { outputFormat: 'opus_48000_64', audio: { contentType: 'audio/opus', prefix: Buffer.alloc(0) } }],
   ['pcm', { outputFormat: 'pcm_24000', audio: { contentType: 'audio/pcm', prefix: Buffer.alloc(0) } }],
@@ -55,7 +58,7 @@ export class ElevenLabs implements Provider {
     );
   }
 
-  speech({ model, voice, fields, forwarded }: ProviderSpeech): ProviderRequest | CannotTake {
+  speech({ model, voice, fields, forwarded }: ProviderSpeech): ProviderRequest | UnsupportedRequest {
     const format = audioFormats.get(fields.responseFormat ?? 'mp3');
     if (format === undefined) {
       return unknownFormat(audioFormats.keys(), ' with this voice');
@@ -73,11 +76,11 @@ export class ElevenLabs implements Provider {
         body: Buffer.from(JSON.stringify({ ...settingsIn(others, fields.speed), text: fields.input, model_id: model })),
         streams: true,
       },
-      reading: format.audio === undefined ? null : { audio: format.audio },
+      translator: format.audio === undefined ? null : { audio: format.audio },
     };
   }
 
-  transcription(asked: ProviderTranscription): ProviderRequest | CannotTake {
+  transcription(asked: ProviderTranscription): ProviderRequest | UnsupportedRequest {
     const { model, fields, around, forwarded } = asked;
     const format = last(fields, 'response_format') ?? 'json';
     if (!isTranscriptFormat(format)) {
@@ -100,7 +103,7 @@ export class ElevenLabs implements Provider {
         body: around(Buffer.from(`${before}--${boundary}\r\n`), Buffer.from(`\r\n--${boundary}--\r\n`)),
         streams: false,
       },
-      reading: { translate: (body) => translated(body, format) },
+      translator: { translate: (body) => translated(body, format) },
     };
   }
 
@@ -114,13 +117,13 @@ export class ElevenLabs implements Provider {
 const unsafeMember = /^(?:model_id|cloud_storage_url|source_url|webhook(?:_.*)?)$/is;
 
 /** The member of ElevenLabs' own that would get round the catalogue; null for none. */
-function outsideCatalogue(names: ReadonlyArray<string>): CannotTake | null {
+function outsideCatalogue(names: ReadonlyArray<string>): UnsupportedRequest | null {
   const member = names.find((name) => unsafeMember.test(name));
   return member === undefined ? null : { member, message: 'is not taken here: leave it out' };
 }
 
-function unsafeVoice(voice: string): CannotTake | null {
-  const fault = segmentFault(voice);
+function unsafeVoice(voice: string): UnsupportedRequest | null {
+  const fault = checkPathSegment(voice);
   return fault === null ? null : { member: 'voice', message: fault };
 }
 
@@ -163,7 +166,7 @@ function isTranscriptFormat(format: string): format is TranscriptFormat {
   return transcriptFormats.some((known) => known === format);
 }
 
-function translated(body: Buffer, format: TranscriptFormat): Translated | null {
+function translated(body: Buffer, format: TranscriptFormat): TranslatedBody | null {
   const answer = parsedJson(body);
   if (!isObject(answer) || typeof answer.text !== 'string') return null;
   const { text, language_code: language = null } = answer;
@@ -210,10 +213,10 @@ function subtitlesIn(formats: Json | undefined): string | null {
   return found.is_base64_encoded === true ? Buffer.from(found.content, 'base64').toString('utf8') : found.content;
 }
 
-function json(value: Json): Translated {
+function json(value: Json): TranslatedBody {
   return { contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
 }
 
-function plain(text: string, contentType: string): Translated {
+function plain(text: string, contentType: string): TranslatedBody {
   return { contentType, body: Buffer.from(text) };
 }

@@ -62,7 +62,7 @@ export class OpenAiCompatible implements Provider {
 }
 
 function asItCame(request: ProviderRequest['request']): ProviderRequest {
-  return { request, reading: null };
+  return { request, translator: null };
 }
 
 function keyHeaders(apiKey: string | null, header: string | undefined): ReadonlyArray<string> {

@@ -8,12 +8,12 @@ import { briefMember, briefValue, wantedNames } from '../json-members.ts';
 import { isObject } from '../json-value.ts';
 import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
 import {
-  type CannotTake,
   type Provider,
   type ProviderChat,
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
+  type UnsupportedRequest,
   unknownFormat,
 } from '../provider.ts';
 import type { Transport, UpstreamRequest } from '../transport.ts';
@@ -40,21 +40,21 @@ export class Sandbox implements Provider {
   }
 
   chat({ body, streams }: ProviderChat): ProviderRequest {
-    return { request: { path: 'chat', headers: [], body, streams }, reading: null };
+    return { request: { path: 'chat', headers: [], body, streams }, translator: null };
   }
 
-  speech({ body, fields }: ProviderSpeech): ProviderRequest | CannotTake {
+  speech({ body, fields }: ProviderSpeech): ProviderRequest | UnsupportedRequest {
     const { responseFormat: format } = fields;
     if (format !== null && !speechFormats.includes(format)) return unknownFormat(speechFormats);
-    return { request: { path: 'speech', headers: [], body, streams: true }, reading: null };
+    return { request: { path: 'speech', headers: [], body, streams: true }, translator: null };
   }
 
-  transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest | CannotTake {
+  transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest | UnsupportedRequest {
     const format = fields.findLast(([name]) => name === 'response_format')?.[1] ?? 'json';
     if (!transcriptFormats.includes(format)) return unknownFormat(transcriptFormats);
     // What it would have heard it cannot tell: it tells how much it was given, which is the same every time.
     const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${fileBytes}`;
-    return { request: { path, headers: [], body, streams }, reading: null };
+    return { request: { path, headers: [], body, streams }, translator: null };
   }
 }
 
