@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { commands } from '#commands/table.ts';
+import type { FailureCode } from '#domain/failure.ts';
+import type { AnyCommand } from '#operations/command.ts';
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
+
+/** Failures that the pipeline finds before a decision: `execute-command.test.ts` tests them. */
+const foundBefore: ReadonlySet<FailureCode> = new Set(['idempotency-key-erased']);
+
+/** The failures that a command's own code can decide. */
+function ownFailures({ failures, subject }: AnyCommand): ReadonlyArray<FailureCode> {
+  return failures.filter((code) => code !== subject?.entity.notFound && !foundBefore.has(code));
+}
 
 describe('commands', () => {
   it('have names that tell them apart', () => {
@@ -10,11 +21,17 @@ describe('commands', () => {
     assert.deepEqual(names, [...new Set(names)]);
   });
 
-  for (const { name } of commands) {
-    it(`${name} has a test of its decision`, () => {
-      const file = `${name.replaceAll('_', '-')}.test.ts`;
-      const found = files.filter((path) => path.endsWith(`/${file}`));
-      assert.equal(found.length, 1, `there is no ${file}`);
+  for (const command of commands) {
+    it(`${command.name} has a test that decides it and names each failure that it can decide`, () => {
+      const file = `${command.name.replaceAll('_', '-')}.test.ts`;
+      const [found, ...others] = files.filter((path) => path.endsWith(`/${file}`));
+      assert.ok(found !== undefined && others.length === 0, `there is not one ${file}`);
+      const text = readFileSync(join(import.meta.dirname, found), 'utf8');
+      const identifier = command.name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+      assert.match(text, new RegExp(`when\\(\\s*${identifier}\\b`), `${file} does not decide ${identifier}`);
+      assert.match(text, /\bhappened\(|\.then\(\s*[a-z]/, `${file} expects no event`);
+      const missing = ownFailures(command).filter((code) => !text.includes(`'${code}'`));
+      assert.deepEqual(missing, [], `${file} never expects these failures`);
     });
   }
 });

@@ -31,6 +31,7 @@ import { isChained, seal } from '#event-store/hash-chain.ts';
 import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
 import { newestVersion, upcastWith } from '#event-store/upcasting.ts';
 import type { AnyCommand } from '#operations/command.ts';
+import { isOperatorEvent, operatorEventTypes } from '#read-store/operator-events.ts';
 
 /** Every map of events there is, with the entity that folds it and what its streams begin with. */
 const entities: ReadonlyArray<{
@@ -91,6 +92,8 @@ describe('stored events', () => {
   }
 
   for (const { entity, events, begun } of entities) {
+    // An operator's requests are only counted, so any event would change that state: the next test is about them.
+    if (entity.category === projectionControl.category) continue;
     for (const type of Object.keys(events)) {
       it(`${type} changes a ${entity.category}`, () => {
         const before = foldStream(
@@ -103,6 +106,15 @@ describe('stored events', () => {
       });
     }
   }
+
+  it('include every request that the projection runner carries out, with the name of the projection', () => {
+    assert.deepEqual(operatorEventTypes.toSorted(), Object.keys(projectionEvents).toSorted());
+    for (const type of operatorEventTypes) {
+      const event = newestFixture(type);
+      assert.ok(isOperatorEvent(event));
+      assert.equal(event.stream, `${projectionControl.category}-${event.data.projection}`);
+    }
+  });
 
   for (const file of readdirSync(folder)) {
     it(`${file} hashes to what it says`, () => {

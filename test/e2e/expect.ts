@@ -16,15 +16,20 @@ export function expectStatus<T>(reply: Reply<T>, status: number): T {
   return reply.body;
 }
 
+/** Whose clients ask a path: where the gateway's do too, a problem also has the `error` that they read. */
+type Askers = 'control plane' | 'both planes';
+
 /**
- * Asserts a problem as RFC 9457 and DECISIONS.md want it.
+ * Asserts a problem as RFC 9457 wants it.
  * @param pointers of its `errors`, in any order; none: it has no `errors`
+ * @param askers absent: both planes for `/v1/me` and where the path is unknown, else the control plane
  */
 export function expectProblem(
   reply: Reply<unknown>,
   status: number,
   code: string,
   pointers: ReadonlyArray<string> = [],
+  askers: Askers = isAskedByAll(reply, code) ? 'both planes' : 'control plane',
 ): void {
   expectStatus(reply, status);
   assert.match(reply.headers['content-type'] ?? '', /^application\/problem\+json/);
@@ -39,11 +44,15 @@ export function expectProblem(
   for (const { message } of errors) assert.ok(message.length > 0);
   const members = ['code', 'detail', 'instance', 'requestId', 'status', 'title', 'type'];
   if (errors.length > 0) members.push('errors');
-  // Where clients of the gateway may have asked, it is told in their shape, too.
-  if (code === 'path-not-found' || 'error' in problem) members.push('error');
+  if (askers === 'both planes') members.push('error');
   assert.deepEqual(Object.keys(problem).sort(), members.sort());
   if (status === 401) assert.match(reply.headers['www-authenticate'] ?? '', /^Bearer/);
   if (status === 503) assert.match(reply.headers['retry-after'] ?? '', /^\d+$/);
+}
+
+/** Keys of both planes ask who they are, and a path that no operation has belongs to neither plane. */
+function isAskedByAll({ body }: Reply<unknown>, code: string): boolean {
+  return code === 'path-not-found' || (body as { instance?: unknown } | null)?.instance === '/v1/me';
 }
 
 /** Asserts that a record has these members and, besides a fresh id and times where it has such, no others. */
