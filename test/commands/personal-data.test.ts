@@ -9,7 +9,7 @@ import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
 import type { CustomerDocument } from '#projections/customers.ts';
 import type { ProjectDocument } from '#projections/projects.ts';
 import { Unavailable } from '#src/unavailable.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-drive.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
 import { seedProjects } from '#test/support/seed.ts';
 import { Service } from '#test/support/service.ts';
 import { callerOf, ids } from '#test/support/story.ts';

@@ -331,10 +331,13 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       const nobody = admin.as(null);
       const wrong = `sy_live_${'0'.repeat(40)}`;
       for (const path of ['/v1/me', '/v1/projects', `/v1/flows/${unknownId}`, '/v1/nothing', '/v1/flows/1']) {
-        expectProblem(await nobody.get(path), 401, 'key-required');
-        expectProblem(await nobody.get(path, { authorization: `Basic ${adminKey}` }), 401, 'key-required');
-        expectProblem(await nobody.get(path, { authorization: `Bearer ${wrong}` }), 401, 'key-invalid');
-        expectProblem(await nobody.get(path, { 'x-api-key': wrong }), 401, 'key-invalid');
+        const plane = path === '/v1/me' || path === '/v1/nothing' ? 'both planes' : 'control plane';
+        const expectRefused = async (headers: Record<string, string>, code: string) =>
+          expectProblem(await nobody.get(path, headers), 401, code, [], plane);
+        await expectRefused({}, 'key-required');
+        await expectRefused({ authorization: `Basic ${adminKey}` }, 'key-required');
+        await expectRefused({ authorization: `Bearer ${wrong}` }, 'key-invalid');
+        await expectRefused({ 'x-api-key': wrong }, 'key-invalid');
         const both = { authorization: `Bearer ${adminKey}`, 'x-api-key': wrong };
         assert.equal((await nobody.get(path, both)).status, 401);
       }

@@ -8,7 +8,7 @@ import { updateFlow } from '#commands/flow/update-flow.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import type { AgentProfileDocument } from '#projections/agent-profiles.ts';
 import type { FlowDocument } from '#projections/flows.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-drive.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { seedProjects } from '#test/support/seed.ts';
 import { Service } from '#test/support/service.ts';

@@ -7,7 +7,7 @@ import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-drive.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
 import { seedProjects } from '#test/support/seed.ts';
 import { Service } from '#test/support/service.ts';
 import { callerOf, ids } from '#test/support/story.ts';

@@ -10,7 +10,7 @@ import { deleteStore } from '#commands/store/delete-store.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { InstanceStory } from '#test/support/instance-story.ts';
-import { endedEverywhere } from '#test/support/process-drive.ts';
+import { endedEverywhere } from '#test/support/process-harness.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import type { Service } from '#test/support/service.ts';
 import { ids } from '#test/support/story.ts';

@@ -7,7 +7,7 @@ import { apiKey } from '#domain/api-key/api-key.ts';
 import { project } from '#domain/project/project.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import { revokeDescendantKeys } from '#processes/revoke-descendant-keys.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-drive.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
 import { Service } from '#test/support/service.ts';
 import { callerOf, ids, tenants } from '#test/support/story.ts';
 import { apiKeyCreated, projectCreated } from '#test/support/tenant-events.ts';

@@ -8,12 +8,12 @@ import {
   profileRevised,
 } from '#test/support/agent-profile-events.ts';
 import { begunFlow, flowDeleted, profileAssigned } from '#test/support/flow-events.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
 const of = (profiles: ReadonlyArray<ToldEvent>, flow: ReadonlyArray<ToldEvent> = []) =>
-  shown(agentProfiles, { [`agentProfiles-${ids.project}`]: profiles, [`flow-${ids.flow}`]: flow });
+  projectStreams(agentProfiles, { [`agentProfiles-${ids.project}`]: profiles, [`flow-${ids.flow}`]: flow });
 const document = (id: string, change: object, created: number, revision = created) => ({
   [id]: {
     ...tenants.project,

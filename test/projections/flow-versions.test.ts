@@ -9,11 +9,11 @@ import {
   versionDeleted,
   versionOf,
 } from '#test/support/flow-events.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
-const of = (...events: ReadonlyArray<ToldEvent>) => shown(flowVersions, { [`flow-${ids.flow}`]: events });
+const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(flowVersions, { [`flow-${ids.flow}`]: events });
 const version = (number: number, change: object, created: number, updated = created) => ({
   [versionOf(ids.flow, number)]: {
     ...tenants.project,
@@ -53,9 +53,9 @@ describe('flow versions projection', () => {
   });
 
   it("shows none of a deleted flow, and all of another's", () => {
-    const other = shown(flowVersions, { [`flow-${ids.otherFlow}`]: begunFlow({ id: ids.otherFlow }) });
+    const other = projectStreams(flowVersions, { [`flow-${ids.otherFlow}`]: begunFlow({ id: ids.otherFlow }) });
     assert.equal(Object.keys(other).length, 1);
-    const both = shown(flowVersions, {
+    const both = projectStreams(flowVersions, {
       [`flow-${ids.otherFlow}`]: begunFlow({ id: ids.otherFlow }),
       [`flow-${ids.flow}`]: [...begunFlow(), versionCreated(2), versionCreated(3), flowDeleted()],
     });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { happened } from '#domain/event.ts';
 import { flows } from '#projections/flows.ts';
 import * as flowEvents from '#test/support/flow-events.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
 const id = ids.flow;
 const { begunFlow, flowCreated, flowDeleted, profileAssigned, versionActivated, versionCreated, versionDeleted } =
   flowEvents;
-const of = (...events: ReadonlyArray<ToldEvent>) => shown(flows, { [`flow-${id}`]: events });
+const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(flows, { [`flow-${id}`]: events });
 const document = (
   change: object,
   revision: number,

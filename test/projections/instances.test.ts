@@ -9,12 +9,12 @@ import {
   targetOf,
   upgradeRequested,
 } from '#test/support/instance-events.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import type { ToldEvent } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
 const documents = (...events: ReadonlyArray<ToldEvent>) =>
-  shown(instances, { [`instance-${ids.instance}`]: events }) as Readonly<Record<string, InstanceDocument>>;
+  projectStreams(instances, { [`instance-${ids.instance}`]: events }) as Readonly<Record<string, InstanceDocument>>;
 
 const welcomeId = 'c0nco5rm8exj5sjtbbd8p5jb';
 const byeId = 'cmlmr9rhvvxzy8y4vbtqszvd';

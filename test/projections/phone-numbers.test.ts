@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { happened } from '#domain/event.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
 import { phoneNumberCreated, phoneNumberDeleted, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
 const id = ids.number;
-const of = (...events: ReadonlyArray<ToldEvent>) => shown(phoneNumbers, { [`phoneNumber-${id}`]: events });
+const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(phoneNumbers, { [`phoneNumber-${id}`]: events });
 const document = (change: object, revision: number, flowId: string | null = null) => ({
   [id]: {
     ...tenants.project,

@@ -23,7 +23,7 @@ import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { JsonObject } from '#src/json.ts';
 import { settleProcesses } from '#test/support/believable-service.ts';
-import { ProcessDrive } from '#test/support/process-drive.ts';
+import { ProcessDrive } from '#test/support/process-harness.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { seedProjects } from '#test/support/seed.ts';
 import { Service } from '#test/support/service.ts';

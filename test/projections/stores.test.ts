@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type StoreDocument, stores } from '#projections/stores.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { storeCreated, storeDeleted, storeDescribed } from '#test/support/store-events.ts';
 import { ids, tenants } from '#test/support/story.ts';
 
-const of = (...events: ReadonlyArray<ToldEvent>) => shown(stores, { [`store-${ids.store}`]: events });
+const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(stores, { [`store-${ids.store}`]: events });
 
 describe('stores projection', () => {
   it('shows a store in the list of its project', () => {

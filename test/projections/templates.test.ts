@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { happened } from '#domain/event.ts';
 import { templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { ids, tenants } from '#test/support/story.ts';
 import {
   templateArchived,
@@ -22,7 +22,8 @@ const template = (change: object, revision: number, updated = revision) => ({
     record: { ...templateCreated().data, status: 'draft', createdAt: timeOf(0), updatedAt: timeOf(updated), ...change },
   },
 });
-const of = (...events: ReadonlyArray<ToldEvent>) => shown(templates, { [stream]: [templateCreated(), ...events] });
+const of = (...events: ReadonlyArray<ToldEvent>) =>
+  projectStreams(templates, { [stream]: [templateCreated(), ...events] });
 
 describe('templates projection', () => {
   it('shows a draft, renamed and described', () => {
@@ -60,8 +61,11 @@ describe('template versions projection', () => {
 
   it('shows each version, published or not', () => {
     const events = [templateCreated(), templateVersionCreated(1), templateVersionCreated(2)];
-    assert.deepEqual(shown(templateVersions, { [stream]: events }), { ...version(1, null, 1), ...version(2, null, 2) });
-    assert.deepEqual(shown(templateVersions, { [stream]: [...events, templateVersionPublished(1)] }), {
+    assert.deepEqual(projectStreams(templateVersions, { [stream]: events }), {
+      ...version(1, null, 1),
+      ...version(2, null, 2),
+    });
+    assert.deepEqual(projectStreams(templateVersions, { [stream]: [...events, templateVersionPublished(1)] }), {
       ...version(1, timeOf(3), 1, 3),
       ...version(2, null, 2),
     });
@@ -69,6 +73,6 @@ describe('template versions projection', () => {
 
   it('shows the versions of an archived template', () => {
     const events = [templateCreated(), templateVersionCreated(1), templateArchived()];
-    assert.deepEqual(shown(templateVersions, { [stream]: events }), version(1, null, 1));
+    assert.deepEqual(projectStreams(templateVersions, { [stream]: events }), version(1, null, 1));
   });
 });

@@ -7,8 +7,8 @@ import { apiKeys } from '#projections/api-keys.ts';
 import { customers } from '#projections/customers.ts';
 import { organizations } from '#projections/organizations.ts';
 import { projects } from '#projections/projects.ts';
+import { projectStreams } from '#test/support/projection-harness.ts';
 import { timeOf } from '#test/support/recorded.ts';
-import { shown } from '#test/support/shown.ts';
 import { ids, tenants } from '#test/support/story.ts';
 import {
   apiKeyCreated,
@@ -29,7 +29,7 @@ const stream = `apiKey-${ids.key}`;
 describe('organizations projection', () => {
   it('shows every organization', () => {
     const times = { createdAt: timeOf(0), updatedAt: timeOf(0) };
-    assert.deepEqual(shown(organizations, { [`organization-${ids.partner}`]: [organizationCreated()] }), {
+    assert.deepEqual(projectStreams(organizations, { [`organization-${ids.partner}`]: [organizationCreated()] }), {
       [ids.partner]: { ...organizationCreated().data, ...times },
     });
   });
@@ -38,10 +38,10 @@ describe('organizations projection', () => {
     const stream = `organization-${ids.customer}`;
     const document = { id: ids.customer, name: sealed.name, partner: false };
     const begun = { createdAt: timeOf(0), updatedAt: timeOf(0) };
-    assert.deepEqual(shown(organizations, { [stream]: [customerCreated()] }), {
+    assert.deepEqual(projectStreams(organizations, { [stream]: [customerCreated()] }), {
       [ids.customer]: { ...document, ...begun },
     });
-    assert.deepEqual(shown(organizations, { [stream]: [customerCreated(), personalDataErased()] }), {
+    assert.deepEqual(projectStreams(organizations, { [stream]: [customerCreated(), personalDataErased()] }), {
       [ids.customer]: { ...document, ...begun, name: 'erased', updatedAt: timeOf(1) },
     });
   });
@@ -60,14 +60,14 @@ describe('customers projection', () => {
 
   it('shows customers with their texts sealed, and no other organization', () => {
     const other = { [`organization-${ids.partner}`]: [organizationCreated()] };
-    assert.deepEqual(shown(customers, { [stream]: [customerCreated()], ...other }), {
+    assert.deepEqual(projectStreams(customers, { [stream]: [customerCreated()], ...other }), {
       [ids.customer]: { ...tenants.project, revision: 0, record },
     });
   });
 
   it('keeps nothing of what was erased, not even sealed', () => {
     const erased = { name: 'erased', clientEmail: 'erased', personalDataErasedAt: timeOf(1), updatedAt: timeOf(1) };
-    assert.deepEqual(shown(customers, { [stream]: [customerCreated(), personalDataErased()] }), {
+    assert.deepEqual(projectStreams(customers, { [stream]: [customerCreated(), personalDataErased()] }), {
       [ids.customer]: { ...tenants.project, revision: 1, record: { ...record, ...erased } },
     });
   });
@@ -77,7 +77,7 @@ describe('projects projection', () => {
   it('shows every project by its newest name', () => {
     const renamed = happened('ProjectRenamed', { name: 'Nights' });
     const record = { ...projectCreated().data, name: 'Nights', createdAt: timeOf(0), updatedAt: timeOf(1) };
-    assert.deepEqual(shown(projects, { [`project-${ids.project}`]: [projectCreated(), renamed] }), {
+    assert.deepEqual(projectStreams(projects, { [`project-${ids.project}`]: [projectCreated(), renamed] }), {
       [ids.project]: { ...tenants.project, revision: 1, record },
     });
   });
@@ -87,18 +87,18 @@ describe('API keys projection', () => {
   it('shows a key without its secret, rotated or not, until it is revoked', () => {
     const { secretHash: _, ...contents } = apiKeyCreated().data;
     const record = { ...contents, createdAt: timeOf(0), updatedAt: timeOf(0) };
-    assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated()] }), {
+    assert.deepEqual(projectStreams(apiKeys, { [stream]: [apiKeyCreated()] }), {
       [ids.key]: { ...tenants.project, revision: 0, record },
     });
     const { prefix } = keptOfSecret(secondSecret);
-    assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated(), rotated] }), {
+    assert.deepEqual(projectStreams(apiKeys, { [stream]: [apiKeyCreated(), rotated] }), {
       [ids.key]: {
         ...tenants.project,
         revision: 1,
         record: { ...record, prefix, expiresAt: timeOf(9000), updatedAt: timeOf(1) },
       },
     });
-    assert.deepEqual(shown(apiKeys, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
+    assert.deepEqual(projectStreams(apiKeys, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
   });
 });
 
@@ -107,7 +107,7 @@ describe('API key secrets projection', () => {
   const second = hashOfSecret(secondSecret);
 
   it('finds a key by the hash of every secret that it ever had', () => {
-    assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated] }), {
+    assert.deepEqual(projectStreams(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated] }), {
       [first]: { keyId: ids.key },
       [second]: { keyId: ids.key },
     });
@@ -119,8 +119,8 @@ describe('API key secrets projection', () => {
       'apiKey-ckeytwo000000001': [apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) })],
       [stream]: [apiKeyCreated(), apiKeyRevoked()],
     };
-    assert.deepEqual(shown(apiKeySecrets, streams), other);
-    assert.deepEqual(shown(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
+    assert.deepEqual(projectStreams(apiKeySecrets, streams), other);
+    assert.deepEqual(projectStreams(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated, apiKeyRevoked()] }), {});
   });
 });
 
@@ -134,7 +134,7 @@ describe('API key origins projection', () => {
       apiKeyRotated(secondSecret, { rotatedByKeyId: rotator }),
       apiKeyRevoked(),
     ];
-    assert.deepEqual(shown(apiKeyOrigins, { [stream]: events }), {
+    assert.deepEqual(projectStreams(apiKeyOrigins, { [stream]: events }), {
       [`${maker}.${ids.key}`]: { keyId: ids.key, byKeyId: maker },
       [`${rotator}.${ids.key}`]: { keyId: ids.key, byKeyId: rotator },
     });
@@ -142,6 +142,6 @@ describe('API key origins projection', () => {
 
   it('shows nothing of a key that no key made, and that rotated itself', () => {
     const events = [apiKeyCreated(), apiKeyRotated(secondSecret, { rotatedByKeyId: ids.key })];
-    assert.deepEqual(shown(apiKeyOrigins, { [stream]: events }), {});
+    assert.deepEqual(projectStreams(apiKeyOrigins, { [stream]: events }), {});
   });
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Fold } from '#read-store/fold.ts';
 import { type AnyProjection, ignored, projection } from '#read-store/projection.ts';
-import { given } from '#test/support/given-events.ts';
 import { testMetadata } from '#test/support/in-memory-event-store.ts';
+import { givenEvents } from '#test/support/projection-harness.ts';
 
 interface Item {
   readonly group: string;
@@ -44,13 +44,13 @@ const groupDeleted = (group: string) => ({ stream: group, type: 'GroupDeleted', 
 
 describe('fold', () => {
   it('makes a document of its events, in order', () => {
-    given(put('a', 'g'), put('a', 'h'))
+    givenEvents(put('a', 'g'), put('a', 'h'))
       .project(items)
       .then({ a: { group: 'h', times: 2 } });
   });
 
   it('removes what fits at that moment, and nothing that has moved away before', () => {
-    given(
+    givenEvents(
       put('a', 'g'),
       put('b', 'g'),
       put('b', 'h'),
@@ -66,7 +66,7 @@ describe('fold', () => {
 
   it('removes before it makes, when one event does both', () => {
     const replaced = { stream: 'a', type: 'GroupReplaced', data: { id: 'a', group: 'g' } };
-    given(put('a', 'g'), put('b', 'g'), replaced)
+    givenEvents(put('a', 'g'), put('b', 'g'), replaced)
       .project(items)
       .then({ a: { group: 'g', times: 100 } });
   });

@@ -78,10 +78,10 @@ const unwritableNames: AnyProjection = projection<{ readonly name: unknown }, Fl
   indexes: [],
 });
 
-const created = (flowId: string, name = flowId) => given('FlowCreated', { flowId, name });
-const renamed = (flowId: string, name: string) => given('FlowRenamed', { flowId, name });
-const deleted = (flowId: string) => given('FlowDeleted', { flowId });
-const version = (flowId: string, number: number) => given('VersionCreated', { flowId, number });
+const created = (flowId: string, name = flowId) => flowEvent('FlowCreated', { flowId, name });
+const renamed = (flowId: string, name: string) => flowEvent('FlowRenamed', { flowId, name });
+const deleted = (flowId: string) => flowEvent('FlowDeleted', { flowId });
+const version = (flowId: string, number: number) => flowEvent('VersionCreated', { flowId, number });
 
 describe('projection runner', () => {
   let folder: string;
@@ -711,7 +711,7 @@ function forwarding(
   });
 }
 
-function given(type: string, data: GivenEvent['data']): GivenEvent {
+function flowEvent(type: string, data: GivenEvent['data']): GivenEvent {
   return { stream: `flow-${String(data.flowId)}`, type, data };
 }
 

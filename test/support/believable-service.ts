@@ -11,7 +11,7 @@ import { createTemplateVersion } from '#commands/template-version/create-templat
 import { publishTemplateVersion } from '#commands/template-version/publish-template-version.ts';
 import { processTable } from '#processes/table.ts';
 import { bootstrap, firstKeyOf } from '#src/bootstrap.ts';
-import { ProcessDrive } from '#test/support/process-drive.ts';
+import { ProcessDrive } from '#test/support/process-harness.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { Service } from '#test/support/service.ts';
 import { adminKey } from '#test/support/service-process.ts';

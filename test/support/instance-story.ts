@@ -15,7 +15,7 @@ import type { FlowDocument } from '#projections/flows.ts';
 import type { InstanceDocument } from '#projections/instances.ts';
 import type { StoreDocument } from '#projections/stores.ts';
 import type { Json, JsonObject } from '#src/json.ts';
-import { ProcessDrive } from '#test/support/process-drive.ts';
+import { ProcessDrive } from '#test/support/process-harness.ts';
 import { seedProjects } from '#test/support/seed.ts';
 import { Service } from '#test/support/service.ts';
 import { callerOf, ids } from '#test/support/story.ts';

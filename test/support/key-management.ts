@@ -6,7 +6,7 @@ import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { Caller, KeyType } from '#domain/tenancy.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import type { JsonObject } from '#src/json.ts';
-import { decidedAt, secretKey } from '#test/support/given.ts';
+import { decidedAt, secretKey } from '#test/support/command-harness.ts';
 import { foldTold } from '#test/support/recorded.ts';
 import { callerOf, fresh, ids, tenants } from '#test/support/story.ts';
 import { apiKeyCreated } from '#test/support/tenant-events.ts';

@@ -1,8 +1,8 @@
 import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { defaultMoved, profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { stateOf } from '#test/support/recorded.ts';
@@ -15,29 +15,29 @@ const ofProject = { id: ids.flow, state: stateOf(flow, ...begunFlow()) };
 
 describe('create_agent_profile', () => {
   it('creates one that is not the default, also where there is none', () => {
-    given().when(createAgentProfile, input, noFlows).then(profileCreated({ id }));
+    givenHistory().when(createAgentProfile, input, noFlows).then(profileCreated({ id }));
   });
 
   it('makes it the first default', () => {
-    given()
+    givenHistory()
       .when(createAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileCreated({ id }), defaultMoved(id, null));
   });
 
   it('moves the default to it', () => {
-    given(profileCreated(), defaultMoved(ids.profile, null))
+    givenHistory(profileCreated(), defaultMoved(ids.profile, null))
       .when(createAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileCreated({ id }), defaultMoved(id, ids.profile));
   });
 
   it('takes no default from a deleted profile', () => {
-    given(profileCreated(), defaultMoved(ids.profile, null), profileDeleted())
+    givenHistory(profileCreated(), defaultMoved(ids.profile, null), profileDeleted())
       .when(createAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileCreated({ id }), defaultMoved(id, null));
   });
 
   it('asks for flows of its project, each once', () => {
-    given()
+    givenHistory()
       .when(createAgentProfile, { ...input, flowIds: [ids.flow, ids.flow] }, { also: [ofProject] })
       .then(profileCreated({ id, flowIds: [ids.flow] }));
   });
@@ -49,7 +49,7 @@ describe('create_agent_profile', () => {
   ] as const;
   for (const [what, state] of strange) {
     it(`refuses a flow that is ${what}, beside one that is sound`, () => {
-      given()
+      givenHistory()
         .when(
           createAgentProfile,
           { ...input, flowIds: [ids.flow, ids.otherFlow] },

@@ -1,8 +1,8 @@
 import { replaceAgentProfile } from '#commands/agent-profile/replace-agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { defaultMoved, profileCreated, profileDeleted, profileReplaced } from '#test/support/agent-profile-events.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { stateOf } from '#test/support/recorded.ts';
@@ -15,52 +15,52 @@ const other = profileCreated({ id: ids.otherProfile });
 
 describe('replace_agent_profile', () => {
   it('replaces the contents', () => {
-    given(profileCreated())
+    givenHistory(profileCreated())
       .when(replaceAgentProfile, { ...input, name: 'Night desk', supportedInputLanguages: [] }, noFlows)
       .then(profileReplaced({ name: 'Night desk', supportedInputLanguages: [] }));
   });
 
   it('asks for flows of its project, each once', () => {
-    given(profileCreated())
+    givenHistory(profileCreated())
       .when(replaceAgentProfile, { ...input, flowIds: [ids.flow, ids.flow] }, { also: [ofProject] })
       .then(profileReplaced({ flowIds: [ids.flow] }));
   });
 
   it('asks again for what was asked before: the flows may have been assigned elsewhere since', () => {
-    given(profileCreated({ flowIds: [ids.flow] }))
+    givenHistory(profileCreated({ flowIds: [ids.flow] }))
       .when(replaceAgentProfile, { ...input, flowIds: [ids.flow] }, { also: [ofProject] })
       .then(profileReplaced({ flowIds: [ids.flow] }));
   });
 
   it('makes it the default, the first or in the place of another', () => {
-    given(profileCreated(), other)
+    givenHistory(profileCreated(), other)
       .when(replaceAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileReplaced(), defaultMoved(ids.profile, null));
-    given(profileCreated(), other, defaultMoved(ids.otherProfile, null))
+    givenHistory(profileCreated(), other, defaultMoved(ids.otherProfile, null))
       .when(replaceAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileReplaced(), defaultMoved(ids.profile, ids.otherProfile));
   });
 
   it('moves no default that is there already', () => {
-    given(profileCreated(), defaultMoved(ids.profile, null))
+    givenHistory(profileCreated(), defaultMoved(ids.profile, null))
       .when(replaceAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileReplaced());
   });
 
   it('refuses to make the default none', () => {
-    given(profileCreated(), defaultMoved(ids.profile, null))
+    givenHistory(profileCreated(), defaultMoved(ids.profile, null))
       .when(replaceAgentProfile, input, noFlows)
       .then('default-agent-profile-required');
   });
 
   it('lets a profile that was the default be none', () => {
-    given(profileCreated(), other, defaultMoved(ids.profile, null), defaultMoved(ids.otherProfile, ids.profile))
+    givenHistory(profileCreated(), other, defaultMoved(ids.profile, null), defaultMoved(ids.otherProfile, ids.profile))
       .when(replaceAgentProfile, input, noFlows)
       .then(profileReplaced());
   });
 
   it('takes no default from a deleted profile', () => {
-    given(other, defaultMoved(ids.otherProfile, null), profileDeleted(ids.otherProfile), profileCreated())
+    givenHistory(other, defaultMoved(ids.otherProfile, null), profileDeleted(ids.otherProfile), profileCreated())
       .when(replaceAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileReplaced(), defaultMoved(ids.profile, null));
   });
@@ -72,7 +72,7 @@ describe('replace_agent_profile', () => {
   ] as const;
   for (const [what, state] of strange) {
     it(`refuses a flow that is ${what}`, () => {
-      given(profileCreated())
+      givenHistory(profileCreated())
         .when(replaceAgentProfile, { ...input, flowIds: [ids.flow] }, { also: [{ id: ids.flow, state }] })
         .then('flow-not-found');
     });

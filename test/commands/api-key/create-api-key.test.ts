@@ -10,7 +10,7 @@ import { type Scope, scopes, scopesOfKeyType } from '#domain/scope.ts';
 import type { Caller, KeyType, Tenant } from '#domain/tenancy.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import { localOperator } from '#src/control-socket.ts';
-import { decidedAt, given, secretKey } from '#test/support/given.ts';
+import { decidedAt, givenHistory, secretKey } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { Service } from '#test/support/service.ts';
@@ -52,7 +52,7 @@ describe('create_api_key', () => {
     for (const keyType of keyTypes) {
       const may = mayMake[maker].includes(keyType);
       it(`${may ? 'lets' : 'does not let'} a key of type ${maker} make one of type ${keyType}`, () => {
-        const decided = given().when(
+        const decided = givenHistory().when(
           createApiKey,
           { ...input, keyType, scopes: ['flows:read'] },
           { caller: callerOf(maker), subject },
@@ -66,33 +66,33 @@ describe('create_api_key', () => {
   it('gives by default all scopes of the type, those added later too', () => {
     for (const scopes of [undefined, null]) {
       const asked = { ...input, keyType: 'project', ...(scopes === undefined ? {} : { scopes }) };
-      given().when(createApiKey, asked, { subject }).then(created('project', null));
+      givenHistory().when(createApiKey, asked, { subject }).then(created('project', null));
     }
   });
 
   it('gives by default the scopes of a maker that has a list, as far as the type can have them', () => {
     const caller = callerOf('partner', { scopes: ['keys:write', 'templates:read', 'flows:read'] });
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'organization' }, { caller, subject })
       .then(created('organization', ['flows:read', 'keys:write'], by(caller)));
     const listed = callerOf('project', { scopes: scopesOfKeyType.project });
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'project' }, { caller: listed, subject })
       .then(created('project', scopesOfKeyType.project, by(listed)));
   });
 
   it('records the key that made it, and none where the operator on the machine did', () => {
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'admin' }, { caller: localOperator, subject })
       .then(created('admin', null, { createdByKeyId: null }));
   });
 
   it('records when the key ends, which must be in the future', () => {
     const expiresAt = new Date(Date.parse(decidedAt) + 1).toISOString();
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', expiresAt }, { subject })
       .then(created('project', null, { expiresAt }));
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', expiresAt: decidedAt }, { subject })
       .then('invalid-input');
   });
@@ -138,17 +138,17 @@ describe('create_api_key', () => {
   });
 
   it('gives the scopes asked for, each once, none when none are asked for', () => {
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', scopes: ['flows:read', 'flows:read'] }, { subject })
       .then(created('project', ['flows:read']));
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', scopes: [] }, { subject })
       .then(created('project', []));
   });
 
   it('gives no scope that the maker lacks', () => {
     const caller = callerOf('organization', { scopes: ['keys:write', 'flows:read'] });
-    given()
+    givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', scopes: ['flows:write'] }, { caller, subject })
       .then('scope-required');
   });
@@ -156,7 +156,7 @@ describe('create_api_key', () => {
   for (const keyType of keyTypes) {
     it(`gives to the type ${keyType} the scopes of its row and no others`, () => {
       for (const scope of scopes) {
-        const decided = given().when(createApiKey, { ...input, keyType, scopes: [scope] }, { subject });
+        const decided = givenHistory().when(createApiKey, { ...input, keyType, scopes: [scope] }, { subject });
         if (rows[keyType].has(scope)) decided.then(created(keyType, [scope]));
         else decided.then('invalid-input');
       }
@@ -165,7 +165,7 @@ describe('create_api_key', () => {
 
   it("makes no partner key in an organization that is no partner, a customer's neither", () => {
     for (const tenant of [tenants.customer, tenants.stranger]) {
-      given()
+      givenHistory()
         .when(
           createApiKey,
           { ...input, projectId: tenant.projectId, keyType: 'partner' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { endApiKeySecrets } from '#commands/api-key/end-api-key-secrets.ts';
 import { keyCutoff } from '#domain/api-key/cutoff.ts';
 import { happened } from '#domain/event.ts';
-import { decidedAt, given } from '#test/support/given.ts';
+import { decidedAt, givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { stateOf } from '#test/support/recorded.ts';
 
@@ -11,15 +11,15 @@ const earlier = '2026-01-01T00:00:00.000Z';
 
 describe('end_api_key_secrets', () => {
   it('names the time before which every secret was issued that ends, now at the latest', () => {
-    given().when(endApiKeySecrets, { time: decidedAt }).then(ended(decidedAt));
+    givenHistory().when(endApiKeySecrets, { time: decidedAt }).then(ended(decidedAt));
     const later = new Date(Date.parse(decidedAt) + 1).toISOString();
-    given().when(endApiKeySecrets, { time: later }).then('invalid-input');
+    givenHistory().when(endApiKeySecrets, { time: later }).then('invalid-input');
   });
 
   it('changes nothing where all those secrets have ended already', () => {
-    given(ended(decidedAt)).when(endApiKeySecrets, { time: earlier }).then();
-    given(ended(earlier)).when(endApiKeySecrets, { time: earlier }).then();
-    given(ended(earlier)).when(endApiKeySecrets, { time: decidedAt }).then(ended(decidedAt));
+    givenHistory(ended(decidedAt)).when(endApiKeySecrets, { time: earlier }).then();
+    givenHistory(ended(earlier)).when(endApiKeySecrets, { time: earlier }).then();
+    givenHistory(ended(earlier)).when(endApiKeySecrets, { time: decidedAt }).then(ended(decidedAt));
   });
 
   it('brings back no secret that has ended, in whatever order times were named', () => {

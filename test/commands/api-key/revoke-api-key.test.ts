@@ -1,5 +1,5 @@
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { keyManagement } from '#test/support/key-management.ts';
 import { ids } from '#test/support/story.ts';
@@ -9,11 +9,11 @@ const input = { keyId: ids.key };
 
 describe('revoke_api_key', () => {
   it('revokes the key alone', () => {
-    given(apiKeyCreated()).when(revokeApiKey, input, { also: null }).then(apiKeyRevoked());
+    givenHistory(apiKeyCreated()).when(revokeApiKey, input, { also: null }).then(apiKeyRevoked());
   });
 
   it('revokes the key and names the descendants that are known', () => {
-    given(apiKeyCreated())
+    givenHistory(apiKeyCreated())
       .when(revokeApiKey, { ...input, descendants: true }, { also: ['ckeychild0000001'] })
       .then(apiKeyRevoked(['ckeychild0000001']));
   });

@@ -4,7 +4,7 @@ import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { hashOfSecret } from '#domain/api-key/secret.ts';
 import { localOperator } from '#src/control-socket.ts';
-import { decidedAt, given, secretKey } from '#test/support/given.ts';
+import { decidedAt, givenHistory, secretKey } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { keyManagement } from '#test/support/key-management.ts';
 import { stateOf, timeOf } from '#test/support/recorded.ts';
@@ -19,17 +19,17 @@ const later = (seconds: number) => new Date(Date.parse(decidedAt) + seconds * 10
 
 describe('rotate_api_key', () => {
   it('gives a new secret, the old one ending at once', () => {
-    given(apiKeyCreated()).when(rotateApiKey, input).then(rotated(decidedAt));
+    givenHistory(apiKeyCreated()).when(rotateApiKey, input).then(rotated(decidedAt));
   });
 
   it('lets the old one work until the overlap ends', () => {
-    given(apiKeyCreated())
+    givenHistory(apiKeyCreated())
       .when(rotateApiKey, { ...input, overlapSeconds: 86_400 })
       .then(rotated(later(86_400)));
   });
 
   it('replaces the newest secret when rotated again', () => {
-    given(apiKeyCreated(), apiKeyRotated(second, { previousValidUntil: later(60) }))
+    givenHistory(apiKeyCreated(), apiKeyRotated(second, { previousValidUntil: later(60) }))
       .when(rotateApiKey, { ...input, overlapSeconds: 1 })
       .then(rotated(later(1), { previousSecretHash: hashOfSecret(second) }));
   });
@@ -56,36 +56,36 @@ describe('rotate_api_key', () => {
 
   it('keeps the end of the key, moves it, or removes it', () => {
     const ending = apiKeyCreated({ expiresAt: later(60) });
-    given(ending)
+    givenHistory(ending)
       .when(rotateApiKey, input)
       .then(rotated(decidedAt, { expiresAt: later(60) }));
-    given(ending)
+    givenHistory(ending)
       .when(rotateApiKey, { ...input, expiresAt: later(90) })
       .then(rotated(decidedAt, { expiresAt: later(90) }));
-    given(ending)
+    givenHistory(ending)
       .when(rotateApiKey, { ...input, expiresAt: null })
       .then(rotated(decidedAt));
   });
 
   it('lets no earlier secret outlive the end that the key had', () => {
-    given(apiKeyCreated({ expiresAt: later(60) }))
+    givenHistory(apiKeyCreated({ expiresAt: later(60) }))
       .when(rotateApiKey, { ...input, expiresAt: null, overlapSeconds: 3600 })
       .then(rotated(later(60)));
   });
 
   it('gives no new secret to a key that has ended, unless its end is moved', () => {
     const ended = apiKeyCreated({ expiresAt: later(-1) });
-    given(ended).when(rotateApiKey, input).then('invalid-input');
-    given(ended)
+    givenHistory(ended).when(rotateApiKey, input).then('invalid-input');
+    givenHistory(ended)
       .when(rotateApiKey, { ...input, expiresAt: decidedAt })
       .then('invalid-input');
-    given(ended)
+    givenHistory(ended)
       .when(rotateApiKey, { ...input, expiresAt: later(1), overlapSeconds: 60 })
       .then(rotated(later(-1), { expiresAt: later(1) }));
   });
 
   it('records no key where the operator on the machine rotates', () => {
-    given(apiKeyCreated())
+    givenHistory(apiKeyCreated())
       .when(rotateApiKey, input, { caller: localOperator })
       .then(rotated(decidedAt, { rotatedByKeyId: null }));
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createCustomer } from '#commands/customer/create-customer.ts';
 import { organization } from '#domain/organization/organization.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { callerOf, fresh, ids } from '#test/support/story.ts';
@@ -11,11 +11,11 @@ const input = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.exam
 
 describe('create_customer', () => {
   it('creates one with the project that it is to have, its texts sealed', () => {
-    given().when(createCustomer, input, { also: sealed }).then(customerCreated(fresh.id, fresh.secondId));
+    givenHistory().when(createCustomer, input, { also: sealed }).then(customerCreated(fresh.id, fresh.secondId));
   });
 
   it('is refused where the organization of the key is no partner', () => {
-    given().when(createCustomer, input, { also: null }).then('organization-not-partner');
+    givenHistory().when(createCustomer, input, { also: null }).then('organization-not-partner');
   });
 
   it('belongs to the organization of the key, whatever the key', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { erasePersonalData } from '#commands/customer/erase-personal-data.ts';
 import { customer } from '#domain/organization/organization.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { callerOf, ids } from '#test/support/story.ts';
 import { customerCreated, organizationCreated, personalDataErased } from '#test/support/tenant-events.ts';
@@ -10,8 +10,8 @@ const input = { organizationId: ids.customer };
 
 describe('erase_personal_data', () => {
   it('records the fact, once', () => {
-    given(customerCreated()).when(erasePersonalData, input).then(personalDataErased());
-    given(customerCreated(), personalDataErased()).when(erasePersonalData, input).then();
+    givenHistory(customerCreated()).when(erasePersonalData, input).then(personalDataErased());
+    givenHistory(customerCreated(), personalDataErased()).when(erasePersonalData, input).then();
   });
 
   it('destroys what it can be read by, also when it was recorded before', async () => {

@@ -1,6 +1,6 @@
 import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, versionActivated, versionCreated, versionOf } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 
@@ -8,19 +8,19 @@ const versionId = versionOf(ids.flow, 2);
 
 describe('activate_flow_version', () => {
   it('activates by one event that names the version it replaces', () => {
-    given(...begunFlow(), versionCreated(2))
+    givenHistory(...begunFlow(), versionCreated(2))
       .when(activateFlowVersion, { versionId })
       .then(versionActivated(2, 1));
   });
 
   it('activates an older one again', () => {
-    given(...begunFlow(), versionCreated(2), versionActivated(2, 1))
+    givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1))
       .when(activateFlowVersion, { versionId: versionOf(ids.flow, 1) })
       .then(versionActivated(1, 2));
   });
 
   it('changes nothing when it is the active one', () => {
-    given(...begunFlow(), versionCreated(2), versionActivated(2, 1))
+    givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1))
       .when(activateFlowVersion, { versionId })
       .then();
   });

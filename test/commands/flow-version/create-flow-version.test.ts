@@ -1,7 +1,7 @@
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
 import { happened } from '#domain/event.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { fresh, ids } from '#test/support/story.ts';
 
@@ -18,26 +18,26 @@ const numbered = (version: number) =>
 
 describe('create_flow_version', () => {
   it('adds the next number with its tag, not active', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(createFlowVersion, input)
       .then(numbered(2));
-    given(...begunFlow(), versionCreated(2), versionCreated(3))
+    givenHistory(...begunFlow(), versionCreated(2), versionCreated(3))
       .when(createFlowVersion, input)
       .then(numbered(4));
   });
 
   it('never uses a number again, the highest deleted one neither', () => {
-    given(...begunFlow(), versionCreated(2), versionDeleted(2))
+    givenHistory(...begunFlow(), versionCreated(2), versionDeleted(2))
       .when(createFlowVersion, input)
       .then(numbered(3));
-    given(...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1))
+    givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1))
       .when(createFlowVersion, input)
       .then(numbered(3));
   });
 
   it('takes null for a schema', () => {
     const event = numbered(2);
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(createFlowVersion, { ...input, flowSchema: null })
       .then({ ...event, data: { ...event.data, flowSchema: null } });
   });

@@ -1,4 +1,5 @@
 import { deleteFlowVersion } from '#commands/flow-version/delete-flow-version.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import {
   begunFlow,
   flowDeleted,
@@ -7,7 +8,6 @@ import {
   versionDeleted,
   versionOf,
 } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 
@@ -15,34 +15,34 @@ const versionId = versionOf(ids.flow, 2);
 
 describe('delete_flow_version', () => {
   it('deletes a version that is not active', () => {
-    given(...begunFlow(), versionCreated(2))
+    givenHistory(...begunFlow(), versionCreated(2))
       .when(deleteFlowVersion, { versionId })
       .then(versionDeleted(2));
   });
 
   it('deletes one that is not active any more', () => {
-    given(...begunFlow(), versionCreated(2), versionActivated(2, 1), versionActivated(1, 2))
+    givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1), versionActivated(1, 2))
       .when(deleteFlowVersion, { versionId })
       .then(versionDeleted(2));
   });
 
   it('refuses the active one', () => {
-    given(...begunFlow(), versionCreated(2), versionActivated(2, 1))
+    givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1))
       .when(deleteFlowVersion, { versionId })
       .then('flow-version-active');
   });
 
   it('changes nothing the second time', () => {
-    given(...begunFlow(), versionCreated(2), versionDeleted(2))
+    givenHistory(...begunFlow(), versionCreated(2), versionDeleted(2))
       .when(deleteFlowVersion, { versionId })
       .then();
   });
 
   it('finds none of a deleted flow, deleted before or not', () => {
-    given(...begunFlow(), versionCreated(2), flowDeleted())
+    givenHistory(...begunFlow(), versionCreated(2), flowDeleted())
       .when(deleteFlowVersion, { versionId })
       .then('flow-version-not-found');
-    given(...begunFlow(), versionCreated(2), versionDeleted(2), flowDeleted())
+    givenHistory(...begunFlow(), versionCreated(2), versionDeleted(2), flowDeleted())
       .when(deleteFlowVersion, { versionId })
       .then('flow-version-not-found');
   });

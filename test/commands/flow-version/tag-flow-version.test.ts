@@ -1,7 +1,7 @@
 import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
 import { happened } from '#domain/event.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, versionCreated, versionOf } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 
@@ -10,22 +10,22 @@ const tagged = (tag: string) => happened('FlowVersionTagged', { id: versionId, f
 
 describe('tag_flow_version', () => {
   it('gives a version another tag', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(tagFlowVersion, { versionId, tag: 'winter' })
       .then(tagged('winter'));
   });
 
   it('changes nothing when it has the tag', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(tagFlowVersion, { versionId, tag: 'v1' })
       .then();
-    given(...begunFlow(), tagged('winter'))
+    givenHistory(...begunFlow(), tagged('winter'))
       .when(tagFlowVersion, { versionId, tag: 'winter' })
       .then();
   });
 
   it("takes another version's tag: tags need not be unique", () => {
-    given(...begunFlow(), versionCreated(2))
+    givenHistory(...begunFlow(), versionCreated(2))
       .when(tagFlowVersion, { versionId, tag: 'v2' })
       .then(tagged('v2'));
   });

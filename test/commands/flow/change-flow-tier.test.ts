@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { changeFlowTier } from '#commands/flow/change-flow-tier.ts';
 import { happened } from '#domain/event.ts';
 import { scopesOfKeyType } from '#domain/scope.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 
@@ -12,22 +12,22 @@ const toPro = happened('FlowTierChanged', { id, tier: 'pro' as const });
 
 describe('change_flow_tier', () => {
   it('puts a flow on a tier', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(changeFlowTier, { flowId: id, tier: 'pro' })
       .then(toPro);
   });
 
   it('and back', () => {
-    given(...begunFlow(), toPro)
+    givenHistory(...begunFlow(), toPro)
       .when(changeFlowTier, { flowId: id, tier: 'standard' })
       .then(happened('FlowTierChanged', { id, tier: 'standard' as const }));
   });
 
   it('changes nothing for a flow that is on the tier', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(changeFlowTier, { flowId: id, tier: 'standard' })
       .then();
-    given(...begunFlow(), toPro)
+    givenHistory(...begunFlow(), toPro)
       .when(changeFlowTier, { flowId: id, tier: 'pro' })
       .then();
   });

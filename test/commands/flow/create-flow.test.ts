@@ -2,7 +2,7 @@ import { createFlow } from '#commands/flow/create-flow.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { happened } from '#domain/event.ts';
 import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { fresh, ids } from '#test/support/story.ts';
@@ -32,27 +32,27 @@ function created(change: { type?: 'graph'; description?: string; agentProfileId?
 
 describe('create_flow', () => {
   it('creates a simple flow of the standard tier, and its version 1, tag v1, active', () => {
-    given()
+    givenHistory()
       .when(createFlow, input)
       .then(...created());
   });
 
   it('takes a type and a description', () => {
     const more = { type: 'graph', description: 'At night' } as const;
-    given()
+    givenHistory()
       .when(createFlow, { ...input, ...more })
       .then(...created(more));
   });
 
   it('takes null for no description and no agent profile', () => {
-    given()
+    givenHistory()
       .when(createFlow, { ...input, description: null, agentProfileId: null })
       .then(...created());
   });
 
   it('takes an agent profile of its project', () => {
     const also = stateOf(agentProfiles, profileCreated());
-    given()
+    givenHistory()
       .when(createFlow, { ...input, agentProfileId: ids.profile }, { also })
       .then(...created({ agentProfileId: ids.profile }));
   });
@@ -65,7 +65,7 @@ describe('create_flow', () => {
   ] as const;
   for (const [what, agentProfileId, also] of strange) {
     it(`refuses an agent profile that is ${what}`, () => {
-      given()
+      givenHistory()
         .when(createFlow, { ...input, agentProfileId }, { also })
         .then('agent-profile-not-found');
     });

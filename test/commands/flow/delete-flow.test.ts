@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { deleteFlow } from '#commands/flow/delete-flow.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, flowDeleted, profileAssigned } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 
 describe('delete_flow', () => {
   it('deletes, naming the agent profile that it had', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(deleteFlow, { flowId: ids.flow }, { also: false })
       .then(flowDeleted());
-    given(...begunFlow(), profileAssigned(ids.profile, null))
+    givenHistory(...begunFlow(), profileAssigned(ids.profile, null))
       .when(deleteFlow, { flowId: ids.flow }, { also: false })
       .then(flowDeleted(ids.flow, ids.profile));
   });
 
   it('is refused while a phone number points at it, when asked so', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(deleteFlow, { flowId: ids.flow, rejectIfInUse: true }, { also: true })
       .then('flow-in-use');
   });

@@ -2,8 +2,8 @@ import { updateFlow } from '#commands/flow/update-flow.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { happened } from '#domain/event.ts';
 import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, profileAssigned } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { ids } from '#test/support/story.ts';
@@ -13,30 +13,30 @@ const profiles = stateOf(agentProfiles, profileCreated(), profileCreated({ id: i
 
 describe('update_flow', () => {
   it('renames', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(updateFlow, { flowId: id, name: 'Nights' })
       .then(happened('FlowRenamed', { id, name: 'Nights' }));
   });
 
   it('describes, and clears a description with null or an empty text', () => {
     for (const description of ['At night', null, '']) {
-      given(...begunFlow())
+      givenHistory(...begunFlow())
         .when(updateFlow, { flowId: id, description })
         .then(happened('FlowDescribed', { id, description }));
     }
   });
 
   it('assigns an agent profile in the place of another, and takes it away with null', () => {
-    given(...begunFlow({ agentProfileId: ids.profile }))
+    givenHistory(...begunFlow({ agentProfileId: ids.profile }))
       .when(updateFlow, { flowId: id, agentProfileId: ids.otherProfile }, { also: profiles })
       .then(profileAssigned(ids.otherProfile, ids.profile));
-    given(...begunFlow({ agentProfileId: ids.profile }))
+    givenHistory(...begunFlow({ agentProfileId: ids.profile }))
       .when(updateFlow, { flowId: id, agentProfileId: null })
       .then(profileAssigned(null, ids.profile));
   });
 
   it('changes several members by one command', () => {
-    given(...begunFlow())
+    givenHistory(...begunFlow())
       .when(
         updateFlow,
         { flowId: id, name: 'Nights', description: null, agentProfileId: ids.profile },
@@ -52,19 +52,19 @@ describe('update_flow', () => {
   it('changes nothing for an empty body, or what is so already', () => {
     const same = { name: 'Opening hours', description: 'Answers when the desk is closed', agentProfileId: ids.profile };
     const flow = begunFlow({ agentProfileId: ids.profile });
-    given(...flow)
+    givenHistory(...flow)
       .when(updateFlow, { flowId: id })
       .then();
-    given(...flow)
+    givenHistory(...flow)
       .when(updateFlow, { flowId: id, ...same }, { also: profiles })
       .then();
   });
 
   it('sees the changes before it', () => {
-    given(...begunFlow(), happened('FlowRenamed', { id, name: 'Nights' }))
+    givenHistory(...begunFlow(), happened('FlowRenamed', { id, name: 'Nights' }))
       .when(updateFlow, { flowId: id, name: 'Nights' })
       .then();
-    given(...begunFlow(), happened('FlowDescribed', { id, description: null }))
+    givenHistory(...begunFlow(), happened('FlowDescribed', { id, description: null }))
       .when(updateFlow, { flowId: id, description: null })
       .then();
   });
@@ -77,7 +77,7 @@ describe('update_flow', () => {
   ] as const;
   for (const [what, agentProfileId, also] of strange) {
     it(`refuses an agent profile that is ${what}, and then changes nothing else`, () => {
-      given(...begunFlow())
+      givenHistory(...begunFlow())
         .when(updateFlow, { flowId: id, name: 'Nights', agentProfileId }, { also })
         .then('agent-profile-not-found');
     });

@@ -7,7 +7,7 @@ import { planResources } from '#domain/instance/resources.ts';
 import { project } from '#domain/project/project.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { templateContents, wantedVersion } from '#test/support/instance-events.ts';
 import { stateOf } from '#test/support/recorded.ts';
@@ -52,7 +52,7 @@ describe('create_instance', () => {
       had: null,
       isThere: () => false,
     };
-    given()
+    givenHistory()
       .when(createInstance, { ...input, fieldValues }, context())
       .then(
         happened('InstanceCreated', {
@@ -76,7 +76,7 @@ describe('create_instance', () => {
 
   it('is refused of a template version that is unknown, not published, or archived', () => {
     const when = (wanted: WantedVersion | null) =>
-      given().when(createInstance, { ...input, fieldValues }, context(wanted));
+      givenHistory().when(createInstance, { ...input, fieldValues }, context(wanted));
     when(null).then('template-version-not-found');
     when(wantedVersion(1, { published: false })).then('template-version-not-published');
     when(wantedVersion(1, { archived: true })).then('template-archived');
@@ -84,11 +84,11 @@ describe('create_instance', () => {
 
   it('is refused in a project that is unknown or not within reach', () => {
     const unknown = { wanted: wantedVersion(), project: { state: null, tenant: null } };
-    given()
+    givenHistory()
       .when(createInstance, input, { ...context(), also: unknown })
       .then('project-not-found');
     const foreign = { wanted: wantedVersion(), project: { state: place.state, tenant: tenants.stranger } };
-    given()
+    givenHistory()
       .when(createInstance, input, { ...context(), also: foreign })
       .then('project-not-found');
   });

@@ -1,5 +1,5 @@
 import { deleteInstance } from '#commands/instance/delete-instance.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { activeInstance, instanceCreated, instanceDeleted } from '#test/support/instance-events.ts';
 import { ids } from '#test/support/story.ts';
@@ -8,14 +8,14 @@ const input = { instanceId: ids.instance };
 
 describe('delete_instance', () => {
   it('deletes, whatever is being done', () => {
-    given(...activeInstance())
+    givenHistory(...activeInstance())
       .when(deleteInstance, input)
       .then(instanceDeleted(2));
-    given(instanceCreated()).when(deleteInstance, input).then(instanceDeleted(2));
+    givenHistory(instanceCreated()).when(deleteInstance, input).then(instanceDeleted(2));
   });
 
   it('leaves what the instance made when asked to', () => {
-    given(...activeInstance())
+    givenHistory(...activeInstance())
       .when(deleteInstance, { ...input, keepResources: 'true' })
       .then(instanceDeleted(2, true));
   });

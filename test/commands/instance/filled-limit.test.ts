@@ -6,7 +6,7 @@ import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { project } from '#domain/project/project.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
-import { decidedAt, given } from '#test/support/given.ts';
+import { decidedAt, givenHistory } from '#test/support/command-harness.ts';
 import {
   activeInstance,
   ended,
@@ -82,7 +82,7 @@ describe('the limit of filled schemas', () => {
 
   it('is 16 MiB where nothing else is said', () => {
     const fieldValues = { text: 'x'.repeat(100_000) };
-    given()
+    givenHistory()
       .when(
         createInstance,
         { templateVersionId, projectId: ids.customerProject, name: 'Weber', fieldValues },

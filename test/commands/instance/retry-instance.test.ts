@@ -1,5 +1,5 @@
 import { retryInstance } from '#commands/instance/retry-instance.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import {
   activeInstance,
   ended,
@@ -16,7 +16,7 @@ import { templateVersionOf } from '#test/support/template-events.ts';
 
 const seen = { isThere: () => true, flow: () => null, agentProfile: null };
 const when = (number: number, ...history: ReadonlyArray<ToldEvent>) =>
-  given(...history).when(
+  givenHistory(...history).when(
     retryInstance,
     { instanceId: ids.instance },
     {

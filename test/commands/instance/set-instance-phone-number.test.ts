@@ -1,7 +1,7 @@
 import { setInstancePhoneNumber } from '#commands/instance/set-instance-phone-number.ts';
 import { happened } from '#domain/event.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { activeInstance } from '#test/support/instance-events.ts';
 import { phoneNumberCreated, phoneNumberDeleted } from '#test/support/phone-number-events.ts';
@@ -15,30 +15,30 @@ const set = (phoneNumberId: string | null) =>
 
 describe('set_instance_phone_number', () => {
   it('meets a requirement, with another number too, and takes it back', () => {
-    given(...activeInstance())
+    givenHistory(...activeInstance())
       .when(setInstancePhoneNumber, input, there)
       .then(set(ids.number));
     const other = { also: stateOf(phoneNumber, phoneNumberCreated({ id: ids.otherNumber })) };
-    given(...activeInstance(), set(ids.number))
+    givenHistory(...activeInstance(), set(ids.number))
       .when(setInstancePhoneNumber, { ...input, phoneNumberId: ids.otherNumber }, other)
       .then(set(ids.otherNumber));
-    given(...activeInstance(), set(ids.number))
+    givenHistory(...activeInstance(), set(ids.number))
       .when(setInstancePhoneNumber, { ...input, phoneNumberId: null }, { also: null })
       .then(set(null));
   });
 
   it('changes nothing where it is so already', () => {
-    given(...activeInstance(), set(ids.number))
+    givenHistory(...activeInstance(), set(ids.number))
       .when(setInstancePhoneNumber, input, there)
       .then();
-    given(...activeInstance(), set(ids.number), set(null))
+    givenHistory(...activeInstance(), set(ids.number), set(null))
       .when(setInstancePhoneNumber, { ...input, phoneNumberId: null }, { also: null })
       .then();
   });
 
   it('is refused of what the template version does not ask for', () => {
     for (const key of ['other', '', '__proto__']) {
-      given(...activeInstance())
+      givenHistory(...activeInstance())
         .when(setInstancePhoneNumber, { ...input, key }, there)
         .then('phone-number-requirement-not-found');
     }
@@ -46,7 +46,7 @@ describe('set_instance_phone_number', () => {
 
   it('is refused with a number that is unknown, deleted, or another project’s', () => {
     const when = (also: (typeof there)['also']) =>
-      given(...activeInstance()).when(setInstancePhoneNumber, input, { also });
+      givenHistory(...activeInstance()).when(setInstancePhoneNumber, input, { also });
     when(null).then('phone-number-not-found');
     when(stateOf(phoneNumber, phoneNumberCreated(), phoneNumberDeleted())).then('phone-number-not-found');
     when(stateOf(phoneNumber, phoneNumberCreated({ projectId: ids.sibling }))).then('phone-number-not-found');

@@ -9,7 +9,7 @@ import type { Target } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
-import { decidedAt, given, secretKey } from '#test/support/given.ts';
+import { decidedAt, givenHistory, secretKey } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import {
   activeInstance,
@@ -83,7 +83,7 @@ describe('upgrade_instance', () => {
       targetOf(1).resources.flows.map(({ id }) => id),
     );
     assert.notEqual(target.resources.flows[0]?.versionId, targetOf(1).resources.flows[0]?.versionId);
-    given(...activeInstance())
+    givenHistory(...activeInstance())
       .when(upgradeInstance, input, context())
       .then(requested(2, target));
   });
@@ -93,14 +93,14 @@ describe('upgrade_instance', () => {
     const had = targetOf(1);
     const target = targetOf(2, {}, { ...had, resources: { ...had.resources, flows: second ? [second] : [] } });
     assert.notEqual(target.resources.flows[0]?.id, first?.id);
-    given(...activeInstance())
+    givenHistory(...activeInstance())
       .when(upgradeInstance, input, context(undefined, present(had, { gone: [first?.id ?? ''] })))
       .then(requested(2, target));
   });
 
   it('is refused to what is unknown, of another template, not published, or not newer', () => {
     const when = (wanted: WantedVersion | null, ...more: ReadonlyArray<ToldEvent>) =>
-      given(...activeInstance(), ...more).when(upgradeInstance, input, context(wanted));
+      givenHistory(...activeInstance(), ...more).when(upgradeInstance, input, context(wanted));
     when(null).then('template-version-not-found');
     when(wantedVersion(2, { templateId: 'ctemplatetwo0001' })).then('template-version-of-another-template');
     when(wantedVersion(2, { published: false })).then('template-version-not-published');
@@ -110,22 +110,22 @@ describe('upgrade_instance', () => {
 
   it('goes to an archived template’s version, and again to the one that was undone', () => {
     const had = targetOf(1);
-    given(...activeInstance())
+    givenHistory(...activeInstance())
       .when(upgradeInstance, input, context(wantedVersion(2, { archived: true })))
       .then(requested(2, targetOf(2, {}, had)));
     const undone = [upgradeRequested(2, targetOf(2, {}, had)), operationFailed(2), ended(2, 'undone')];
     const target = targetOf(3, { templateVersion: 2, templateVersionId: versionOf(2) }, had);
-    given(...activeInstance(), ...undone)
+    givenHistory(...activeInstance(), ...undone)
       .when(upgradeInstance, input, context())
       .then(requested(3, target));
   });
 
   it('supersedes one that runs, building on what came to its commit point', () => {
     const had = targetOf(1);
-    given(...activeInstance(), upgradeRequested(2, targetOf(2, {}, had)), progressed(2, 1))
+    givenHistory(...activeInstance(), upgradeRequested(2, targetOf(2, {}, had)), progressed(2, 1))
       .when(upgradeInstance, { ...input, targetTemplateVersionId: versionOf(3) }, context(wantedVersion(3)))
       .then(requested(3, targetOf(3, {}, had)));
-    given(instanceCreated())
+    givenHistory(instanceCreated())
       .when(upgradeInstance, input, context(undefined, present(targetOf(1), { gone: [] })))
       .then(requested(2, targetOf(2)));
   });
@@ -165,7 +165,7 @@ describe('upgrade_instance', () => {
     const reject = { ...input, onDrift: 'reject' };
     const had = targetOf(1);
     const when = (change: Parameters<typeof present>[1], more: object = reject) =>
-      given(...activeInstance()).when(upgradeInstance, more as never, context(undefined, present(had, change)));
+      givenHistory(...activeInstance()).when(upgradeInstance, more as never, context(undefined, present(had, change)));
 
     it('goes on where nothing was changed by hand', () => {
       when({}).then(requested(2, targetOf(2, {}, had)));
@@ -190,7 +190,7 @@ describe('upgrade_instance', () => {
       const target = targetOf(2, {}, had);
       const switched = present(target);
       const wanted = { ...reject, targetTemplateVersionId: versionOf(3) };
-      given(...activeInstance(), upgradeRequested(2, target), progressed(2, 4))
+      givenHistory(...activeInstance(), upgradeRequested(2, target), progressed(2, 4))
         .when(upgradeInstance, wanted, context(wantedVersion(3), switched))
         .then(requested(3, targetOf(3, {}, had)));
     });

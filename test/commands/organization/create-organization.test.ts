@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createOrganization } from '#commands/organization/create-organization.ts';
 import { scopesOfKeyType } from '#domain/scope.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { fresh } from '#test/support/story.ts';
 import { organizationCreated } from '#test/support/tenant-events.ts';
@@ -10,8 +10,8 @@ const input = { name: 'Northwind Voice', partner: true };
 
 describe('create_organization', () => {
   it('creates one, a partner or not', () => {
-    given().when(createOrganization, input).then(organizationCreated(fresh.id, true));
-    given()
+    givenHistory().when(createOrganization, input).then(organizationCreated(fresh.id, true));
+    givenHistory()
       .when(createOrganization, { ...input, partner: false })
       .then(organizationCreated(fresh.id, false));
   });

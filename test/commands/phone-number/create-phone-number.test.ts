@@ -3,8 +3,8 @@ import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts
 import { happened } from '#domain/event.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { phoneNumberCreated } from '#test/support/phone-number-events.ts';
 import { stateOf } from '#test/support/recorded.ts';
@@ -17,24 +17,24 @@ const ofProject = stateOf(flow, ...begunFlow());
 
 describe('create_phone_number', () => {
   it('creates a disabled platform number, its text kept as given', () => {
-    given().when(createPhoneNumber, input).then(created());
+    givenHistory().when(createPhoneNumber, input).then(created());
   });
 
   it('takes a status, a type and external fields', () => {
     const more = { status: 'enabled', type: 'external', externalPhoneFields: { trunk: 'a', lines: [1, 2] } } as const;
-    given()
+    givenHistory()
       .when(createPhoneNumber, { ...input, ...more })
       .then(created(more));
   });
 
   it('takes a flow of its project', () => {
-    given()
+    givenHistory()
       .when(createPhoneNumber, { ...input, flowId: ids.flow }, { also: ofProject })
       .then(created({ flowId: ids.flow }));
   });
 
   it('takes null for no flow and no external fields', () => {
-    given()
+    givenHistory()
       .when(createPhoneNumber, { ...input, flowId: null, externalPhoneFields: null })
       .then(created());
   });
@@ -46,14 +46,14 @@ describe('create_phone_number', () => {
   ] as const;
   for (const [what, also] of strange) {
     it(`refuses a flow that is ${what}`, () => {
-      given()
+      givenHistory()
         .when(createPhoneNumber, { ...input, flowId: ids.flow }, { also })
         .then('flow-not-found');
     });
   }
 
   it('comes too late when its claim was given up', () => {
-    given(happened('PhoneNumberAbandoned', { id: fresh.id }))
+    givenHistory(happened('PhoneNumberAbandoned', { id: fresh.id }))
       .when(createPhoneNumber, input)
       .then('phone-number-taken');
   });

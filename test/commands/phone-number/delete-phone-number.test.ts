@@ -1,5 +1,5 @@
 import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { phoneNumberCreated, phoneNumberDeleted, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
 import { ids } from '#test/support/story.ts';
@@ -8,8 +8,10 @@ const input = { phoneNumberId: ids.number };
 
 describe('delete_phone_number', () => {
   it('deletes, attached or not', () => {
-    given(phoneNumberCreated()).when(deletePhoneNumber, input).then(phoneNumberDeleted());
-    given(phoneNumberCreated(), phoneNumberFlowSet(ids.flow)).when(deletePhoneNumber, input).then(phoneNumberDeleted());
+    givenHistory(phoneNumberCreated()).when(deletePhoneNumber, input).then(phoneNumberDeleted());
+    givenHistory(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
+      .when(deletePhoneNumber, input)
+      .then(phoneNumberDeleted());
   });
 
   describe('input', () => {

@@ -1,7 +1,7 @@
 import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
 import { flow } from '#domain/flow/flow.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { given } from '#test/support/given.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { phoneNumberCreated, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
 import { stateOf } from '#test/support/recorded.ts';
@@ -12,23 +12,25 @@ const ofProject = stateOf(flow, ...begunFlow());
 
 describe('set_phone_number_flow', () => {
   it('points at a flow of its project', () => {
-    given(phoneNumberCreated()).when(setPhoneNumberFlow, input, { also: ofProject }).then(phoneNumberFlowSet(ids.flow));
+    givenHistory(phoneNumberCreated())
+      .when(setPhoneNumberFlow, input, { also: ofProject })
+      .then(phoneNumberFlowSet(ids.flow));
   });
 
   it('points at another one, or at none', () => {
-    given(phoneNumberCreated({ flowId: ids.otherFlow }))
+    givenHistory(phoneNumberCreated({ flowId: ids.otherFlow }))
       .when(setPhoneNumberFlow, input, { also: ofProject })
       .then(phoneNumberFlowSet(ids.flow));
-    given(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
+    givenHistory(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
       .when(setPhoneNumberFlow, { ...input, flowId: null }, { also: null })
       .then(phoneNumberFlowSet(null));
   });
 
   it('changes nothing when it points there already', () => {
-    given(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
+    givenHistory(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
       .when(setPhoneNumberFlow, input, { also: ofProject })
       .then();
-    given(phoneNumberCreated())
+    givenHistory(phoneNumberCreated())
       .when(setPhoneNumberFlow, { ...input, flowId: null }, { also: null })
       .then();
   });
@@ -40,7 +42,7 @@ describe('set_phone_number_flow', () => {
   ] as const;
   for (const [what, also] of strange) {
     it(`refuses a flow that is ${what}`, () => {
-      given(phoneNumberCreated()).when(setPhoneNumberFlow, input, { also }).then('flow-not-found');
+      givenHistory(phoneNumberCreated()).when(setPhoneNumberFlow, input, { also }).then('flow-not-found');
     });
   }
 

@@ -1,6 +1,6 @@
 import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
 import { happened } from '#domain/event.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { phoneNumberCreated } from '#test/support/phone-number-events.ts';
 import { ids } from '#test/support/story.ts';
@@ -13,29 +13,29 @@ const disabled = happened('PhoneNumberStatusChanged', { id, status: 'disabled' a
 
 describe('update_phone_number', () => {
   it('renames', () => {
-    given(phoneNumberCreated())
+    givenHistory(phoneNumberCreated())
       .when(updatePhoneNumber, { ...input, name: 'Night desk' })
       .then(renamed);
   });
 
   it('enables and disables', () => {
-    given(phoneNumberCreated())
+    givenHistory(phoneNumberCreated())
       .when(updatePhoneNumber, { ...input, status: 'enabled' })
       .then(enabled);
-    given(phoneNumberCreated(), enabled)
+    givenHistory(phoneNumberCreated(), enabled)
       .when(updatePhoneNumber, { ...input, status: 'disabled' })
       .then(disabled);
   });
 
   it('does both at once', () => {
-    given(phoneNumberCreated())
+    givenHistory(phoneNumberCreated())
       .when(updatePhoneNumber, { ...input, name: 'Night desk', status: 'enabled' })
       .then(renamed, enabled);
   });
 
   it('changes nothing for an empty body, or what is so already', () => {
-    given(phoneNumberCreated()).when(updatePhoneNumber, input).then();
-    given(phoneNumberCreated(), renamed, enabled)
+    givenHistory(phoneNumberCreated()).when(updatePhoneNumber, input).then();
+    givenHistory(phoneNumberCreated(), renamed, enabled)
       .when(updatePhoneNumber, { ...input, name: 'Night desk', status: 'enabled' })
       .then();
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createProject } from '#commands/project/create-project.ts';
 import { organization } from '#domain/organization/organization.ts';
 import type { Tenant } from '#domain/tenancy.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { callerOf, fresh, ids } from '#test/support/story.ts';
@@ -30,7 +30,7 @@ describe('create_project', () => {
   for (const [keyType, whose, also] of allowed) {
     it(`lets a key of type ${keyType} create one in ${whose} organization`, () => {
       const organizationId = also.tenant.organizationId;
-      given()
+      givenHistory()
         .when(createProject, { ...input, organizationId }, { caller: callerOf(keyType), also })
         .then(projectCreated(fresh.id, organizationId));
     });
@@ -45,7 +45,7 @@ describe('create_project', () => {
   ] as const;
   for (const [keyType, whose, also] of refused) {
     it(`finds no ${whose} organization for a key of type ${keyType}`, () => {
-      given()
+      givenHistory()
         .when(createProject, { ...input, organizationId: ids.stranger }, { caller: callerOf(keyType), also })
         .then('organization-not-found');
     });

@@ -1,6 +1,6 @@
 import { updateProject } from '#commands/project/update-project.ts';
 import { happened } from '#domain/event.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 import { projectCreated } from '#test/support/tenant-events.ts';
@@ -10,12 +10,12 @@ const renamed = happened('ProjectRenamed', { name: 'Nights' });
 
 describe('update_project', () => {
   it('renames', () => {
-    given(projectCreated()).when(updateProject, input).then(renamed);
+    givenHistory(projectCreated()).when(updateProject, input).then(renamed);
   });
 
   it('changes nothing for an empty body or the same name', () => {
-    given(projectCreated()).when(updateProject, { projectId: ids.project }).then();
-    given(projectCreated(), renamed).when(updateProject, input).then();
+    givenHistory(projectCreated()).when(updateProject, { projectId: ids.project }).then();
+    givenHistory(projectCreated(), renamed).when(updateProject, input).then();
   });
 
   describe('input', () => {

@@ -1,6 +1,6 @@
 import { rebuildProjection } from '#commands/projection/rebuild-projection.ts';
 import { happened } from '#domain/event.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 
 const input = { projection: 'flows' };
@@ -8,22 +8,22 @@ const requested = happened('ProjectionRebuildRequested', input);
 
 describe('rebuild_projection', () => {
   it('asks for a rebuild, as often as it is asked, of a stopped one too', () => {
-    given()
+    givenHistory()
       .when(rebuildProjection, input, { also: { failure: null, rebuild: null } })
       .then(requested);
-    given(requested)
+    givenHistory(requested)
       .when(rebuildProjection, input, { also: { failure: { eventId: 'e' }, rebuild: null } })
       .then(requested);
   });
 
   it('is refused while one runs', () => {
-    given()
+    givenHistory()
       .when(rebuildProjection, input, { also: { failure: null, rebuild: {} } })
       .then('projection-rebuilding');
   });
 
   it('knows no other names', () => {
-    given().when(rebuildProjection, input, { also: null }).then('projection-not-found');
+    givenHistory().when(rebuildProjection, input, { also: null }).then('projection-not-found');
   });
 
   describe('input', () => {

@@ -1,25 +1,25 @@
 import { retryProjection } from '#commands/projection/retry-projection.ts';
 import { happened } from '#domain/event.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 
 const input = { projection: 'flows' };
 
 describe('retry_projection', () => {
   it('lets a stopped one try again', () => {
-    given()
+    givenHistory()
       .when(retryProjection, input, { also: { failure: { eventId: 'e' }, rebuild: null } })
       .then(happened('ProjectionRetried', input));
   });
 
   it('is refused where nothing is stopped', () => {
-    given()
+    givenHistory()
       .when(retryProjection, input, { also: { failure: null, rebuild: null } })
       .then('projection-not-stopped');
   });
 
   it('knows no other names', () => {
-    given().when(retryProjection, input, { also: null }).then('projection-not-found');
+    givenHistory().when(retryProjection, input, { also: null }).then('projection-not-found');
   });
 
   describe('input', () => {

@@ -1,27 +1,27 @@
 import { skipProjectionEvent } from '#commands/projection/skip-projection-event.ts';
 import { happened } from '#domain/event.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 
 const input = { projection: 'flows', eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' };
 
 describe('skip_projection_event', () => {
   it('leaves out the event that stopped it', () => {
-    given()
+    givenHistory()
       .when(skipProjectionEvent, input, { also: { failure: { eventId: input.eventId }, rebuild: null } })
       .then(happened('ProjectionEventSkipped', input));
   });
 
   it('is refused where another event stopped it, or none', () => {
     for (const failure of [{ eventId: 'another' }, null]) {
-      given()
+      givenHistory()
         .when(skipProjectionEvent, input, { also: { failure, rebuild: null } })
         .then('projection-not-stopped');
     }
   });
 
   it('knows no other names', () => {
-    given().when(skipProjectionEvent, input, { also: null }).then('projection-not-found');
+    givenHistory().when(skipProjectionEvent, input, { also: null }).then('projection-not-found');
   });
 
   describe('input', () => {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { createStore } from '#commands/store/create-store.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { storeCreated } from '#test/support/store-events.ts';
 import { callerOf, fresh, tenants } from '#test/support/story.ts';
 
 describe('create_store', () => {
   it("creates one in the project of the caller's key", () => {
-    given()
+    givenHistory()
       .when(createStore, { name: 'House rules' })
       .then(storeCreated({ id: fresh.id }));
     const description = 'What guests ask most';
-    given()
+    givenHistory()
       .when(createStore, { name: 'House rules', description }, { caller: callerOf('organization', tenants.customer) })
       .then(storeCreated({ id: fresh.id, projectId: tenants.customer.projectId, description }));
   });

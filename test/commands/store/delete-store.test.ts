@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { deleteStore } from '#commands/store/delete-store.ts';
 import { store, storeMade, storeRemoved } from '#domain/store/store.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { stateOf } from '#test/support/recorded.ts';
 import { storeCreated, storeDeleted } from '#test/support/store-events.ts';
 import { ids } from '#test/support/story.ts';
 
 describe('delete_store', () => {
   it('deletes it', () => {
-    given(storeCreated()).when(deleteStore, { store_id: ids.store }).then(storeDeleted());
+    givenHistory(storeCreated()).when(deleteStore, { store_id: ids.store }).then(storeDeleted());
   });
 });
 

@@ -4,7 +4,7 @@ import { createTemplateVersion } from '#commands/template-version/create-templat
 import { happened } from '#domain/event.ts';
 import { decodeInput } from '#operations/decode-input.ts';
 import type { JsonObject } from '#src/json.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { bodyFaults, soundBodies } from '#test/support/payload-faults.ts';
 import { fresh, ids } from '#test/support/story.ts';
@@ -28,8 +28,8 @@ const decode = (body: JsonObject) => decodeInput(createTemplateVersion.input, { 
 
 describe('create_template_version', () => {
   it('adds the next number', () => {
-    given(templateCreated()).when(createTemplateVersion, input).then(numbered(1));
-    given(templateCreated(), templateVersionCreated(1), templateVersionPublished(1), templateVersionCreated(2))
+    givenHistory(templateCreated()).when(createTemplateVersion, input).then(numbered(1));
+    givenHistory(templateCreated(), templateVersionCreated(1), templateVersionPublished(1), templateVersionCreated(2))
       .when(createTemplateVersion, input)
       .then(numbered(3));
   });
@@ -37,14 +37,14 @@ describe('create_template_version', () => {
   it('has no tag and no fields when none are given, or no tag by null', () => {
     const bare = { templateId, payload: payload() };
     const created = numbered(1, { tag: null, fieldsSchema: [] });
-    given(templateCreated()).when(createTemplateVersion, bare).then(created);
-    given(templateCreated())
+    givenHistory(templateCreated()).when(createTemplateVersion, bare).then(created);
+    givenHistory(templateCreated())
       .when(createTemplateVersion, { ...bare, tag: null })
       .then(created);
   });
 
   it('is refused under an archived template', () => {
-    given(templateCreated(), templateArchived()).when(createTemplateVersion, input).then('template-archived');
+    givenHistory(templateCreated(), templateArchived()).when(createTemplateVersion, input).then('template-archived');
   });
 
   for (const members of [

@@ -1,5 +1,5 @@
 import { publishTemplateVersion } from '#commands/template-version/publish-template-version.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 import {
@@ -15,25 +15,25 @@ const begun = [templateCreated(), templateVersionCreated(1), templateVersionCrea
 
 describe('publish_template_version', () => {
   it('publishes one, whatever others are', () => {
-    given(...begun)
+    givenHistory(...begun)
       .when(publishTemplateVersion, input)
       .then(templateVersionPublished(1));
-    given(...begun, templateVersionPublished(2))
+    givenHistory(...begun, templateVersionPublished(2))
       .when(publishTemplateVersion, input)
       .then(templateVersionPublished(1));
   });
 
   it('changes nothing of a published one', () => {
-    given(...begun, templateVersionPublished(1))
+    givenHistory(...begun, templateVersionPublished(1))
       .when(publishTemplateVersion, input)
       .then();
   });
 
   it('is refused under an archived template, of a published one too', () => {
-    given(...begun, templateArchived())
+    givenHistory(...begun, templateArchived())
       .when(publishTemplateVersion, input)
       .then('template-archived');
-    given(...begun, templateVersionPublished(1), templateArchived())
+    givenHistory(...begun, templateVersionPublished(1), templateArchived())
       .when(publishTemplateVersion, input)
       .then('template-archived');
   });

@@ -1,5 +1,5 @@
 import { archiveTemplate } from '#commands/template/archive-template.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 import {
@@ -13,14 +13,14 @@ const input = { templateId: ids.template };
 
 describe('archive_template', () => {
   it('archives a published one, and a draft', () => {
-    given(templateCreated(), templateVersionCreated(1), templateVersionPublished(1))
+    givenHistory(templateCreated(), templateVersionCreated(1), templateVersionPublished(1))
       .when(archiveTemplate, input)
       .then(templateArchived());
-    given(templateCreated()).when(archiveTemplate, input).then(templateArchived());
+    givenHistory(templateCreated()).when(archiveTemplate, input).then(templateArchived());
   });
 
   it('changes nothing of an archived one', () => {
-    given(templateCreated(), templateArchived()).when(archiveTemplate, input).then();
+    givenHistory(templateCreated(), templateArchived()).when(archiveTemplate, input).then();
   });
 
   describe('input', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createTemplate } from '#commands/template/create-template.ts';
 import { happened } from '#domain/event.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { callerOf, fresh, ids } from '#test/support/story.ts';
 
@@ -14,14 +14,14 @@ describe('create_template', () => {
     for (const keyType of ['partner', 'admin'] as const) {
       for (const organizationId of [ids.partner, ids.stranger]) {
         const caller = callerOf(keyType, { organizationId });
-        given().when(createTemplate, input, { caller }).then(created(organizationId));
+        givenHistory().when(createTemplate, input, { caller }).then(created(organizationId));
       }
     }
   });
 
   it('has no description when none is given, or null', () => {
     for (const body of [{ name: input.name }, { name: input.name, description: null }]) {
-      given()
+      givenHistory()
         .when(createTemplate, body, { caller: callerOf('partner') })
         .then(created(ids.partner, null));
     }

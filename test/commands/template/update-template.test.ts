@@ -1,6 +1,6 @@
 import { updateTemplate } from '#commands/template/update-template.ts';
 import { happened } from '#domain/event.ts';
-import { given } from '#test/support/given.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
 import { inputOf } from '#test/support/input-of.ts';
 import { ids } from '#test/support/story.ts';
 import { templateArchived, templateCreated } from '#test/support/template-events.ts';
@@ -11,34 +11,38 @@ const described = (description: string | null) => happened('TemplateDescribed', 
 
 describe('update_template', () => {
   it('renames', () => {
-    given(templateCreated()).when(updateTemplate, { templateId: id, name: 'Clinic' }).then(renamed);
+    givenHistory(templateCreated()).when(updateTemplate, { templateId: id, name: 'Clinic' }).then(renamed);
   });
 
   it('describes, and clears a description with null or an empty text', () => {
     for (const description of ['Of a clinic', null, '']) {
-      given(templateCreated()).when(updateTemplate, { templateId: id, description }).then(described(description));
+      givenHistory(templateCreated())
+        .when(updateTemplate, { templateId: id, description })
+        .then(described(description));
     }
   });
 
   it('changes both by one command', () => {
-    given(templateCreated())
+    givenHistory(templateCreated())
       .when(updateTemplate, { templateId: id, name: 'Clinic', description: null })
       .then(renamed, described(null));
   });
 
   it('changes nothing for an empty body, or what is so already', () => {
-    given(templateCreated()).when(updateTemplate, { templateId: id }).then();
+    givenHistory(templateCreated()).when(updateTemplate, { templateId: id }).then();
     const same = { templateId: id, name: 'Dental practice', description: 'Front desk of a practice' };
-    given(templateCreated()).when(updateTemplate, same).then();
+    givenHistory(templateCreated()).when(updateTemplate, same).then();
   });
 
   it('sees the changes before it', () => {
-    given(templateCreated(), renamed).when(updateTemplate, { templateId: id, name: 'Clinic' }).then();
-    given(templateCreated(), described(null)).when(updateTemplate, { templateId: id, description: null }).then();
+    givenHistory(templateCreated(), renamed).when(updateTemplate, { templateId: id, name: 'Clinic' }).then();
+    givenHistory(templateCreated(), described(null)).when(updateTemplate, { templateId: id, description: null }).then();
   });
 
   it('changes an archived one too', () => {
-    given(templateCreated(), templateArchived()).when(updateTemplate, { templateId: id, name: 'Clinic' }).then(renamed);
+    givenHistory(templateCreated(), templateArchived())
+      .when(updateTemplate, { templateId: id, name: 'Clinic' })
+      .then(renamed);
   });
 
   describe('input', () => {

@@ -23,11 +23,11 @@ const common: ReadonlySet<FailureCode> = new Set([
 ]);
 
 /**
- * The harness for decisions: `given(...events).when(command, input, context).then(...events)`, or `.then('failure-code')`.
+ * The harness for decisions: `givenHistory(...events).when(command, input, context).then(...events)`, or `.then('failure-code')`.
  * The input is decoded as a client's is. The context has an admin caller, fixed ids, time and key; what a command
  * learns of other streams (`also`, `subject`) is told by the test.
  */
-export function given(...history: ReadonlyArray<ToldEvent>) {
+export function givenHistory(...history: ReadonlyArray<ToldEvent>) {
   return {
     when<Input extends object, State, Events, SubjectState, Also, Output>(
       command: Command<Input, State, Events, SubjectState, Also, Output>,

@@ -6,6 +6,7 @@ import { type AnyProjection, typesOf } from '#read-store/projection.ts';
 import type { DocumentValue } from '#read-store/read-store.ts';
 import type { JsonObject } from '#src/json.ts';
 import { testMetadata } from '#test/support/in-memory-event-store.ts';
+import { recorded, type ToldEvent } from '#test/support/recorded.ts';
 
 /** An event as a test names it; the stream's revision and the position follow from its place. */
 export interface ProjectedEvent {
@@ -24,10 +25,10 @@ export interface ProjectedDocuments {
 }
 
 /**
- * The harness for projections: `given(...events).project(flows).then({ …documents by id })`. Events are folded as the runner folds
+ * The harness for projections: `givenEvents(...events).project(flows).then({ …documents by id })`. Events are folded as the runner folds
  * them; positions count up from 1, and times by a second from 2026-01-01T00:00:00.000Z.
  */
-export function given(...events: ReadonlyArray<ProjectedEvent>) {
+export function givenEvents(...events: ReadonlyArray<ProjectedEvent>) {
   const revisions = new Map<string, number>();
   const recorded = events.map((event, index) => {
     const revision = revisions.get(event.stream) ?? 0;
@@ -35,6 +36,15 @@ export function given(...events: ReadonlyArray<ProjectedEvent>) {
     return recordedAt(event, index, revision);
   });
   return { project: (projection: AnyProjection) => projected(projection, recorded) };
+}
+
+/** The documents that a projection makes of streams, one stream after the other, the events of each a second apart. */
+export function projectStreams(
+  projection: AnyProjection,
+  streams: Readonly<Record<string, ReadonlyArray<ToldEvent>>>,
+): Readonly<Record<string, DocumentValue>> {
+  const events = Object.entries(streams).flatMap(([stream, told]) => recorded(stream, told));
+  return givenEvents(...events).project(projection).documents;
 }
 
 function recordedAt({ stream, type, data, metadata }: ProjectedEvent, index: number, revision: number): RecordedEvent {
