@@ -2,13 +2,13 @@
 #
 #   docker build -t switchyard . && docker run --init -p 127.0.0.1:8080:8080 -v switchyard:/data switchyard
 #
-# The base image brings the Node that runs it, in the version that package.json pins as the package `node`
+# The base image brings the Node that runs it, in the version that package.json pins as its platform packages
 # (test/deployment/dockerfile.test.ts holds the two together).
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without scripts: the only one that does anything here would bring a second Node.
-RUN npm ci --omit=dev --ignore-scripts
+# Without what is optional: that is a second Node. No dependency needs its install script.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
 WORKDIR /app
