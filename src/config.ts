@@ -161,7 +161,7 @@ export function readConfig(environment: Environment): Config {
       uploadMilliseconds: wholeNumber(environment, 'UPLOAD_TIMEOUT_MS', 3_600_000, 100, 86_400_000),
       keepAliveMilliseconds: wholeNumber(environment, 'KEEP_ALIVE_TIMEOUT_MS', 65_000, 1, 600_000),
       idleMilliseconds: wholeNumber(environment, 'IDLE_TIMEOUT_MS', 120_000, 100, 3_600_000),
-      showMilliseconds: wholeNumber(environment, 'SHOW_LIMIT_MS', 1_000, 0, 60_000),
+      showMilliseconds: wholeNumber(environment, 'READ_YOUR_WRITES_TIMEOUT_MS', 1_000, 0, 60_000),
       stopMilliseconds: wholeNumber(environment, 'STOP_TIMEOUT_MS', 10_000, 0, 600_000),
     },
   };

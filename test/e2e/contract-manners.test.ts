@@ -10,7 +10,7 @@ import { runningService } from './running-service.ts';
 type Named = { readonly id: string };
 
 describeOnEngines('the contract over HTTP: manners of every operation', (engines) => {
-  const running = runningService(engines, { SHOW_LIMIT_MS: undefined });
+  const running = runningService(engines, { READ_YOUR_WRITES_TIMEOUT_MS: undefined });
   let client: Client;
   let projectId: string;
   let flowsPath: string;

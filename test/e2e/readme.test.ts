@@ -13,7 +13,7 @@ const mark = '--- end of step ---';
 
 interface Step {
   readonly script: string;
-  /** What README.md shows behind it. */
+  /** What the page shows behind it. */
   readonly told: string;
   /** The same, where that is the answer of the step's last command. */
   readonly shown: unknown;
@@ -21,7 +21,7 @@ interface Step {
 
 describe('README.md', () => {
   const folder = temporaryFolder();
-  const tour = stepsOf('Five minutes with it');
+  const tour = stepsOf('README.md', 'Five minutes with it');
 
   after(() => folder.remove());
 
@@ -38,7 +38,7 @@ describe('README.md', () => {
   it('shows what the gateway answers without a configuration', async () => {
     const service = await new ServiceProcess({ dataDir: join(folder.path, 'gateway') }).listening();
     try {
-      const steps = stepsOf('The model gateway');
+      const steps = stepsOf('docs/tour.md', 'The model gateway');
       const helpers = placed(tour[0]?.script ?? '', service.url, adminKey);
       const outputs = await run([helpers, ...steps.map(({ script }) => script)], folder.path);
       expectShown(steps, outputs.slice(1));
@@ -49,7 +49,7 @@ describe('README.md', () => {
 
   it('shows what npm run demo makes, and how a partner looks at it', async function () {
     this.timeout(180_000);
-    const [begun, ...steps] = stepsOf('Partners: templates, customers, instances');
+    const [begun, ...steps] = stepsOf('docs/tour.md', 'Partners: templates, customers, instances');
     assert.equal(begun?.script, 'npm run demo\n');
     assert.equal(packageJson.scripts.demo, `node ${relative(root, demoProgram)}`);
     const dataDir = join(folder.path, 'demo');
@@ -86,13 +86,13 @@ function expectShown(steps: ReadonlyArray<Step>, outputs: ReadonlyArray<string>)
   for (const [index, { script, shown }] of steps.entries()) {
     if (shown === null) continue;
     const answer = JSON.parse(outputs[index]?.trim().split('\n').at(-1) ?? '');
-    assert.deepEqual(shapeOf(answer), shapeOf(shown), `another answer than README.md shows to: ${script}`);
+    assert.deepEqual(shapeOf(answer), shapeOf(shown), `the page shows another answer to: ${script}`);
   }
 }
 
-/** The shell blocks of a section, each with the block behind it. */
-function stepsOf(section: string): ReadonlyArray<Step> {
-  const [, text = ''] = readFileSync(join(root, 'README.md'), 'utf8').split(`## ${section}\n`);
+/** The shell blocks of a page's section, each with the block behind it. */
+function stepsOf(page: string, section: string): ReadonlyArray<Step> {
+  const [, text = ''] = readFileSync(join(root, page), 'utf8').split(`## ${section}\n`);
   const blocks = [...(text.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```\n(?:```(json)?\n([\s\S]*?)```)?/g)];
   assert.ok(blocks.length >= 2, 'the tour has steps');
   return blocks.map(([, script = '', format, told = '']) => ({

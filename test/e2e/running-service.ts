@@ -26,7 +26,7 @@ export function runningService({ environment }: Engines, further: ServiceEnviron
   const folder = temporaryFolder();
   let service: ServiceProcess | undefined;
   const started = async () => {
-    const told = { SHOW_LIMIT_MS: String(showLimitMilliseconds), ...environment(), ...further };
+    const told = { READ_YOUR_WRITES_TIMEOUT_MS: String(showLimitMilliseconds), ...environment(), ...further };
     service = await startService({ dataDir: folder.path, environment: told });
     return service.client;
   };
