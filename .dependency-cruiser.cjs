@@ -44,6 +44,20 @@ module.exports = {
       to: { path: '^(commands|src/event-store)' },
     },
     {
+      name: 'gateway-knows-no-http-server',
+      comment: 'A gateway call reads a body source and writes to a response sink: of these HTTP is one adapter.',
+      severity: 'error',
+      from: { path: '^src/gateway/' },
+      to: { path: '^src/http/|node_modules/(koa|@koa|koa-body)(/|$)' },
+    },
+    {
+      name: 'application-knows-no-transport',
+      comment: 'What happens between a caller and the ports knows neither Koa, HTTP nor the gateway.',
+      severity: 'error',
+      from: { path: '^src/application/' },
+      to: { path: '^src/(http|gateway)/|node_modules/(koa|@koa|koa-body|undici)(/|$)' },
+    },
+    {
       name: 'adapters-named-at-the-root',
       comment: 'Only the composition roots name concrete stores.',
       severity: 'error',

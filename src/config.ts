@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
+import { defaultLimitFactor, type LimitFactors } from '#application/access/limit-levels.ts';
+import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
-import { defaultBodyByteLimits } from '#http/body-bytes.ts';
-import { defaultLimitFactor, type LimitFactors } from '#http/limit-levels.ts';
 import { type LogLevel, logLevels } from '#http/log.ts';
 import type { ByteLimits } from '#src/byte-budget.ts';
 import { StartFailure } from '#src/start-failure.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type ErrorObject, errorCode, errorType, gatewayError } from '#application/responses/openai-error.ts';
 import { type Failure, failure, gatewayStatus } from '#domain/failure.ts';
-import { type ErrorObject, errorCode, errorType, gatewayError } from '#http/gateway-error.ts';
 import type { JsonObject } from '#src/json.ts';
 import { type ProviderError, providerErrorIn } from './chat-event.ts';
 import type { Timeouts } from './configuration.ts';

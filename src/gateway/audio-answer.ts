@@ -1,9 +1,9 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { ResponseHandler, ResponseHead } from './answering.ts';
 import type { AttemptControl, BodyConsumer } from './attempt.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import { ByteStreamResponse } from './byte-stream-answer.ts';
 import type { Tokens } from './chat-event.ts';
-import type { ClientResponse } from './client.ts';
 import { EventStreamResponse } from './event-stream-answer.ts';
 import { AudioStreamInterpreter } from './stream-meaning.ts';
 import { WholeResponse } from './whole-answer.ts';
@@ -19,7 +19,7 @@ export class AudioResponse implements ResponseHandler {
   #chosen: ResponseHandler;
 
   /** @param other how to pass on what is neither JSON nor events: `bytes` as they come, or `whole` */
-  constructor(response: ClientResponse, other: 'bytes' | 'whole') {
+  constructor(response: ResponseSink, other: 'bytes' | 'whole') {
     this.#whole = new WholeResponse({ response, requiredMember: null });
     this.#events = new EventStreamResponse({
       response,

@@ -1,18 +1,18 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './answering.ts';
 import type { AttemptControl, BodyConsumer } from './attempt.ts';
 import { type AttemptFailure, malformed } from './attempt-failure.ts';
-import type { ClientResponse } from './client.ts';
 
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
 /** Passes bytes on as they come, audio for one. The first of them makes the answer begin. */
 export class ByteStreamResponse implements ResponseHandler {
-  readonly #response: ClientResponse;
+  readonly #response: ResponseSink;
   readonly tokens = null;
   readonly isAwaitingUsage = false;
   hasBegun = false;
 
-  constructor(client: ClientResponse) {
+  constructor(client: ResponseSink) {
     this.#response = client;
   }
 
@@ -26,7 +26,7 @@ export class ByteStreamResponse implements ResponseHandler {
         if (!this.hasBegun) this.#begin(head, attempt);
         if (this.#response.write(chunk)) return;
         attempt.pause();
-        this.#response.whenDrained(goOn);
+        this.#response.onceDrained(goOn);
       },
       onEnd: () => {
         if (this.hasBegun) {

@@ -1,7 +1,13 @@
+import {
+  defaultLimitFactor,
+  type LimitFactors,
+  type LimitLevel,
+  limitAt,
+  limitLevelsOf,
+} from '#application/access/limit-levels.ts';
+import { RateLimit, type RateLimitResult } from '#application/access/rate-limit.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
-import { defaultLimitFactor, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from '#http/limit-levels.ts';
-import { RateLimit, type RateLimitResult } from '#http/rate-limit.ts';
 
 const unlimited: RateLimitResult = { headers: [], refusal: null };
 

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { scanJsonObject } from '#application/bodies/json-body.ts';
 import type { Failure, InputError } from '#domain/failure.ts';
-import { scanJsonObject } from '#http/json-text.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import type { Json } from '#src/json.ts';
 import type { JsonListener } from '#src/json-scanner.ts';

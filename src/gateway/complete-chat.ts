@@ -53,12 +53,12 @@ function createResponseHandler({ response }: GatewayCall, request: ChatRequest, 
 
 /** Makes requests for targets; a second try on the same one sends the same bytes. */
 function createRequestFactory(
-  { configuration, ctx, caller }: GatewayCall,
+  { configuration, headers, caller }: GatewayCall,
   request: ChatRequest,
   route: ModelRoute,
 ): (target: Target, continueFrom: string | null) => OutgoingRequest {
   const asksUsage = request.stream && route.askUsage;
-  const forwarded = forwardedHeaders(ctx.req.headers, caller.projectId);
+  const forwarded = forwardedHeaders(headers, caller.projectId);
   let last: { readonly target: Target; readonly continueFrom: string | null; readonly body: Buffer } | null = null;
   return (target, continueFrom) => {
     if (last?.target !== target || last.continueFrom !== continueFrom) {

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { defaultLimitFactor } from '#application/access/limit-levels.ts';
 import { flag, integer, oneOf, text, withDefault } from '#domain/codecs.ts';
 import type { InputError } from '#domain/failure.ts';
-import { defaultLimitFactor } from '#http/limit-levels.ts';
 import { inputErrors } from '#operations/input-errors.ts';
 import { pointerTo } from '#src/json-pointer.ts';
 import { maxRetryAfterMs } from './attempts.ts';

@@ -1,15 +1,15 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './answering.ts';
 import type { AttemptControl, BodyConsumer } from './attempt.ts';
 import { type AttemptFailure, errorInStream, malformed, refusalInBody } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens } from './chat-event.ts';
-import type { ClientResponse } from './client.ts';
 import { isPlain } from './content-encoding.ts';
 import { isObject, parsedJson } from './json-value.ts';
 import { type SseBatch, SseSplitter } from './sse-splitter.ts';
 import type { EventClassification, StreamInterpreter } from './stream-meaning.ts';
 
 export interface EventStreamResponseOptions {
-  readonly response: ClientResponse;
+  readonly response: ResponseSink;
   /** Makes what understands the events of an attempt. */
   readonly createInterpreter: () => StreamInterpreter;
   /** The answer is held until it is complete. */
@@ -106,7 +106,7 @@ class JsonInsteadOfStream implements BodyConsumer {
 /** The stream of one attempt. */
 class StreamConsumer implements BodyConsumer {
   readonly #stream: EventStreamResponse;
-  readonly #response: ClientResponse;
+  readonly #response: ResponseSink;
   readonly #status: number;
   /** Of the answer that it begins. Made when the provider's come: its content comes later. */
   readonly #headers: ReadonlyArray<string>;
@@ -228,7 +228,7 @@ class StreamConsumer implements BodyConsumer {
     if (!this.#stream.hasBegun) this.#begin();
     if (this.#response.write(this.#withHeld(bytes))) return;
     this.#attempt.pause();
-    this.#response.whenDrained(this.#resume);
+    this.#response.onceDrained(this.#resume);
   }
 
   readonly #resume = (): void => this.#attempt.resume();

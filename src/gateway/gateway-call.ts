@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { bodyEvicted, bodyShortageFailure, bodyTooLarge, heldBytesOf } from '#application/bodies/body-failures.ts';
+import type { Arrival, ArrivalLimits } from '#application/bodies/body-source.ts';
+import { checkJsonMediaType } from '#application/bodies/json-media-type.ts';
 import { type Failure, failure } from '#domain/failure.ts';
-import { bodyEvicted, bodyShortageFailure, heldBytesOf } from '#http/body-bytes.ts';
-import { type Arrival, type ArrivalLimits, bufferedBody, receiveBody } from '#http/receive-body.ts';
-import { announcedBytesOf, bodyTooLarge, hasBody, mediaTypeRefusal } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import type { RelayRequest } from '#operations/operation.ts';
 import { gatewayErrorResponse } from './attempt-failure.ts';
 import type { CatalogueRefusal } from './catalogue.ts';
-import { ClientResponse } from './client.ts';
 import { inputError } from './faults.ts';
 import type { ConfigurationSnapshot, Gateway } from './gateway.ts';
+import { sendError } from './response/send-error.ts';
 
 /** What a call's body may be. */
 export interface GatewayLimits {
@@ -26,12 +26,14 @@ export interface GatewayLimits {
 export interface GatewayCall extends RelayRequest {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
-  readonly response: ClientResponse;
 }
+
+/** Headers of every response of the gateway, names and values in turn. */
+const always = ['Cache-Control', 'no-store'];
 
 /**
  * Answers a request within the limits of its project: with what `answer` writes, or with the failure that it gives.
- * @throws ClientGone when the client leaves before its request is complete
+ * @throws ClientDisconnectedError when the client leaves before its request is complete
  */
 export async function runCall(
   gateway: Gateway,
@@ -40,39 +42,38 @@ export async function runCall(
 ): Promise<void> {
   const { limits } = gateway;
   const { headers, refusal: refused } = await limits.acquire(request.caller);
-  const response = new ClientResponse(request.ctx, [...request.fields, ...headers]);
-  if (refused !== null) return response.refuse(gatewayErrorResponse(refused));
+  const { response } = request;
+  response.addHeaders([...always, ...headers]);
+  if (refused !== null) return sendError(response, gatewayErrorResponse(refused));
   const configuration = gateway.acquireConfiguration();
   try {
-    const failed = await answer({ ...request, gateway, configuration, response });
-    if (failed !== null) response.refuse(gatewayErrorResponse(failed));
+    const failed = await answer({ ...request, gateway, configuration });
+    if (failed !== null) sendError(response, gatewayErrorResponse(failed));
   } finally {
     gateway.releaseConfiguration(configuration);
     limits.release(request.caller);
   }
 }
 
-/** Reads a JSON body whole, counting it in the hold. @throws ClientGone */
+/** Reads a whole JSON body, counting it in the hold. @throws ClientDisconnectedError */
 export async function readJsonBytes(
-  { ctx, body: hold }: Pick<GatewayCall, 'ctx' | 'body'>,
+  { headers, body, bodyHold: hold }: Pick<GatewayCall, 'headers' | 'body' | 'bodyHold'>,
   { maxJsonBytes: maxBytes, arrival: limits }: GatewayLimits,
 ): Promise<E.Either<Failure, Buffer>> {
-  if (!hasBody(ctx)) return E.right(Buffer.alloc(0));
-  const refused = mediaTypeRefusal(ctx);
+  if (!body.isPresent) return E.right(Buffer.alloc(0));
+  const refused = checkJsonMediaType(headers);
   if (refused !== null) return E.left(refused);
-  const announced = announcedBytesOf(ctx);
-  if (announced > maxBytes) return E.left(bodyTooLarge(maxBytes));
-  const shortage = hold.shortageOf(announced);
+  if (body.announcedBytes > maxBytes) return E.left(bodyTooLarge(maxBytes));
+  const shortage = hold.shortageOf(body.announcedBytes);
   if (shortage !== null) return E.left(bodyShortageFailure(shortage));
-  if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
-  const atHand = bufferedBody(ctx.req);
-  if (atHand !== null) {
-    const lacking = hold.take(heldBytesOf(atHand));
-    return lacking === null ? E.right(atHand) : E.left(bodyShortageFailure(lacking));
+  const buffered = body.takeBuffered();
+  if (buffered !== null) {
+    const lacking = hold.take(heldBytesOf(buffered));
+    return lacking === null ? E.right(buffered) : E.left(bodyShortageFailure(lacking));
   }
   const pieces: Buffer[] = [];
   let bytes = 0;
-  const arrival = await receiveBody(ctx.req, limits, hold, (piece) => {
+  const arrival = await body.receive(limits, hold, (piece) => {
     bytes += piece.length;
     pieces.push(piece);
     return bytes <= maxBytes;
@@ -88,7 +89,7 @@ export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | nu
   switch (arrival) {
     case 'whole':
       return null;
-    case 'enough':
+    case 'stopped':
       return bodyTooLarge(maxBytes);
     case 'too-slow':
       return tooSlow;

@@ -1,3 +1,4 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { failure as failureWith } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import type { ResponseHandler } from './answering.ts';
@@ -15,11 +16,11 @@ import { countsAgainst, nextStep } from './attempts.ts';
 import type { CallOutcome, CallRecord, FailedTry, Usage } from './call-record.ts';
 import { type ModelRoute, orderTargets, type Target } from './catalogue.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import type { ClientResponse } from './client.ts';
 import { type Consumption, costOf } from './cost.ts';
 import { Deadline } from './deadline.ts';
 import type { ProviderRequest } from './provider.ts';
 import { providerRequestIdField } from './provider-request-id.ts';
+import { sendError } from './response/send-error.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 import type { Transport } from './transport.ts';
 
@@ -41,7 +42,7 @@ export interface RelayedCall {
   /** When the whole request had come, by the monotonic clock in ms. */
   readonly startedAt: number;
   readonly route: ModelRoute;
-  readonly response: ClientResponse;
+  readonly response: ResponseSink;
   readonly responseHandler: ResponseHandler;
   /** Whether a target's provider can do this at all. */
   readonly canServe: (target: Target) => boolean;
@@ -96,12 +97,12 @@ class Relay {
     const { response, route, startedAt } = this.#call;
     const total = new Deadline(() => this.#expire());
     total.set(route.totalMs - (performance.now() - startedAt));
-    response.onDisconnect = () => this.#onDisconnect();
+    response.onDisconnect(() => this.#onDisconnect());
     try {
       this.#record(await this.#tryAll());
     } finally {
       total.clear();
-      response.onDisconnect = null;
+      response.onDisconnect(null);
     }
   }
 
@@ -271,7 +272,7 @@ class Relay {
     this.#errorCode = word.code;
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
     const requestId = failure?.kind === 'refused' ? failure.requestId : null;
-    response.refuse(word, [...servedBy, ...providerRequestIdField(requestId)]);
+    sendError(response, word, [...servedBy, ...providerRequestIdField(requestId)]);
     return word.status < 500 ? 'refused' : 'failed';
   }
 

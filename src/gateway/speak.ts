@@ -33,7 +33,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
   const { model, voice, fields } = request.right;
   const route = call.configuration.catalogue.speech(model, voice);
   if (E.isLeft(route)) return catalogueFailure(route.left);
-  const forwarded = forwardedHeaders(call.ctx.req.headers, call.caller.projectId);
+  const forwarded = forwardedHeaders(call.headers, call.caller.projectId);
   const requests = prepareRequests(call.configuration, route.right, (provider, target) => {
     const spoken = target.voice ?? voice;
     const body = speechBody(request.right, target, spoken);

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { heldBytesOf } from '#application/bodies/body-failures.ts';
 import type { Failure } from '#domain/failure.ts';
-import { heldBytesOf } from '#http/body-bytes.ts';
 import type { ByteHold } from '#src/byte-budget.ts';
 import { diskFull, isDiskFull } from '#src/disk-full.ts';
 import { spoolShortageFailure } from './spool-limits.ts';

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { bodyTooLarge } from '#application/bodies/body-failures.ts';
 import { type Failure, failure, type InputError } from '#domain/failure.ts';
-import { receiveBody } from '#http/receive-body.ts';
-import { announcedBytesOf, bodyTooLarge, hasBody } from '#http/request-body.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import { pointerTo } from '#src/json-pointer.ts';
 import { AudioResponse } from './audio-answer.ts';
@@ -23,7 +22,7 @@ interface Upload {
 
 /** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
 export async function createTranscription(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
-  const spool = call.gateway.spools.open(call.caller.projectId, call.body);
+  const spool = call.gateway.spools.open(call.caller.projectId, call.bodyHold);
   try {
     const upload = await receive(call, spool, limits);
     return E.isLeft(upload) ? upload.left : await relayUpload(call, upload.right);
@@ -33,27 +32,25 @@ export async function createTranscription(call: GatewayCall, limits: GatewayLimi
 }
 
 async function receive(
-  { ctx, body: hold }: GatewayCall,
+  { headers, body, bodyHold }: GatewayCall,
   spool: Spool,
   { maxAudioBytes: maxBytes, arrival: limits }: GatewayLimits,
 ): Promise<E.Either<Failure, Upload>> {
-  const { req } = ctx;
-  const contentType = req.headers['content-type'] ?? '';
+  const contentType = headers['content-type'] ?? '';
   const boundary = boundaryOf(contentType);
-  const encoding = req.headers['content-encoding'] ?? 'identity';
+  const encoding = headers['content-encoding'] ?? 'identity';
   if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
-  if (announcedBytesOf(ctx) > maxBytes) return E.left(bodyTooLarge(maxBytes));
-  if (!hasBody(ctx)) return E.left(faultOf({ fault: 'ended-early', faultyPart: null }));
-  const shortage = await spool.shortageOf(announcedBytesOf(ctx));
+  if (body.announcedBytes > maxBytes) return E.left(bodyTooLarge(maxBytes));
+  if (!body.isPresent) return E.left(faultOf({ fault: 'ended-early', faultyPart: null }));
+  const shortage = await spool.shortageOf(body.announcedBytes);
   if (shortage !== null) return E.left(shortage);
-  if (req.headers.expect !== undefined) ctx.res.writeContinue();
   const scanner = new MultipartScanner(boundary);
-  const arrival = await receiveBody(req, limits, hold, async (piece) => {
+  const arrival = await body.receive(limits, bodyHold, async (piece) => {
     scanner.push(piece);
     if (scanner.fault !== null || spool.bytes + piece.length > maxBytes) return false;
     return spool.write(piece);
   });
-  if (scanner.fault !== null && arrival === 'enough') return E.left(faultOf(scanner));
+  if (scanner.fault !== null && arrival === 'stopped') return E.left(faultOf(scanner));
   if (spool.refusal !== null) return E.left(spool.refusal);
   const failed = arrivalFailure(arrival, maxBytes);
   if (failed !== null) return E.left(failed);
@@ -102,7 +99,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
 }
 
 function transcriptionFor(
-  { ctx, caller }: GatewayCall,
+  { headers, caller }: GatewayCall,
   upload: Upload,
   file: Part,
   model: string,
@@ -118,7 +115,7 @@ function transcriptionFor(
     fields,
     fileBytes: file.end - file.contentStart,
     around: (before, after) => spool.body([before, { start: file.start, end: file.end }, after]),
-    forwarded: forwardedHeaders(ctx.req.headers, caller.projectId),
+    forwarded: forwardedHeaders(headers, caller.projectId),
   };
 }
 

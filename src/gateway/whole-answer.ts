@@ -1,14 +1,14 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './answering.ts';
 import type { AttemptControl, BodyConsumer } from './attempt.ts';
 import { type AttemptFailure, malformed, refusalInBody } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
-import type { ClientResponse } from './client.ts';
 import { contentOf } from './content-encoding.ts';
 import { audioSecondsIn } from './cost.ts';
 import { isObject, parsedJson } from './json-value.ts';
 
 export interface WholeResponseOptions {
-  readonly response: ClientResponse;
+  readonly response: ResponseSink;
   /** The member that a JSON answer must have; null where the answer may be of any kind. */
   readonly requiredMember: string | null;
 }

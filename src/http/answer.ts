@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { hasOwnArrivalLimits } from '#http/receive-body.ts';
 import { hasBody } from '#http/request-body.ts';
 
-/** What every answer carries, besides the request's id: it is data, not a page, and tells nobody where it was read. */
+/** What every answer carries, besides the request's id: it is data, not a page, and says to no other site where it was read. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
 
 /** For answers that are no page: nothing in them may run or be framed. */

@@ -3,13 +3,16 @@ import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
+import { defaultLimitFactors, type LimitFactors } from '#application/access/limit-levels.ts';
+import { RateLimit } from '#application/access/rate-limit.ts';
+import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
 import { isCuid } from '#domain/codecs.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { dataPolicy, notStored, writeAnswer } from '#http/answer.ts';
 import { answerFields } from '#http/answer-fields.ts';
-import { defaultBodyByteLimits } from '#http/body-bytes.ts';
 import { type Dispatch, dispatchOf, type Line } from '#http/dispatch.ts';
 import { docsLines, docsPath } from '#http/docs.ts';
 import { type Exchange, exchangeOf } from '#http/exchange.ts';
@@ -17,8 +20,10 @@ import { healthLines, metricsLine, type Readiness } from '#http/health.ts';
 import type { Metrics } from '#http/metrics.ts';
 import { errorAnswer } from '#http/problem.ts';
 import { queryFields } from '#http/query-fields.ts';
-import { ClientDisconnectedError, jsonBodyReader } from '#http/request-body.ts';
+import { HttpBody } from '#http/request/http-body.ts';
+import { jsonBodyReader } from '#http/request-body.ts';
 import { idempotencyKeyOf, ifMatchOf, minPositionOf, neverRevision, presentedKeyOf } from '#http/request-headers.ts';
+import { HttpResponse } from '#http/response/http-response.ts';
 import { SlimKoa } from '#http/slim-koa.ts';
 import { openApiDocument } from '#operations/openapi.ts';
 import type {
@@ -38,8 +43,6 @@ import { diskFull, isDiskFull } from '#src/disk-full.ts';
 import { jsonTextOf } from '#src/encoded-json.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
-import { defaultLimitFactors, type LimitFactors } from './limit-levels.ts';
-import { RateLimit } from './rate-limit.ts';
 
 /** What the HTTP face stands on. */
 export interface AppOptions {
@@ -178,7 +181,14 @@ class HttpAdapter {
     const refusal = scopeRefusal(caller, scope);
     if (refusal !== null) return this.#refuse(exchange, refusal);
     const { ctx, limitFields } = exchange;
-    await relay({ ctx, parameters, caller, body: this.#holdBody(exchange, caller), fields: limitFields });
+    await relay({
+      headers: ctx.req.headers,
+      body: new HttpBody(ctx),
+      bodyHold: this.#holdBody(exchange, caller),
+      response: new HttpResponse(ctx, limitFields),
+      parameters,
+      caller,
+    });
   }
 
   async #answerOperation(

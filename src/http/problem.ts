@@ -1,7 +1,7 @@
+import { errorObject, gatewayError } from '#application/responses/openai-error.ts';
 import { type Failure, failures, gatewayStatus } from '#domain/failure.ts';
 import type { Plane } from '#operations/operation.ts';
 import type { JsonObject } from '#src/json.ts';
-import { errorObject, gatewayError } from './gateway-error.ts';
 
 /** Where the page about a failure stands: `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';

@@ -1,27 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { heldBytesOf } from '#http/body-bytes.ts';
-import { ClientDisconnectedError } from '#http/request-body.ts';
-import type { ByteHold, ByteShortage } from '#src/byte-budget.ts';
-
-/** How long a body may take that is held to limits of its own, and not to the server's for a whole request. */
-export interface ArrivalLimits {
-  /** Between two of its pieces. */
-  readonly idleMs: number;
-  /** From when it is looked for to its end. */
-  readonly totalMs: number;
-}
-
-/**
- * How a body came: whole, as much of it as was wanted, too slowly, evicted to make room for others, or until there was
- * no room left for more of it.
- */
-export type Arrival = 'whole' | 'enough' | 'too-slow' | 'evicted' | { readonly shortage: ByteShortage };
-
-/**
- * Takes a piece of a body. Gives back whether more is wanted; a promise holds the next piece back, and until it resolves
- * the client does not stand still.
- */
-export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
+import { heldBytesOf } from '#application/bodies/body-failures.ts';
+import type { Arrival, ArrivalLimits, TakePiece } from '#application/bodies/body-source.ts';
+import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
+import type { ByteHold } from '#src/byte-budget.ts';
 
 const heldToOwnLimits = new WeakSet<IncomingMessage>();
 
@@ -31,10 +12,10 @@ export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
 }
 
 /**
- * Receives a body piece by piece. It may take long as long as it comes on. Where it is not whole at the end, what still
- * comes of it is nobody's: the connection must be closed after the answer.
+ * Receives a body piece by piece. It may take long as long as it keeps coming. Where it is not whole at the end, what
+ * still comes of it is not read: the connection must be closed after the answer.
  * @param hold counts what arrives; until the arrival ends it may be evicted
- * @throws ClientGone, and whatever `take` rejects with; never before a promise of `take` has settled
+ * @throws ClientDisconnectedError, and whatever `take` rejects with; never before a promise of `take` has settled
  */
 export function receiveBody(
   req: IncomingMessage,
@@ -42,14 +23,14 @@ export function receiveBody(
   hold: ByteHold,
   take: TakePiece,
 ): Promise<Arrival> {
-  // A client that has left already is told of by no event any more.
+  // No event reports a client that has left already.
   if (req.destroyed) return Promise.reject(gone());
   const receiver = new BodyReceiver(req, hold, take);
   if (!req.complete) receiver.limit(limits);
   return receiver.arrival;
 }
 
-/** A body that came as a whole with its headers, as small ones do; null for one that must be received. */
+/** Takes a body that came as a whole with its headers, as small ones do; null for one that must be received. */
 export function bufferedBody(req: IncomingMessage): Buffer | null {
   if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
   const bytes: unknown = req.read();
@@ -83,14 +64,14 @@ class BodyReceiver {
     this.#take = take;
     hold.begin(() => this.#end({ arrival: 'evicted' }));
     req.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
-    // What broke is told by the close that follows.
+    // The close that follows reports what broke.
     req.on('error', ignored);
   }
 
   /** A body that is there already needs no limits. */
   limit({ idleMs, totalMs }: ArrivalLimits): void {
     heldToOwnLimits.add(this.#req);
-    this.#idle = setTimeout(() => this.#standsStill(), idleMs);
+    this.#idle = setTimeout(() => this.#onIdle(), idleMs);
     this.#total = setTimeout(() => this.#end({ arrival: 'too-slow' }), totalMs);
   }
 
@@ -109,7 +90,7 @@ class BodyReceiver {
   #handOver(piece: Buffer): void {
     const more = this.#take(piece);
     if (typeof more !== 'boolean') void this.#holdBack(more);
-    else if (!more) this.#end({ arrival: 'enough' });
+    else if (!more) this.#end({ arrival: 'stopped' });
   }
 
   async #holdBack(more: Promise<boolean>): Promise<void> {
@@ -119,7 +100,7 @@ class BodyReceiver {
       const isMoreWanted = await more;
       this.#taking = null;
       this.#idle?.refresh();
-      if (!isMoreWanted) this.#end({ arrival: 'enough' });
+      if (!isMoreWanted) this.#end({ arrival: 'stopped' });
       else if (!this.#over) this.#req.resume();
     } catch (error) {
       this.#end({ error });
@@ -127,7 +108,7 @@ class BodyReceiver {
   }
 
   /** After a long turn timers come before what has arrived meanwhile: that is looked at first. */
-  #standsStill(): void {
+  #onIdle(): void {
     const pieces = this.#pieces;
     setImmediate(() => {
       if (this.#taking === null && this.#pieces === pieces) this.#end({ arrival: 'too-slow' });

@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
-import { type Failure, failure } from '#domain/failure.ts';
-import { bodyEvicted, bodyShortageFailure, heldBytesOf } from '#http/body-bytes.ts';
-import { parseJsonObject } from '#http/json-text.ts';
+import { bodyEvicted, bodyShortageFailure, bodyTooLarge, heldBytesOf } from '#application/bodies/body-failures.ts';
+import { parseJsonObject } from '#application/bodies/json-body.ts';
+import { checkJsonMediaType } from '#application/bodies/json-media-type.ts';
+import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
+import type { Failure } from '#domain/failure.ts';
 import type { ByteHold } from '#src/byte-budget.ts';
 import type { JsonObject } from '#src/json.ts';
 
@@ -12,11 +14,6 @@ import type { JsonObject } from '#src/json.ts';
 export interface JsonBody {
   readonly members: JsonObject;
   readonly bytes: Buffer;
-}
-
-/** The client went away before its body was complete: nobody is there to be answered. */
-export class ClientDisconnectedError extends Error {
-  override readonly name = 'ClientGone';
 }
 
 const noBytes = Buffer.alloc(0);
@@ -28,7 +25,7 @@ const empty: JsonBody = { members: {}, bytes: noBytes };
  * @param maxValues the values in a body at most
  * @returns a function that reads a request's body once, counting it in the hold: its members (none without a body), or
  * unsupported-media-type, body-too-large, that there is no room for it, or what is wrong with the JSON. Throws
- * `ClientGone`.
+ * `ClientDisconnectedError`.
  */
 export function jsonBodyReader(
   maxBytes: number,
@@ -38,7 +35,7 @@ export function jsonBodyReader(
   const readBytes = bytesReader(maxBytes);
   return async (ctx, hold) => {
     if (!hasBody(ctx)) return E.right(empty);
-    const refusal = mediaTypeRefusal(ctx);
+    const refusal = checkJsonMediaType(ctx.req.headers);
     if (refusal !== null) return E.left(refusal);
     if (announcedBytesOf(ctx) > maxBytes) return E.left(tooLarge);
     const shortage = hold.shortageOf(announcedBytesOf(ctx));
@@ -62,11 +59,6 @@ export function hasBody(ctx: Context): boolean {
 /** The bytes that a request says its body has; 0 where it does not say. */
 export function announcedBytesOf(ctx: Context): number {
   return Number(ctx.req.headers['content-length'] ?? 0);
-}
-
-/** The refusal of a body of more than so many bytes. */
-export function bodyTooLarge(maxBytes: number): Failure {
-  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
 }
 
 /** Ends the reading of a body that there is no room for. */
@@ -133,26 +125,4 @@ function countArriving(req: IncomingMessage, hold: ByteHold): () => void {
 
 function typeOf(error: unknown): unknown {
   return error instanceof Error && 'type' in error ? error.type : undefined;
-}
-
-const jsonType = /^application\/(?:json|[\w!#$&^.+-]+\+json)$|^[\w!#$&^.-]+\/[\w!#$&^.+-]+\+json$/i;
-const utf8 = /^"?utf-?8"?$/i;
-
-/** Why a body of this media type is not taken as JSON; null for one that is. */
-export function mediaTypeRefusal(ctx: Context): Failure | null {
-  const { headers } = ctx.req;
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return failure('unsupported-media-type', 'The body must not be compressed: send it without Content-Encoding.');
-  }
-  if (headers['content-type'] === 'application/json') return null;
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim());
-  if (!jsonType.test(type)) {
-    return failure('unsupported-media-type', 'The body must be JSON: send it with Content-Type: application/json.');
-  }
-  const charset = parameters.find((parameter) => /^charset\s*=/i.test(parameter))?.replace(/^charset\s*=\s*/i, '');
-  if (charset !== undefined && !utf8.test(charset)) {
-    return failure('unsupported-media-type', 'The body must be UTF-8: send it with charset=utf-8, or without charset.');
-  }
-  return null;
 }

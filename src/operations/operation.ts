@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { Context } from 'koa';
+import type { BodySource } from '#application/bodies/body-source.ts';
+import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller } from '#domain/tenancy.ts';
@@ -58,27 +60,32 @@ export interface Operation {
   readonly execute: (request: OperationRequest) => Promise<E.Either<Failure, OperationResult>>;
 }
 
+/** What a streaming operation reads its request from and writes its response to. */
+export interface RelayConnection {
+  /** Of the request, by lower-case name. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: BodySource;
+  /** Counts the bytes of its body; released when the request is answered. */
+  readonly bodyHold: ByteHold;
+  readonly response: ResponseSink;
+}
+
 /** A request whose key is good, to be answered on its connection. */
-export interface RelayRequest {
-  readonly ctx: Context;
+export interface RelayRequest extends RelayConnection {
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Who asks: the key's own ids, and whose they are. */
   readonly caller: Caller;
-  /** Counts the bytes of its body; released when the request is answered. */
-  readonly body: ByteHold;
-  /** Headers for every answer, names and values in turn: what is left under a limit. */
-  readonly fields: ReadonlyArray<string>;
 }
 
-/** An operation that writes its answer itself, as it comes from elsewhere; no face but HTTP has it. */
+/** An operation that writes its answer itself, as it comes from elsewhere. */
 export interface RelayOperation extends Omit<Operation, 'kind' | 'execute'> {
   readonly kind: 'relay';
   /** What its body is. */
   readonly consumes: 'application/json' | 'multipart/form-data';
   /** What else than JSON it may answer. */
   readonly produces: ReadonlyArray<string>;
-  /** Answers a request. Resolves when nothing more will be written; rejects only with `ClientGone` or a bug. */
+  /** Answers a request. Resolves when nothing more will be written; rejects only with `ClientDisconnectedError` or a bug. */
   readonly relay: (request: RelayRequest) => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { RateLimit } from '#application/access/rate-limit.ts';
 import type { Caller } from '#domain/tenancy.ts';
-import { RateLimit } from '#http/rate-limit.ts';
 import { readConfig } from '../../src/config.ts';
 import { caller, type FakeService, goodKey, startFakeService, widgetId } from './fake-service.ts';
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ArrivalLimits, receiveBody, type TakePiece } from '#http/receive-body.ts';
-import { ClientDisconnectedError } from '#http/request-body.ts';
+import type { ArrivalLimits, TakePiece } from '#application/bodies/body-source.ts';
+import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
+import { receiveBody } from '#http/receive-body.ts';
 import { ByteBudget } from '#src/byte-budget.ts';
 
 const budget = new ByteBudget({ maxBytesPerProject: 100_000, maxBytes: 100_000 });
@@ -50,7 +51,7 @@ describe('receiving a body', () => {
 
   it('ends when it has enough', async () => {
     const { req } = await begun(10, 'four');
-    assert.equal(await receiveBody(req, patient, hold(), () => false), 'enough');
+    assert.equal(await receiveBody(req, patient, hold(), () => false), 'stopped');
     assert.equal(await receiveBody(req, { ...patient, idleMs: 20 }, hold(), async () => false), 'too-slow');
   });
 

@@ -1,7 +1,13 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import {
+  defaultLimitFactors,
+  type LimitFactors,
+  type LimitLevel,
+  limitAt,
+  limitLevelsOf,
+} from '#application/access/limit-levels.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
-import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from './limit-levels.ts';
 
 const windowSeconds = 60;
 

@@ -6,7 +6,7 @@ const mebibyte = 1024 * 1024;
 /** Of the bytes of bodies in memory, where nothing else is configured. */
 export const defaultBodyByteLimits: ByteLimits = { maxBytesPerProject: 128 * mebibyte, maxBytes: 512 * mebibyte };
 
-/** What Node keeps for each piece of a body beside its bytes: pieces of one byte would else hold far more than they count. */
+/** What Node keeps for each piece of a body beside its bytes: else pieces of one byte would hold far more than they count. */
 const bytesBesidePiece = 256;
 
 /** The memory that a piece of a body takes, in bytes. */
@@ -39,3 +39,8 @@ export const bodyEvicted = failure(
   'The node had no room left, and this project held most of it: the unfinished body was ended. Send it again, faster.',
   { retryAfterSeconds },
 );
+
+/** The refusal of a body of more than so many bytes. */
+export function bodyTooLarge(maxBytes: number): Failure {
+  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
+}

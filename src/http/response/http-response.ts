@@ -1,0 +1,92 @@
+import type { ServerResponse } from 'node:http';
+import type { Context } from 'koa';
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import { writeAnswer } from '#http/answer.ts';
+
+/** How long a client may stop reading once all of its response has been written, in ms. */
+const maxUnreadMs = 60_000;
+
+/** The response to an HTTP request, written to its connection. */
+export class HttpResponse implements ResponseSink {
+  readonly #ctx: Context;
+  readonly #res: ServerResponse;
+  #headers: ReadonlyArray<string>;
+  #isDisconnected: boolean;
+  #onDisconnect: (() => void) | null = null;
+  #onDrained: (() => void) | null = null;
+
+  /** @param headers of every response, names and values in turn: what is left under the rate limit */
+  constructor(ctx: Context, headers: ReadonlyArray<string>) {
+    this.#ctx = ctx;
+    this.#res = ctx.res;
+    this.#headers = headers;
+    this.#isDisconnected = ctx.res.destroyed;
+    ctx.res.once('close', this.#handleClose);
+    // A streamed call has limits of its own: the server's would end one that waits long for a model.
+    ctx.req.socket.setTimeout(0);
+  }
+
+  get isDisconnected(): boolean {
+    return this.#isDisconnected;
+  }
+
+  addHeaders(headers: ReadonlyArray<string>): void {
+    this.#headers = [...this.#headers, ...headers];
+  }
+
+  send(status: number, headers: ReadonlyArray<string>, body: string | Buffer): void {
+    writeAnswer(this.#ctx, status, [...this.#headers, ...headers], body);
+    this.#setWriteTimeout();
+  }
+
+  start(status: number, headers: ReadonlyArray<string>): void {
+    if (this.#isDisconnected) return;
+    const { requestId } = this.#ctx.state as { readonly requestId: string };
+    const always = ['X-Content-Type-Options', 'nosniff', 'X-Request-Id', requestId];
+    this.#res.writeHead(status, [...always, ...this.#headers, ...headers]);
+  }
+
+  write(bytes: Buffer | string): boolean {
+    return this.#isDisconnected || this.#res.write(bytes);
+  }
+
+  onceDrained(listener: () => void): void {
+    if (this.#onDrained === null) this.#res.on('drain', this.#handleDrain);
+    this.#onDrained = listener;
+  }
+
+  end(): void {
+    if (this.#isDisconnected) return;
+    this.#res.end();
+    this.#setWriteTimeout();
+  }
+
+  /** Closes the connection. */
+  destroy(): void {
+    this.#res.destroy();
+  }
+
+  onDisconnect(listener: (() => void) | null): void {
+    this.#onDisconnect = listener;
+    if (this.#isDisconnected) listener?.();
+  }
+
+  #setWriteTimeout(): void {
+    // Most responses are out at once: the server then has its own limit for what comes next.
+    if (!this.#res.writableFinished) this.#ctx.req.socket.setTimeout(maxUnreadMs);
+  }
+
+  readonly #handleDrain = (): void => {
+    const listener = this.#onDrained;
+    this.#onDrained = ignore;
+    listener?.();
+  };
+
+  readonly #handleClose = (): void => {
+    if (this.#res.writableFinished) return;
+    this.#isDisconnected = true;
+    this.#onDisconnect?.();
+  };
+}
+
+function ignore(): void {}
