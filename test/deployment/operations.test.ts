@@ -25,6 +25,8 @@ describe('docs/operations.md', () => {
   it('names metrics that there are', async () => {
     const metrics = createMetrics();
     metrics.watchProjections(async () => []);
+    metrics.watchStopped(async () => []);
+    metrics.watchUnknownEvents(async () => []);
     genAiMetrics(metrics.registry, { callsLost: 0, handOut: () => undefined });
     const text = await metrics.text();
     metrics.close();
