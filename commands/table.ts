@@ -26,6 +26,8 @@ import { createPhoneNumber } from './phone-number/create-phone-number.ts';
 import { deletePhoneNumber } from './phone-number/delete-phone-number.ts';
 import { setPhoneNumberFlow } from './phone-number/set-phone-number-flow.ts';
 import { updatePhoneNumber } from './phone-number/update-phone-number.ts';
+import { retryProcess } from './process/retry-process.ts';
+import { skipProcessEvent } from './process/skip-process-event.ts';
 import { createProject } from './project/create-project.ts';
 import { updateProject } from './project/update-project.ts';
 import { rebuildProjection } from './projection/rebuild-projection.ts';
@@ -80,4 +82,6 @@ export const commands: ReadonlyArray<AnyCommand> = [
   rebuildProjection,
   retryProjection,
   skipProjectionEvent,
+  retryProcess,
+  skipProcessEvent,
 ];

@@ -15,6 +15,7 @@ import { previewUpgrade } from './instance/preview-upgrade.ts';
 import { listOrganizations } from './organization/list-organizations.ts';
 import { getPhoneNumber } from './phone-number/get-phone-number.ts';
 import { listPhoneNumbers } from './phone-number/list-phone-numbers.ts';
+import { listProcesses } from './process/list-processes.ts';
 import { getProject } from './project/get-project.ts';
 import { listProjects } from './project/list-projects.ts';
 import { listProjections } from './projection/list-projections.ts';
@@ -52,4 +53,5 @@ export const queries: ReadonlyArray<AnyQuery> = [
   listStores,
   getStore,
   listProjections,
+  listProcesses,
 ];

@@ -7,10 +7,12 @@ import type { Readiness } from '#http/health.ts';
 import { createMetrics, type Metrics, type ProjectionLag, type Stopped } from '#http/metrics.ts';
 import type { Lookup } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
-import { queryOperation } from '#operations/execute-query.ts';
+import { type QueryRuntime, queryOperation } from '#operations/execute-query.ts';
 import type { AnyOperation, Operation } from '#operations/operation.ts';
 import type { CheckpointStore } from '#processes/checkpoint-store.ts';
+import type { Process } from '#processes/process.ts';
 import type { ProcessProgress } from '#processes/process-progress.ts';
+import { type ProcessStatus, ProcessStatuses } from '#processes/process-statuses.ts';
 import { processTable } from '#processes/table.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
@@ -95,7 +97,9 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       const { log, tellKey } = options;
       await makeFirstStart({ ...stores, givenKey: config.bootstrapApiKey, tellKey, log });
     }
-    const processes = startProcesses(stores, config, handler, options.log, opened);
+    const processes = processTable(stores.personalData);
+    const progress = startProcesses(processes, stores, config, handler, options.log, opened);
+    const statuses = new ProcessStatuses({ processes, store: stores.events, checkpoints: stores.checkpoints });
     const { directory, events, projections, metrics } = stores;
     await caughtUp(projections, events, config.limits.showMilliseconds);
     const documents = filledOnly(stores.documents, projections);
@@ -108,9 +112,9 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     const keys = openKeyResolver({ ...stores, documents, log: options.log, opened });
     metrics.watchProjections(() => projectionLags(events, projections));
     metrics.watchUnknownEvents(() => inTime(lagMilliseconds, stores.documents.unknownEvents(), []).catch(() => []));
-    metrics.watchStopped(() => stoppedProjections(projections));
+    metrics.watchStopped(async () => [...stoppedProjections(projections), ...(await stoppedProcesses(statuses))]);
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
-    const operations = bindOperations({ ...stores, documents }, handler, processes, config.limits);
+    const operations = bindOperations({ ...stores, documents }, handler, { progress, statuses }, config.limits);
     const relayed = gatewayOperations(gateway?.gateway ?? null, gatewayLimits(config.limits));
     return {
       operations: [...operations, ...relayed],
@@ -120,7 +124,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       documents,
       blobs: stores.blobs,
       directory,
-      readiness: readinessOf(stores),
+      readiness: readinessOf({ ...stores, processes: statuses }),
       metrics,
       bodies,
       close: () => opened.disposeAsync(),
@@ -206,13 +210,13 @@ async function openStores(
 
 /** Starts the processes that are this node's. @returns how far all are, whichever node runs them */
 function startProcesses(
-  { events, documents, checkpoints, openCheckpoints, projections, personalData, leases, node }: Stores,
+  processes: ReadonlyArray<Process>,
+  { events, documents, checkpoints, openCheckpoints, projections, leases, node }: Stores,
   { roles }: Config,
   handler: StreamWriter,
   log: Logger,
   opened: AsyncDisposableStack,
 ): ReadonlyArray<ProcessProgress> {
-  const processes = processTable(personalData);
   const reached = (collection: string, position: number) =>
     hasReached(projections, [collection], position, upToDateMilliseconds);
   const surroundings = { store: events, handler, documents, checkpoints, reached, log, opened };
@@ -223,27 +227,35 @@ function startProcesses(
   return watchProcesses(processes, surroundings);
 }
 
+/** The processes as requests see them. */
+interface ProcessesAtWork {
+  readonly progress: ReadonlyArray<ProcessProgress>;
+  readonly statuses: ProcessStatuses;
+}
+
 function bindOperations(
   { events, documents, projections, keyUsage, personalData }: Stores,
   handler: StreamWriter,
-  processes: ReadonlyArray<ProcessProgress>,
+  processes: ProcessesAtWork,
   { maxAppendBytes, maxFilledBytes, showMilliseconds }: Limits,
 ): ReadonlyArray<Operation> {
   const projectionStatus = async () => projections.status();
+  const processStatus = () => processes.statuses.read();
   const commandRuntime = {
     handler,
     claims: new Claims(handler),
-    lookup: lookupIn(documents, keyUsage, projectionStatus),
+    lookup: lookupIn(documents, keyUsage, { projectionStatus, processStatus }),
     personalData,
     maxAppendBytes,
     maxFilledBytes,
-    waitForReadModels: createWaitForReadModels(processes, projections, handledTypes, showMilliseconds),
+    waitForReadModels: createWaitForReadModels(processes.progress, projections, handledTypes, showMilliseconds),
   };
   const queryRuntime = {
     documents,
     keyUsage,
     personalData,
     projectionStatus,
+    processStatus,
     reached: (names: ReadonlyArray<string>, position: number) =>
       hasReached(projections, names, position, showMilliseconds),
     lastPosition: () => inTime(lagMilliseconds, events.lastPosition(), null).catch(() => null),
@@ -263,21 +275,36 @@ async function hasReached(
   return (await projections.waitForProjections(names, position, milliseconds)) === 'reached';
 }
 
-function lookupIn(documents: ReadStore, keyUsage: KeyUsage, projectionStatus: ReadStore['status']): Lookup {
+function lookupIn(
+  documents: ReadStore,
+  keyUsage: KeyUsage,
+  { projectionStatus, processStatus }: Pick<QueryRuntime, 'projectionStatus' | 'processStatus'>,
+): Lookup {
   return {
     exists: async (collection, where) =>
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
     descendantKeys: (keyId, limit) => descendantKeysOf(keyId, documents, limit),
     keyLastUsed: async (keyId) => (await keyUsage.lastUsed([keyId])).get(keyId) ?? null,
     projection: async (name) => (await projectionStatus()).find((status) => status.name === name) ?? null,
+    process: async (name) => (await processStatus()).find((status) => status.name === name) ?? null,
   };
 }
 
 function stoppedProjections(progress: ProjectionsProgress): ReadonlyArray<Stopped> {
-  return progress.status().flatMap(({ name, failure }) => {
-    if (failure === null) return [];
-    return [{ kind: 'projection', name, eventId: failure.eventId, position: failure.position }];
-  });
+  return progress.status().flatMap((status) => stopped('projection', status));
+}
+
+/** None while their checkpoints cannot be read: the other metrics are wanted then most of all. */
+async function stoppedProcesses(statuses: ProcessStatuses): Promise<ReadonlyArray<Stopped>> {
+  const all = await inTime(lagMilliseconds, statuses.read(), []).catch(() => []);
+  return all.flatMap((status) => stopped('process', status));
+}
+
+function stopped(
+  kind: Stopped['kind'],
+  { name, failure }: Pick<ProcessStatus, 'name' | 'failure'>,
+): ReadonlyArray<Stopped> {
+  return failure === null ? [] : [{ kind, name, eventId: failure.eventId, position: failure.position }];
 }
 
 /** None while the event store does not answer: the other metrics are wanted then most of all. */

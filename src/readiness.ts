@@ -1,7 +1,9 @@
 import type { EventStore } from '#event-store/event-store.ts';
 import type { Readiness, ReadinessCheck } from '#http/health.ts';
+import type { ProcessStatuses } from '#processes/process-statuses.ts';
 import type { ProjectionsProgress } from '#read-store/projections-progress.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import { placeOf } from '#src/event-failure.ts';
 import { inTime } from '#src/in-time.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -13,15 +15,17 @@ export interface Needs {
   readonly events: Pick<EventStore, 'lastPosition'>;
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
+  readonly processes: Pick<ProcessStatuses, 'read'>;
 }
 
-/** Asks each store whether it answers, and whether the read models follow the log. */
-export function readinessOf({ events, documents, projections }: Needs): Readiness {
+/** Asks each store whether it answers, whether the read models follow the log, and whether a process has stopped. */
+export function readinessOf({ events, documents, projections, processes }: Needs): Readiness {
   return () =>
     Promise.all([
       answers('event-store', async () => `at position ${await events.lastPosition()}`),
       answers('read-store', async () => `${(await documents.status()).length} read models`),
       following(projections),
+      running(processes),
     ]);
 }
 
@@ -35,16 +39,29 @@ function following(projections: Needs['projections']): ReadinessCheck {
   };
 }
 
-/** Where a projection stopped. What it said there may quote the event: only operators with a key see that. */
-function causeOf({ name, failure }: ProjectionStatus): string {
-  if (failure === null) return name;
-  return `${name} at position ${failure.position} (event ${failure.eventId}, ${failure.eventType})`;
+function running(processes: Needs['processes']): Promise<ReadinessCheck> {
+  return checked('processes', async () => {
+    const all = await processes.read();
+    const stopped = all.filter(({ failure }) => failure !== null);
+    if (stopped.length === 0) return { ready: true, detail: `${all.length} processes` };
+    return { ready: false, detail: `stopped: ${stopped.map(causeOf).join(', ')}` };
+  });
 }
 
-/** Whether something answers in time. @param ask gives what to tell an operator */
-async function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
-  const asked = ask().then(
-    (detail) => ({ name, ready: true, detail }),
+/** Where a projection or process stopped. */
+function causeOf({ name, failure }: Pick<ProjectionStatus, 'name' | 'failure'>): string {
+  return failure === null ? name : `${name} at ${placeOf(failure)}`;
+}
+
+/** Whether something answers in time. @param ask gives the detail for an operator */
+function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
+  return checked(name, async () => ({ ready: true, detail: await ask() }));
+}
+
+/** What a check finds out in time; one that fails or takes too long is not ready. */
+async function checked(name: string, check: () => Promise<Omit<ReadinessCheck, 'name'>>): Promise<ReadinessCheck> {
+  const asked = check().then(
+    (found) => ({ name, ...found }),
     (error: unknown) => ({ name, ready: false, detail: error instanceof Unavailable ? error.message : 'it failed' }),
   );
   return inTime(limitMilliseconds, asked, { name, ready: false, detail: 'no answer in time' });

@@ -7,6 +7,7 @@ const well: Needs = {
   events: { lastPosition: async () => 7 },
   documents: { status: async () => [] },
   projections: { status: () => [], following: () => ({ live: true, detail: 'thread running' }) },
+  processes: { read: async () => [] },
 };
 
 const checksOf = async (needs: Partial<Needs>) => {
@@ -22,6 +23,7 @@ describe('readiness', () => {
       'event-store': 'ready: at position 7',
       'read-store': 'ready: 0 read models',
       projections: 'ready: thread running',
+      processes: 'ready: 0 processes',
     });
   });
 
@@ -47,6 +49,14 @@ describe('readiness', () => {
     const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
     const cause = 'flows at position 12 (event event-1, FlowRenamed)';
     assert.equal(checks.projections, `not ready: stopped: ${cause}; thread running`);
+  });
+
+  it('names the event at which a process has stopped, and nothing of what it holds', async () => {
+    const failure = { eventId: 'event-1', eventType: 'FlowDeleted', position: 12, message: 'a quoted text' };
+    const stopped = { name: 'follower', state: 'stopped', position: 3, failure } as const;
+    const running = { name: 'other', state: 'running', position: 20, failure: null } as const;
+    const checks = await checksOf({ processes: { read: async () => [stopped, running] } });
+    assert.equal(checks.processes, 'not ready: stopped: follower at position 12 (event event-1, FlowDeleted)');
   });
 
   it('names the projections that have stopped', async () => {

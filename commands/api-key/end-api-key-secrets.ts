@@ -4,7 +4,7 @@ import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
 import { instant, timestamp } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { failure } from '#domain/failure.ts';
-import { operatorTenant } from '#domain/projection/projection-control.ts';
+import { operatorTenant } from '#domain/operator-requests.ts';
 import { command } from '#operations/command.ts';
 import { post } from '#operations/operation.ts';
 

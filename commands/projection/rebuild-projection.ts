@@ -2,14 +2,15 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { happened } from '#domain/event.ts';
 import { failure } from '#domain/failure.ts';
-import { projectionName, projectionRequest } from './projection-request.ts';
+import { operatedName, operatorRequest } from '../operator-request.ts';
+import { projections } from './projections.ts';
 
-export const rebuildProjection = projectionRequest({
+export const rebuildProjection = operatorRequest(projections, {
   name: 'rebuild_projection',
   summary: 'Rebuild a read model',
   description: 'It is filled anew beside the one that answers, then takes its place.',
   verb: 'rebuild',
-  input: t.type(projectionName),
+  input: t.type({ projection: operatedName }),
   failures: ['projection-rebuilding'],
   decide: ({ projection }, { rebuild }) =>
     rebuild === null

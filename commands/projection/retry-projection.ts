@@ -2,14 +2,15 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { happened } from '#domain/event.ts';
 import { failure as refused } from '#domain/failure.ts';
-import { projectionName, projectionRequest } from './projection-request.ts';
+import { operatedName, operatorRequest } from '../operator-request.ts';
+import { projections } from './projections.ts';
 
-export const retryProjection = projectionRequest({
+export const retryProjection = operatorRequest(projections, {
   name: 'retry_projection',
   summary: 'Let a stopped read model try its event again',
   description: 'After what stopped it was mended.',
   verb: 'retry',
-  input: t.type(projectionName),
+  input: t.type({ projection: operatedName }),
   failures: ['projection-not-stopped'],
   decide: ({ projection }, { failure }) =>
     failure === null

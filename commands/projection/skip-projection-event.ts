@@ -1,16 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { text } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { failure as refused } from '#domain/failure.ts';
-import { projectionName, projectionRequest } from './projection-request.ts';
+import { operatedName, operatorRequest, skippedEventId } from '../operator-request.ts';
+import { projections } from './projections.ts';
 
-export const skipProjectionEvent = projectionRequest({
+export const skipProjectionEvent = operatorRequest(projections, {
   name: 'skip_projection_event',
   summary: 'Let a stopped read model leave out the event that stopped it',
   description: 'Name the event, as GET /v1/projections shows it. The read model is then without it.',
   verb: 'skip',
-  input: t.type({ ...projectionName, eventId: text({ min: 1, max: 100 }) }),
+  input: t.type({ projection: operatedName, eventId: skippedEventId }),
   failures: ['projection-not-stopped'],
   exampleInput: { eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' },
   decide: ({ projection, eventId }, { failure }) =>

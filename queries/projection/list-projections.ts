@@ -4,6 +4,7 @@ import { nullable, oneOf, text } from '#domain/codecs.ts';
 import type { Tenant } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
 import { query } from '#operations/query.ts';
+import { eventFailureCodec } from '#src/event-failure.ts';
 
 const Input = t.type({});
 const Output = t.type({
@@ -17,7 +18,7 @@ const Output = t.type({
       /** Where the log ended when its documents were begun to be made: a rebuild moves it. */
       begunAt: t.number,
       position: t.number,
-      failure: nullable(t.type({ eventId: text(), eventType: text(), position: t.number, message: text() })),
+      failure: nullable(eventFailureCodec),
       rebuild: nullable(
         t.type({
           position: t.number,

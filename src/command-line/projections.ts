@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import { StartFailure } from '../start-failure.ts';
-import { type LocalAnswer, type LocalService, openLocalService } from './local-service.ts';
-import { runTool } from './run-tool.ts';
+import type { LocalService } from './local-service.ts';
+import {
+  describeStoppable,
+  exitCodeOf,
+  pathOf,
+  readStatuses,
+  runStoppableTool,
+  type StoppableTool,
+} from './stoppable-tool.ts';
 
 const usage = `Usage: npm run projections -- <command>
 
@@ -17,52 +23,22 @@ It talks to the service that runs on DATA_DIR, or opens the stores itself when n
 const pollMilliseconds = 200;
 const terminal = process.stdout.isTTY === true;
 
-await runTool('projections', run);
+const tool = {
+  name: 'projections',
+  usage,
+  describe: lineOf,
+  otherAction: (command, names) =>
+    command === 'rebuild' && names.length > 0 ? (service) => rebuild(service, names) : null,
+} satisfies StoppableTool<ProjectionStatus>;
 
-async function run([command, ...names]: ReadonlyArray<string>): Promise<number> {
-  const [name, eventId] = names;
-  const action = actionOf(command, names);
-  if (action === null) {
-    process.stderr.write(usage);
-    return 1;
-  }
-  const service = await openLocalService();
-  try {
-    switch (action) {
-      case 'list':
-        return list(service);
-      case 'rebuild':
-        return await rebuild(service, names);
-      case 'retry':
-      case 'skip':
-        return told(
-          await service.call('POST', `/v1/projections/${encodeURIComponent(name ?? '')}/${action}`, { eventId }),
-        );
-    }
-  } finally {
-    await service.close();
-  }
-}
-
-function actionOf(command: string | undefined, names: ReadonlyArray<string>) {
-  if (command === 'list') return command;
-  if (command === 'rebuild') return names.length > 0 ? command : null;
-  if (command === 'retry') return names.length === 1 ? command : null;
-  if (command === 'skip') return names.length === 2 ? command : null;
-  return null;
-}
-
-async function list(service: LocalService): Promise<number> {
-  for (const status of await statuses(service)) process.stdout.write(`${lineOf(status)}\n`);
-  return 0;
-}
+await runStoppableTool(tool);
 
 async function rebuild(service: LocalService, asked: ReadonlyArray<string>): Promise<number> {
   const names = asked[0] === 'all' ? (await statuses(service)).map(({ name }) => name) : asked;
   const begun = new Map<string, number>();
   for (const name of names) {
-    const answer = await service.call('POST', `/v1/projections/${encodeURIComponent(name)}/rebuild`);
-    if (told(answer) !== 0) return 1;
+    const answer = await service.call('POST', pathOf(tool, name, 'rebuild'));
+    if (exitCodeOf(tool, answer) !== 0) return 1;
     begun.set(name, answer.position);
   }
   return follow(service, begun);
@@ -94,27 +70,16 @@ function write(line: string): void {
   process.stdout.write(terminal ? `\r\x1b[2K${line}` : line);
 }
 
-function lineOf({ name, state, position, failure, rebuild: progress }: ProjectionStatus): string {
+function lineOf(status: ProjectionStatus): string {
+  const { name, rebuild: progress } = status;
   if (progress !== null) {
     const percent = progress.target === 0 ? 100 : Math.floor((100 * progress.position) / progress.target);
     const left = progress.secondsLeft === null ? '' : `, ${progress.secondsLeft} s left`;
     return `${name} ${percent}% (${progress.eventsPerSecond} events/s${left})`;
   }
-  if (failure !== null) {
-    return `${name} ${state} at event ${failure.eventId} (${failure.eventType}, position ${failure.position}): ${failure.message}`;
-  }
-  return `${name} ${state} at position ${position}`;
+  return describeStoppable(status);
 }
 
-async function statuses(service: LocalService): Promise<ReadonlyArray<ProjectionStatus>> {
-  const { status, body } = await service.call('GET', '/v1/projections');
-  if (status !== 200) throw new StartFailure(body.detail);
-  return body.projections;
-}
-
-/** Says why a call was refused. @returns the exit code */
-function told({ status, body }: LocalAnswer): number {
-  if (status < 300) return 0;
-  process.stderr.write(`projections: ${body.detail}\n`);
-  return 1;
+function statuses(service: LocalService): Promise<ReadonlyArray<ProjectionStatus>> {
+  return readStatuses<ProjectionStatus>(tool, service);
 }

@@ -7,6 +7,7 @@ import { flowEvents } from './flow/events.ts';
 import { instanceEvents } from './instance/events.ts';
 import { organizationEvents } from './organization/events.ts';
 import { phoneNumberClaimEvents, phoneNumberEvents } from './phone-number/events.ts';
+import { processEvents } from './process/events.ts';
 import { projectEvents } from './project/events.ts';
 import { projectionEvents } from './projection/events.ts';
 import { storeEvents } from './store/events.ts';
@@ -23,6 +24,7 @@ export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...organizationEvents,
   ...phoneNumberClaimEvents,
   ...phoneNumberEvents,
+  ...processEvents,
   ...projectEvents,
   ...projectionEvents,
   ...storeEvents,

@@ -28,7 +28,7 @@ export interface Metrics {
   /** Where the events of unknown types are asked for whenever the metrics are read. */
   readonly watchUnknownEvents: (unknown: () => Promise<ReadonlyArray<UnknownEventType>>) => void;
   /** Where it is asked what has stopped, whenever the metrics are read. */
-  readonly watchStopped: (stopped: () => ReadonlyArray<Stopped>) => void;
+  readonly watchStopped: (stopped: () => Promise<ReadonlyArray<Stopped>>) => void;
   /** Where a figure is asked for whenever the metrics are read. @param name of the gauge */
   readonly watchBytes: (name: string, help: string, bytes: () => number) => void;
   /** Where projection lag is asked for whenever the metrics are read. */
@@ -121,15 +121,16 @@ function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<
   });
 }
 
-function watchStopped(registry: Registry, stopped: () => ReadonlyArray<Stopped>): void {
+function watchStopped(registry: Registry, stopped: () => Promise<ReadonlyArray<Stopped>>): void {
   new Gauge({
     name: 'switchyard_stopped_at_position',
     help: 'Position of the event at which a projection or process has stopped; absent while it runs',
     labelNames: ['kind', 'name', 'event_id'],
     registers: [registry],
-    collect() {
+    async collect() {
       this.reset();
-      for (const { kind, name, eventId, position } of stopped()) this.set({ kind, name, event_id: eventId }, position);
+      for (const { kind, name, eventId, position } of await stopped())
+        this.set({ kind, name, event_id: eventId }, position);
     },
   });
 }

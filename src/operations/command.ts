@@ -43,6 +43,8 @@ export interface Lookup {
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
   /** How a projection stands; null when there is none of that name. */
   readonly projection: (name: string) => Promise<ProjectionStanding | null>;
+  /** The status of a process; null when there is none of that name. */
+  readonly process: (name: string) => Promise<StoppableStatus | null>;
 }
 
 /** What a command may do once it is decided, outside its stream. */
@@ -57,9 +59,13 @@ export interface CommandEffects {
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 
-/** As much of a projection's status as decisions need. */
-export interface ProjectionStanding {
+/** As much of a process's status as decisions need. */
+export interface StoppableStatus {
   readonly failure: { readonly eventId: string } | null;
+}
+
+/** As much of a projection's status as decisions need. */
+export interface ProjectionStanding extends StoppableStatus {
   readonly rebuild: object | null;
 }
 

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/failure.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
 import { reaches, type Tenant } from '#domain/tenancy.ts';
+import type { ProcessStatus } from '#processes/process-statuses.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
@@ -19,6 +20,7 @@ export interface QueryRuntime {
   readonly keyUsage: KeyUsage;
   readonly personalData: PersonalData;
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
+  readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
   /** Waits, one second at most, until these projections have passed a position. */
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** Where the log ends, as the event store says; null when it does not say so in time. */
@@ -57,7 +59,7 @@ async function execute(
   if (E.isLeft(read)) return read;
   const input = decodeInput(definition.input, read.right.fields);
   if (E.isLeft(input)) return input;
-  const { documents, keyUsage, personalData, reached, projectionStatus } = runtime;
+  const { documents, keyUsage, personalData, reached, projectionStatus, processStatus } = runtime;
   const answer = await definition.answer({
     input: input.right,
     subject: subject.right,
@@ -67,6 +69,7 @@ async function execute(
     personalReader: (subjects) => personalData.readerOf(subjects),
     reached,
     projectionStatus,
+    processStatus,
   });
   if (E.isLeft(answer)) return answer;
   const { body, revision, nextCursor } = answer.right;

@@ -3,6 +3,7 @@ import type * as t from 'io-ts';
 import type { Failure, FailureCode } from '#domain/failure.ts';
 import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
+import type { ProcessStatus } from '#processes/process-statuses.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
@@ -25,6 +26,8 @@ export interface QueryContext<Input, Subject extends object> {
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** How each projection stands now. */
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
+  /** The status of each process now. */
+  readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
 }
 
 /** A query's success: the JSON value or its text, and for one resource its revision, for a page where the next begins. */

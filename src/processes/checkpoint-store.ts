@@ -1,9 +1,17 @@
+import type { EventFailure } from '#src/event-failure.ts';
+
 /** How far a process is. */
 export interface Checkpoint {
   /** The position that it has passed; 0 at first. */
   readonly position: number;
   /** The position of the last event that it has appended itself; 0 when there is none. */
   readonly lastAppended: number;
+}
+
+/** A checkpoint as those see it who only look. */
+export interface WatchedCheckpoint extends Checkpoint {
+  /** The event at which the process has stopped; null while it runs. */
+  readonly failure: EventFailure | null;
 }
 
 /**
@@ -18,12 +26,18 @@ export interface CheckpointStore {
    */
   read(process: string, log: string): Promise<Checkpoint>;
   /** Where a process stands in a log, whoever runs it. @throws Unavailable */
-  peek(process: string, log: string): Promise<Checkpoint>;
+  peek(process: string, log: string): Promise<WatchedCheckpoint>;
   /**
    * Of the log that was last read for.
    * @throws Unavailable; Superseded as `read`, and once the process was read for another log
    */
   write(process: string, log: string, checkpoint: Checkpoint): Promise<void>;
+  /**
+   * Keeps the event at which a process has stopped, or null once it runs again. Its checkpoint stays before that event: a
+   * checkpoint that has passed the event ends the failure, too.
+   * @throws as `write`
+   */
+  writeFailure(process: string, log: string, failure: EventFailure | null): Promise<void>;
   /** Sets a process back to the beginning of the log. @throws as `write` */
   reset(process: string, log: string): Promise<void>;
   close(): Promise<void>;
@@ -31,3 +45,9 @@ export interface CheckpointStore {
 
 /** Of a process that has seen nothing of the log. */
 export const beginning: Checkpoint = { position: 0, lastAppended: 0 };
+
+/** A checkpoint and the failure that was kept beside it, unless the checkpoint has passed that event. */
+export function watchedCheckpoint(checkpoint: Checkpoint, failure: EventFailure | null): WatchedCheckpoint {
+  const hasStopped = failure !== null && failure.position > checkpoint.position;
+  return { ...checkpoint, failure: hasStopped ? failure : null };
+}

@@ -1,7 +1,14 @@
 import { type Collection, type Filter, Long, type UpdateFilter } from 'mongodb';
+import type { EventFailure } from '#src/event-failure.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
 import { Superseded } from '#src/superseded.ts';
-import { beginning, type Checkpoint, type CheckpointStore } from './checkpoint-store.ts';
+import {
+  beginning,
+  type Checkpoint,
+  type CheckpointStore,
+  type WatchedCheckpoint,
+  watchedCheckpoint,
+} from './checkpoint-store.ts';
 
 const checkpointsName = 'processCheckpoints';
 
@@ -12,6 +19,8 @@ interface CheckpointRecord<Position = Long> {
   readonly log?: string;
   readonly position: Position;
   readonly lastAppended: Position;
+  /** The event at which it has stopped; missing in records of older releases. */
+  readonly failure?: EventFailure | null;
   /** The newest fencing token that was seen. */
   readonly fence: Position;
 }
@@ -28,7 +37,7 @@ export interface MongoDbCheckpointStoreOptions extends MongoDbConnectionOptions 
 export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbCheckpointStoreOptions): CheckpointStore {
   const connection = new MongoDbConnection(options);
   const token = Long.fromNumber(fence);
-  const begun = { ...stored(beginning), fence: token };
+  const begun = { ...stored(beginning), failure: null, fence: token };
   const records = <Result>(work: (records: Collection<CheckpointRecord>) => Promise<Result>) =>
     connection.call((database) => work(database.collection(checkpointsName)));
   /** @returns whether there was such a record, and no node with a newer token */
@@ -42,12 +51,13 @@ export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbChe
   };
   const write = (process: string, log: string, checkpoint: Checkpoint) =>
     changeOwn(process, log, { $max: stored(checkpoint), $set: { fence: token } });
-  const peek = async (process: string, log: string): Promise<Checkpoint> => {
+  const peek = async (process: string, log: string): Promise<WatchedCheckpoint> => {
     const record = await connection.call((database) =>
       database.collection<CheckpointRecord<number>>(checkpointsName).findOne({ _id: process }),
     );
-    if (record === null || (record.log ?? log) !== log) return beginning;
-    return { position: record.position, lastAppended: record.lastAppended };
+    if (record === null || (record.log ?? log) !== log) return watchedCheckpoint(beginning, null);
+    const { position, lastAppended, failure = null } = record;
+    return watchedCheckpoint({ position, lastAppended }, failure);
   };
   return {
     read: async (process, log) => {
@@ -55,10 +65,12 @@ export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbChe
       await change({ _id: process, log: { $exists: false } }, { $set: { log, fence: token } });
       await change({ _id: process, log: { $ne: log } }, { $set: { ...begun, log } });
       await write(process, log, beginning);
-      return peek(process, log);
+      const { position, lastAppended } = await peek(process, log);
+      return { position, lastAppended };
     },
     peek,
     write,
+    writeFailure: (process, log, failure) => changeOwn(process, log, { $set: { failure, fence: token } }),
     // Carried out late it may come after writes: the next of them is ahead of it again.
     reset: (process, log) => changeOwn(process, log, { $set: begun }),
     close: () => connection.close(),

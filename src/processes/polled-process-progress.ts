@@ -3,7 +3,7 @@ import { identityOfLog } from '#event-store/log-identity.ts';
 import type { Log } from '#read-store/log.ts';
 import { OutageLog } from '#src/outage-log.ts';
 import { pause } from '#src/pause.ts';
-import { beginning, type Checkpoint, type CheckpointStore } from './checkpoint-store.ts';
+import { beginning, type CheckpointStore, type WatchedCheckpoint, watchedCheckpoint } from './checkpoint-store.ts';
 import { PassedPositions } from './passed-positions.ts';
 import { concernsOneOf, type Process } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
@@ -64,12 +64,16 @@ export class PolledProcessProgress implements ProcessProgress {
       }
       if (this.#positions.waiting) await pause(pollMilliseconds, signal);
     }
+    // Without another look this node would never learn that a process that had stopped runs again.
+    this.#positions.forgetStop();
     this.#polling = null;
   }
 
-  async #peek(): Promise<Checkpoint> {
+  async #peek(): Promise<WatchedCheckpoint> {
     const { store, checkpoints, process } = this.#options;
     this.#identity ??= await identityOfLog(store, this.#closing.signal);
-    return this.#identity === null ? beginning : checkpoints.peek(process.name, this.#identity);
+    return this.#identity === null
+      ? watchedCheckpoint(beginning, null)
+      : checkpoints.peek(process.name, this.#identity);
   }
 }

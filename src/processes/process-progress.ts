@@ -6,7 +6,7 @@ export interface ProcessProgress {
   concerns(events: ReadonlyArray<RecordedEvent>): boolean;
   /**
    * Waits until everything up to a position was reacted to.
-   * @returns the position of the last event that it has appended itself; null when the time ran out
+   * @returns the position of the last event that it has appended itself; null when the time ran out, or it has stopped
    */
   passed(position: number, milliseconds: number): Promise<number | null>;
 }

@@ -3,9 +3,12 @@ import * as E from 'fp-ts/lib/Either.js';
 import { streamOf } from '#domain/entity.ts';
 import type { StreamWriter } from '#event-store/command-handler.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { BackOff } from '#src/back-off.ts';
+import type { EventFailure } from '#src/event-failure.ts';
 import { pause } from '#src/pause.ts';
 import { Superseded } from '#src/superseded.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
@@ -14,7 +17,8 @@ import { HandlingRefused } from './handling-refused.ts';
 import { PassedPositions } from './passed-positions.ts';
 import { concernsOneOf, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
-import { type PauseUntil, Reactions, retryLimits } from './reactions.ts';
+import { type Aside, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
+import { StoppedEvents } from './stopped-events.ts';
 
 export interface ProcessRunnerOptions {
   readonly process: Process;
@@ -29,7 +33,8 @@ export interface ProcessRunnerOptions {
 
 /**
  * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
- * `atOnce` is run on so many events at once, and its checkpoint stays behind the oldest that has not ended.
+ * `atOnce` is run on so many events at once, and its checkpoint stays behind the oldest that has not ended. At an event
+ * that cannot be read, or whose effects need one that cannot be, it stops until an operator decides.
  */
 export class ProcessRunner implements ProcessProgress {
   readonly #options: ProcessRunnerOptions;
@@ -39,6 +44,9 @@ export class ProcessRunner implements ProcessProgress {
   /** The identity of the log that it looks at. */
   #log = '';
   #lastAppended = 0;
+  #position = 0;
+  /** The first event at which it has stopped. */
+  #failure: EventFailure | null = null;
   #running: Promise<void> | undefined;
 
   constructor(options: ProcessRunnerOptions) {
@@ -87,18 +95,46 @@ export class ProcessRunner implements ProcessProgress {
     const log = await identityOfLog(store, signal);
     if (log === null) return;
     const after = await this.#takeUp(log);
+    this.#failure = null;
     this.#pass(after);
     if (process.atOnce !== undefined) return this.#followAtOnce(after, process.atOnce, signal);
-    for await (const batch of store.subscribe({ after, types: process.types, signal })) {
-      for (const event of batch.events) {
-        if (signal.aborted) return;
-        if (process.concerns(event)) {
-          await process.react(event, this.#toolsFor(event, signal));
+    const stopped = this.#stoppedEvents(after, signal);
+    try {
+      for await (const batch of store.subscribe({ after, types: process.types, signal })) {
+        for (const event of batch.events) {
+          if (signal.aborted) return;
+          if (!mayConcern(process, event)) continue;
+          await this.#react(event, () => this.#toolsFor(event, signal), stopped);
           await this.#store(event.position);
         }
+        if (batch.events.length > 0) await this.#store(batch.position);
+        else this.#pass(batch.position);
       }
-      if (batch.events.length > 0) await this.#store(batch.position);
-      else this.#pass(batch.position);
+    } finally {
+      await stopped.close();
+    }
+  }
+
+  #stoppedEvents(after: number, signal: AbortSignal): StoppedEvents {
+    const { process, store, checkpoints, log } = this.#options;
+    const keep = async (failure: EventFailure | null) => {
+      await checkpoints.writeFailure(process.name, this.#log, failure);
+      this.#failure = failure;
+      this.#pass(this.#position);
+    };
+    return new StoppedEvents({ process: process.name, store, after, keep, log, signal });
+  }
+
+  /** Reacts to an event, unless an operator decides otherwise where that takes an event that cannot be read. */
+  async #react(event: RecordedEvent, tools: () => ProcessTools, stopped: StoppedEvents, aside: Aside = inPlace) {
+    for (;;) {
+      try {
+        ensureReadable(event);
+        return await this.#options.process.react(event, tools());
+      } catch (error) {
+        if (!(error instanceof UnreadableEventError)) throw error;
+        if ((await aside(() => stopped.verdict(event, error))) === 'skip') return;
+      }
     }
   }
 
@@ -130,16 +166,18 @@ export class ProcessRunner implements ProcessProgress {
       keeper.move(this.#checkpointAt(reactions.passed));
       this.#pass(reactions.passed);
     };
+    const stoppedEvents = this.#stoppedEvents(after, signal);
     const reactions: Reactions = new Reactions(after, {
       atOnce,
-      react: (event, pauseUntil) => process.react(event, this.#toolsFor(event, signal, pauseUntil)),
+      react: (event, pauseUntil, aside) =>
+        this.#react(event, () => this.#toolsFor(event, signal, pauseUntil), stoppedEvents, aside),
       onEnd: moved,
       onFailure: (error, retryMilliseconds) => this.#tellFailure(error, retryMilliseconds),
       signal,
     });
     try {
       for await (const batch of store.subscribe({ after, types: process.types, signal })) {
-        for (const event of batch.events) if (process.concerns(event)) await reactions.begin(event);
+        for (const event of batch.events) if (mayConcern(process, event)) await reactions.begin(event);
         if (signal.aborted) break;
         reactions.see(batch.position);
         moved();
@@ -148,6 +186,7 @@ export class ProcessRunner implements ProcessProgress {
       // Also where the subscription failed: those that run are not begun a second time beside themselves.
       failed.abort();
       await reactions.ended();
+      await stoppedEvents.close();
     }
     await keeper.saved();
   }
@@ -170,7 +209,8 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   #pass(position: number): void {
-    this.#positions.update(this.#checkpointAt(position));
+    this.#position = position;
+    this.#positions.update({ ...this.#checkpointAt(position), failure: this.#failure });
   }
 
   #checkpointAt(position: number): Checkpoint {
@@ -200,6 +240,19 @@ export class ProcessRunner implements ProcessProgress {
     };
   }
 }
+
+/** Whether a process may do something about an event: one that cannot be read may be of concern. */
+function mayConcern({ concerns }: Process, event: RecordedEvent): boolean {
+  try {
+    return concerns(event);
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return true;
+    throw error;
+  }
+}
+
+/** A process that goes in order waits in its turn. */
+const inPlace: Aside = (wait) => wait();
 
 /** A pause in a process that goes in order would hold up every event behind it. */
 const notInOrder: PauseUntil = () => Promise.reject(new Error('a process that goes in order does not pause'));

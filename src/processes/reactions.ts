@@ -5,12 +5,15 @@ import { pause } from '#src/pause.ts';
 /** Waits until a time (RFC 3339), and lets others work meanwhile. Rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
 
+/** Waits for something, and lets others work meanwhile. */
+export type Aside = <Result>(wait: () => Promise<Result>) => Promise<Result>;
+
 export interface ReactionsOptions {
   /** Reactions at work at once, at most; those that pause are not counted. */
   readonly atOnce: number;
   /** Reactions begun and not ended, at most. Default 10,000. */
   readonly maxOpen?: number;
-  readonly react: (event: RecordedEvent, pauseUntil: PauseUntil) => Promise<void>;
+  readonly react: (event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside) => Promise<void>;
   /** Is told when one has ended. */
   readonly onEnd: () => void;
   /** Is told of one that failed and will be tried again, and when. */
@@ -81,7 +84,7 @@ export class Reactions {
     const backOff = new BackOff(retryLimits);
     while (!signal.aborted) {
       try {
-        await react(event, this.#pauseUntil);
+        await react(event, this.#pauseUntil, this.#aside);
         this.#open.delete(event.position);
         return onEnd();
       } catch (error) {
@@ -98,12 +101,19 @@ export class Reactions {
     this.#options.signal.throwIfAborted();
   };
 
-  /** Waits without its place, for less when the signal aborts. */
-  async #paused(milliseconds: number): Promise<void> {
-    this.#places.give();
-    await pause(milliseconds, this.#options.signal);
-    await this.#places.take();
+  /** Waits for less when the signal aborts. */
+  #paused(milliseconds: number): Promise<void> {
+    return this.#aside(() => pause(milliseconds, this.#options.signal));
   }
+
+  readonly #aside: Aside = async (wait) => {
+    this.#places.give();
+    try {
+      return await wait();
+    } finally {
+      await this.#places.take();
+    }
+  };
 }
 
 /** So many places, taken in the order asked for. Once the signal has come there is one for everybody: all are leaving. */

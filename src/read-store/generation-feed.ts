@@ -3,7 +3,8 @@ import { ensureReadable } from '#event-store/lazy-event.ts';
 import { Fold, type FoldLimits } from '#read-store/fold.ts';
 import { IdFilter } from '#read-store/id-filter.ts';
 import { type AnyProjection, typesOf } from '#read-store/projection.ts';
-import type { Generation, GenerationCommit, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
+import { type EventFailure, eventFailure } from '#src/event-failure.ts';
 
 /** How far an idle generation's checkpoint may lie behind what it has seen: what a restart sees again. */
 const idleCheckpointDistance = 10_000;
@@ -29,7 +30,7 @@ export class GenerationFeed {
   /** The position up to which it was folded, be it in memory only. */
   #seen: number;
   #saved: number;
-  #failure: ProjectionStatus['failure'] = null;
+  #failure: EventFailure | null = null;
   /** Up to here each event is tried whole: one of them makes a document that cannot be written. */
   #carefulUpTo = 0;
   #wentBack = false;
@@ -61,7 +62,7 @@ export class GenerationFeed {
   }
 
   /** The event that it could not take: it is fed no more until `retry`. */
-  get failure(): ProjectionStatus['failure'] {
+  get failure(): EventFailure | null {
     return this.#failure;
   }
 
@@ -150,8 +151,7 @@ export class GenerationFeed {
       return true;
     } catch (error) {
       if (this.#skipped.has(event.id)) return true;
-      const message = error instanceof Error ? error.message : String(error);
-      this.#failure = { eventId: event.id, eventType: event.type, position: event.position, message };
+      this.#failure = eventFailure(event, error);
       return false;
     }
   }

@@ -1,6 +1,7 @@
 import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { UnknownEventsState, UnknownEventType } from '#read-store/unknown-events.ts';
+import type { EventFailure } from '#src/event-failure.ts';
 import type { Json } from '#src/json.ts';
 
 /** What a projection keeps: a JSON object. Free-form JSON inside it may be deep. */
@@ -42,12 +43,7 @@ export interface ProjectionStatus {
   /** The position up to which its documents, as queries read them, hold the log. */
   readonly position: number;
   /** Why it stopped: the event it could not take, and the error. */
-  readonly failure: {
-    readonly eventId: string;
-    readonly eventType: string;
-    readonly position: number;
-    readonly message: string;
-  } | null;
+  readonly failure: EventFailure | null;
   /** A rebuild under way. */
   readonly rebuild: {
     readonly position: number;

@@ -88,6 +88,28 @@ describe('command line', () => {
     }
   });
 
+  it('lists the processes, and says why one that runs is not retried', async () => {
+    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    try {
+      const listed = lines(await run('processes.ts', 'list'));
+      assert.ok(
+        listed.length > 0 && listed.every((line) => /^[a-z-]+ running at position \d+$/.test(line)),
+        listed.join(),
+      );
+      const running = await run('processes.ts', 'retry', 'detach-phone-numbers');
+      assert.deepEqual([running.code, running.stderr], [1, 'processes: It runs: there is nothing to retry.\n']);
+      const skipped = await run('processes.ts', 'skip', 'detach-phone-numbers', 'some-event');
+      assert.match(skipped.stderr, /not stopped at event some-event/);
+      for (const words of [[], ['rebuild', 'all'], ['skip', 'detach-phone-numbers']]) {
+        const refused = await run('processes.ts', ...words);
+        assert.equal(refused.code, 1);
+        assert.match(refused.stderr, /^Usage: npm run processes/);
+      }
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('speaks through a socket that only its owner can open, and that goes with the service', async () => {
     const service = await new ServiceProcess({ dataDir: folder.path }).listening();
     const path = join(folder.path, 'control.sock');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { beginning, type CheckpointStore } from '#processes/checkpoint-store.ts';
+import { beginning, type CheckpointStore, watchedCheckpoint } from '#processes/checkpoint-store.ts';
 import { Superseded } from '#src/superseded.ts';
 
 const log = '3/first';
@@ -23,9 +23,9 @@ export function checkpointStoreContract(
     });
 
     it('begins at the beginning', async () => {
-      assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0 });
+      assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0, failure: null });
       assert.deepEqual(await store.read('one', log), { position: 0, lastAppended: 0 });
-      assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0 });
+      assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0, failure: null });
     });
 
     it('keeps what was written of each process', async () => {
@@ -39,21 +39,25 @@ export function checkpointStoreContract(
     it('shows it to those who only look, and after a restart', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 5 });
-      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5, failure: null });
       await store.close();
       store = place.connect();
-      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5, failure: null });
       assert.deepEqual(await store.read('one', log), { position: 7, lastAppended: 5 });
     });
 
     it('tells nothing of one log about another', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 5 });
-      assert.deepEqual(await store.peek('one', other), beginning);
-      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5 }, 'looking has changed it');
+      assert.deepEqual(await store.peek('one', other), watchedCheckpoint(beginning, null));
+      assert.deepEqual(
+        await store.peek('one', log),
+        { position: 7, lastAppended: 5, failure: null },
+        'looking has changed it',
+      );
       assert.deepEqual(await store.read('one', other), beginning);
-      assert.deepEqual(await store.peek('one', other), beginning);
-      assert.deepEqual(await store.peek('one', log), beginning);
+      assert.deepEqual(await store.peek('one', other), watchedCheckpoint(beginning, null));
+      assert.deepEqual(await store.peek('one', log), watchedCheckpoint(beginning, null));
       await store.write('one', other, { position: 2, lastAppended: 1 });
       assert.deepEqual(await store.read('one', other), { position: 2, lastAppended: 1 });
       assert.deepEqual(await store.read('one', log), beginning, 'what was seen of the first log is forgotten');
@@ -69,13 +73,48 @@ export function checkpointStoreContract(
       assert.deepEqual(await store.read('one', other), { position: 1, lastAppended: 0 });
     });
 
+    it('keeps the event at which a process has stopped, until it has passed it', async () => {
+      const failure = { eventId: 'event-1', eventType: 'Seen', position: 2 ** 40, message: 'It cannot be read.' };
+      const failureOf = async (process: string) => (await store.peek(process, log)).failure;
+      for (const each of ['one', 'two']) {
+        await store.read(each, log);
+        await store.write(each, log, { position: 7, lastAppended: 5 });
+      }
+      await store.writeFailure('one', log, failure);
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5, failure });
+      assert.equal(await failureOf('two'), null);
+      await store.close();
+      store = place.connect();
+      assert.deepEqual(await store.read('one', log), { position: 7, lastAppended: 5 });
+      await store.write('one', log, { position: 8, lastAppended: 5 });
+      assert.deepEqual(await failureOf('one'), failure, 'a checkpoint before the event leaves it');
+      await store.writeFailure('one', log, null);
+      assert.equal(await failureOf('one'), null);
+      await store.writeFailure('one', log, failure);
+      await store.write('one', log, { position: failure.position, lastAppended: 5 });
+      assert.equal(await failureOf('one'), null);
+    });
+
+    it('knows nothing of a failure in another log, or before it was set back', async () => {
+      const failure = { eventId: 'event-1', eventType: 'Seen', position: 9, message: 'It cannot be read.' };
+      await store.read('one', log);
+      await store.writeFailure('one', log, failure);
+      assert.equal((await store.peek('one', other)).failure, null);
+      await store.reset('one', log);
+      assert.equal((await store.peek('one', log)).failure, null);
+      await store.writeFailure('one', log, failure);
+      await store.read('one', other);
+      assert.equal((await store.peek('one', other)).failure, null);
+      await assert.rejects(store.writeFailure('one', log, failure), Superseded);
+    });
+
     it('sets a process back, and it alone', async () => {
       for (const each of ['one', 'two']) {
         await store.read(each, log);
         await store.write(each, log, { position: 7, lastAppended: 5 });
       }
       await store.reset('one', log);
-      assert.deepEqual(await store.peek('one', log), beginning);
+      assert.deepEqual(await store.peek('one', log), watchedCheckpoint(beginning, null));
       assert.deepEqual(await store.read('two', log), { position: 7, lastAppended: 5 });
       await store.write('one', log, { position: 2, lastAppended: 1 });
       assert.deepEqual(await store.read('one', log), { position: 2, lastAppended: 1 });

@@ -16,6 +16,8 @@ import { organizationEvents } from '#domain/organization/events.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { phoneNumberClaimEvents, phoneNumberEvents } from '#domain/phone-number/events.ts';
 import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
+import { processEvents } from '#domain/process/events.ts';
+import { processControl } from '#domain/process/process-control.ts';
 import { projectEvents } from '#domain/project/events.ts';
 import { project } from '#domain/project/project.ts';
 import { projectionEvents } from '#domain/projection/events.ts';
@@ -50,6 +52,7 @@ const entities: ReadonlyArray<{
   { entity: template, events: templateEvents, begun: ['TemplateCreated', 'TemplateVersionCreated'] },
   { entity: instance, events: instanceEvents, begun: ['InstanceCreated'] },
   { entity: store, events: storeEvents, begun: ['StoreCreated'] },
+  { entity: processControl, events: processEvents, begun: [] },
   { entity: projectionControl, events: projectionEvents, begun: [] },
 ];
 

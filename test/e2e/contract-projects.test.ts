@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ProcessStatus } from '#processes/process-statuses.ts';
 import type { Client } from '#test/support/client.ts';
 import { describeOnEngines } from '#test/support/engines.ts';
 import { until } from '#test/support/service-process.ts';
@@ -106,5 +107,20 @@ describeOnEngines('the contract over HTTP: liveness, projects, organizations, op
     for (const verb of ['rebuild', 'retry', 'skip']) {
       expectProblem(await client.post(`/v1/projections/none/${verb}`, event), 404, 'projection-not-found');
     }
+  });
+
+  it('processes are listed with their status, and retry and skip are refused while they run', async () => {
+    const { processes } = expectStatus(await client.get<{ processes: ProcessStatus[] }>('/v1/processes'), 200);
+    const names = processes.map(({ name }) => name);
+    assert.ok(names.includes('detach-phone-numbers') && names.includes('provision-instances'), names.join());
+    assert.ok(processes.every(({ state, failure }) => state === 'running' && failure === null));
+    const event = { eventId: 'none' };
+    for (const verb of ['retry', 'skip']) {
+      const running = await client.post(`/v1/processes/detach-phone-numbers/${verb}`, event);
+      expectProblem(running, 409, 'process-not-stopped');
+      expectProblem(await client.post(`/v1/processes/none/${verb}`, event), 404, 'process-not-found');
+    }
+    const incomplete = await client.post('/v1/processes/detach-phone-numbers/skip', {});
+    expectProblem(incomplete, 422, 'invalid-input', ['/eventId']);
   });
 });

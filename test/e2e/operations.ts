@@ -116,5 +116,10 @@ export const rowsWithoutSubject: ReadonlyArray<Row> = [
   row('GET projections', 'operations:write', 200, (c) => c.get('/v1/projections')),
   row('POST retry', 'operations:write', 409, (c) => c.post('/v1/projections/flows/retry')),
   row('POST skip', 'operations:write', 409, (c) => c.post('/v1/projections/flows/skip', { eventId: 'none' })),
+  row('GET processes', 'operations:write', 200, (c) => c.get('/v1/processes')),
+  row('POST process retry', 'operations:write', 409, (c) => c.post('/v1/processes/detach-phone-numbers/retry')),
+  row('POST process skip', 'operations:write', 409, (c) =>
+    c.post('/v1/processes/detach-phone-numbers/skip', { eventId: 'none' }),
+  ),
   row('POST rebuild', 'operations:write', 404, (c) => c.post('/v1/projections/none/rebuild')),
 ];

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import type { EventStore } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import type { ProcessStatus } from '#processes/process-statuses.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import type { UnknownEventType } from '#read-store/unknown-events.ts';
 import { mustAppend } from '#test/contract/event-store.ts';
@@ -85,7 +86,7 @@ for (const [name, engine] of Object.entries(engines)) {
           { id: randomUUID(), type: 'FlowBlessed', data: '{}', metadata },
         ]);
         await mustAppend(store, 'phoneNumber-cbroken00', -1, [
-          { id: randomUUID(), type: 'PhoneNumberRenamed', data: '{', metadata: '' },
+          { id: randomUUID(), type: 'PhoneNumberCreated', data: '{', metadata: '' },
         ]);
         return id;
       } finally {
@@ -129,6 +130,53 @@ for (const [name, engine] of Object.entries(engines)) {
         .split('\n')
         .find((each) => each.includes('A projection has stopped'));
       assert.ok(line?.includes(unreadable) && line.includes(String(failure.position)));
+    });
+
+    const processes = async () =>
+      (await service.client.get<{ processes: ReadonlyArray<ProcessStatus> }>('/v1/processes')).body.processes;
+    const stoppedProcess = async () => {
+      const stopped = (await processes()).filter(({ state }) => state === 'stopped');
+      assert.deepEqual(
+        stopped.map(({ name: process }) => process),
+        ['detach-phone-numbers'],
+      );
+      const [only] = stopped;
+      if (only === undefined || only.failure === null) throw new Error('no process has stopped');
+      return { name: only.name, failure: only.failure, position: only.position };
+    };
+    const linesOfStops = () =>
+      `${service.stdout}\n${service.stderr}`.split('\n').filter((line) => line.includes('A process has stopped'));
+
+    it('They stop the process that handles their type, which says where, and no other', async () => {
+      await eventually('it has stopped', async () => (await processes()).some(({ state }) => state === 'stopped'));
+      const { failure, position } = await stoppedProcess();
+      assert.ok(position < failure.position);
+      assert.equal(failure.eventType, 'PhoneNumberCreated');
+      assert.match(failure.message, /it is not JSON/);
+      assert.equal(failure.eventId, (await failureOf('phone-numbers')).eventId);
+
+      const ready = await fetch(`${service.url}/readyz`);
+      assert.equal(ready.status, 503);
+      const place = `detach-phone-numbers at position ${failure.position} (event ${failure.eventId}, PhoneNumberCreated)`;
+      assert.ok((await ready.text()).includes(place));
+      const metrics = await (await fetch(`${service.url}/metrics`)).text();
+      const labels = `kind="process",name="detach-phone-numbers",event_id="${failure.eventId}"`;
+      assert.ok(metrics.includes(`switchyard_stopped_at_position{${labels}} ${failure.position}`));
+      await eventually('the log has its line', () => linesOfStops().length === 1);
+      assert.ok(linesOfStops()[0]?.includes(failure.eventId));
+    });
+
+    it('A stopped process tries its event again on a retry, and passes it on a skip', async () => {
+      const { name: process, failure } = await stoppedProcess();
+      expectStatus(await service.client.post(`/v1/processes/${process}/retry`, {}), 200);
+      await eventually('it has stopped there again', () => linesOfStops().length === 2);
+      assert.deepEqual((await stoppedProcess()).failure, failure);
+      const skipped = await service.client.post(`/v1/processes/${process}/skip`, { eventId: failure.eventId });
+      expectStatus(skipped, 200);
+      await eventually('it is past the event', async () => {
+        const status = (await processes()).find((each) => each.name === process);
+        return status?.state === 'running' && status.position >= failure.position;
+      });
     });
 
     it('Events of unknown types are passed and counted', async () => {

@@ -65,7 +65,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     await store.read('one', log);
     await store.write('one', log, { position: 7, lastAppended: 6 });
     await store.write('one', log, { position: 5, lastAppended: 4 });
-    assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 6 });
+    assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 6, failure: null });
     await store.close();
     await assert.rejects(store.read('one', log), Unavailable);
   });
@@ -78,10 +78,10 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     const store = openMongoDbCheckpointStore({ url, fence: 2 });
     try {
       await collection.insertOne({ _id: 'one', ...old });
-      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5 });
-      assert.deepEqual(await store.peek('one', other), { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5, failure: null });
+      assert.deepEqual(await store.peek('one', other), { position: 7, lastAppended: 5, failure: null });
       assert.deepEqual(await store.read('one', log), { position: 7, lastAppended: 5 });
-      assert.deepEqual(await store.peek('one', other), { position: 0, lastAppended: 0 });
+      assert.deepEqual(await store.peek('one', other), { position: 0, lastAppended: 0, failure: null });
       await store.write('one', log, { position: 9, lastAppended: 5 });
       assert.deepEqual(await store.read('one', log), { position: 9, lastAppended: 5 });
     } finally {

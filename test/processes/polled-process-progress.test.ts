@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { identityByFirst } from '#event-store/log-identity.ts';
-import type { Checkpoint } from '#processes/checkpoint-store.ts';
+import { type Checkpoint, type WatchedCheckpoint, watchedCheckpoint } from '#processes/checkpoint-store.ts';
 import { PolledProcessProgress } from '#processes/polled-process-progress.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import { InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
@@ -13,6 +13,7 @@ describe('progress of a process on another node', () => {
   let logs: Set<string>;
   let peeks: number;
   let checkpoint: Checkpoint;
+  let failure: WatchedCheckpoint['failure'];
   let beforePeek: () => Promise<void>;
   let warnings: string[];
   let progress: PolledProcessProgress;
@@ -24,6 +25,7 @@ describe('progress of a process on another node', () => {
     peeks = 0;
     warnings = [];
     checkpoint = { position: 0, lastAppended: 0 };
+    failure = null;
     beforePeek = async () => undefined;
     progress = new PolledProcessProgress({
       process: { name: 'follower', types: ['Seen'], concerns: () => true, react: async () => undefined },
@@ -33,7 +35,7 @@ describe('progress of a process on another node', () => {
           logs.add(log);
           peeks += 1;
           await beforePeek();
-          return checkpoint;
+          return watchedCheckpoint(checkpoint, failure);
         },
       },
       log: { info: () => undefined, warn: (_, message) => warnings.push(message), error: assert.fail },
@@ -77,6 +79,13 @@ describe('progress of a process on another node', () => {
   it('gives up when the time has run out', async () => {
     assert.equal(await progress.passed(7, 30), null);
     assert.equal(await progress.passed(7, 0), null);
+  });
+
+  it('does not wait for a process that has stopped', async () => {
+    failure = { eventId: 'event-1', eventType: 'Seen', position: 5, message: 'It cannot be read.' };
+    assert.equal(await progress.passed(7, limitMilliseconds), null);
+    checkpoint = { position: 7, lastAppended: 6 };
+    assert.equal(await progress.passed(7, limitMilliseconds), 6);
   });
 
   it('goes on looking when the store was down, and says so once', async () => {

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import type { EventOf } from '#domain/entity.ts';
 import { happened } from '#domain/event.ts';
 import { organization } from '#domain/organization/organization.ts';
+import type { ProcessEvents } from '#domain/process/events.ts';
+import { processControl } from '#domain/process/process-control.ts';
 import { StreamWriter } from '#event-store/command-handler.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Process } from '#processes/process.ts';
 import { ProcessRunner } from '#processes/process-runner.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/in-memory-checkpoint-store.ts';
-import { eventually } from '#test/support/in-memory-event-store.ts';
+import { eventually, testMetadata } from '#test/support/in-memory-event-store.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/organization-follower.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 
 const limitMilliseconds = 60_000;
+const operators = { organizationId: 'corganization1', projectId: null, partnerId: null };
 
 describe('process runner', () => {
   let store: AppendableEventStore;
@@ -93,7 +98,7 @@ describe('process runner', () => {
         assert.deepEqual(seen, ['one', 'two']);
         const told = () => checkpoints.peek('follower', store.identity);
         await eventually('others are told where it is now', async () => (await told()).position === last);
-        assert.deepEqual(await told(), { position: last, lastAppended: 0 });
+        assert.deepEqual(await told(), { position: last, lastAppended: 0, failure: null });
       });
     }
 
@@ -183,7 +188,11 @@ describe('process runner', () => {
     const second = start(async () => undefined);
     const position = await created('two');
     assert.equal(await second.passed(position, limitMilliseconds), last);
-    assert.deepEqual(await checkpoints.peek('follower', store.identity), { position, lastAppended: last });
+    assert.deepEqual(await checkpoints.peek('follower', store.identity), {
+      position,
+      lastAppended: last,
+      failure: null,
+    });
   });
 
   it('ends in the middle of an event once it was told to, and takes it up again', async () => {
@@ -237,6 +246,120 @@ describe('process runner', () => {
     await adding;
   });
 
+  for (const atOnce of [undefined, 2]) {
+    const how = atOnce === undefined ? 'in order' : 'several at once';
+
+    describe(`at an event that it cannot read, ${how}`, () => {
+      const seen: unknown[] = [];
+      const react: Process['react'] = async ({ data }) => void seen.push(data.id);
+      let unreadable: RecordedEvent;
+
+      beforeEach(async () => {
+        seen.length = 0;
+        await created('one');
+        unreadable = store.appendUnreadable('organization-broken', 'OrganizationCreated');
+      });
+
+      const watched = () => checkpoints.peek('follower', store.identity);
+      const hasStopped = () => eventually('it has stopped', async () => (await watched()).failure !== null);
+      const runs = () => eventually('it runs', async () => (await watched()).failure === null);
+      const asked = async (...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
+        const decide = () => E.right({ events, tenant: operators });
+        assert.ok(E.isRight(await handler.write({ entity: processControl, id: 'follower', origin, decide })));
+      };
+      const skip = () => asked(happened('ProcessEventSkipped', { process: 'follower', eventId: unreadable.id }));
+      const stops = () => logged.filter((line) => line.startsWith('A process has stopped'));
+
+      it('stops with one line in the log, and keeps where and why', async () => {
+        start(react, true, atOnce);
+        await hasStopped();
+        const { position, failure } = await watched();
+        assert.ok(position < unreadable.position);
+        assert.deepEqual(
+          { ...failure, message: '' },
+          {
+            eventId: unreadable.id,
+            eventType: 'OrganizationCreated',
+            position: unreadable.position,
+            message: '',
+          },
+        );
+        assert.match(failure?.message ?? '', /it is not JSON/);
+        await eventually('it says so', () => stops().length === 1);
+        assert.deepEqual(waits, [], 'it is not tried again by itself');
+      });
+
+      it('goes past the event once an operator has it skipped, and does so after a restart, too', async () => {
+        const first = start(react, true, atOnce);
+        await hasStopped();
+        await skip();
+        const last = await created('two');
+        await eventually('it is past the event', async () => (await watched()).position >= last);
+        assert.equal((await watched()).failure, null);
+        assert.deepEqual(seen, ['one', 'two']);
+        await first.stop();
+        await checkpoints.reset('follower', store.identity);
+        const again = start(react, true, atOnce);
+        assert.notEqual(await again.passed(last, limitMilliseconds), null);
+        assert.equal(stops().length, 1);
+      });
+
+      it('tries the event again when an operator asks for it', async () => {
+        start(react, true, atOnce);
+        await hasStopped();
+        await asked(happened('ProcessRetried', { process: 'another' }));
+        await asked(happened('ProcessRetried', { process: 'follower' }));
+        await eventually('it has stopped there again', () => stops().length === 2);
+        await skip();
+        await runs();
+      });
+
+      it('takes the event up where the next release can read it', async () => {
+        const first = start(react, true, atOnce);
+        await hasStopped();
+        await first.stop();
+        assert.notEqual((await watched()).failure, null, 'it has not gone past the event');
+        const { id, type, position, stream, revision } = unreadable;
+        const data = { id: 'three', partner: true };
+        const place = store.log.indexOf(unreadable);
+        store.log[place] = { id, type, position, stream, revision, data, metadata: testMetadata };
+        start(react, true, atOnce);
+        await runs();
+        assert.deepEqual(seen, ['one', 'three']);
+      });
+
+      it('holds up no answer', async () => {
+        const runner = start(react, true, atOnce);
+        await hasStopped();
+        assert.equal(await runner.passed(await created('two'), limitMilliseconds), null);
+      });
+
+      it('ends when it is stopped while it waits for an operator', async () => {
+        const runner = start(react, true, atOnce);
+        await hasStopped();
+        await runner.stop();
+        assert.equal(stops().length, 1);
+      });
+    });
+
+    it(`stops where its effects take an event that cannot be read, ${how}`, async () => {
+      const broken = store.appendUnreadable('organization-broken', 'OrganizationRenamed');
+      start(
+        async () => {
+          void broken.data;
+        },
+        true,
+        atOnce,
+      );
+      const position = await created('one');
+      const watched = () => checkpoints.peek('follower', store.identity);
+      await eventually('it has stopped', async () => (await watched()).failure !== null);
+      const { failure } = await watched();
+      assert.equal(failure?.position, position, 'it names the event that it was about to react to');
+      assert.match(failure?.message ?? '', new RegExp(broken.id), 'and the event that cannot be read');
+    });
+  }
+
   describe('of a process that reacts to several events at once', () => {
     /** Reactions by organization, each of which waits until it is let go before it appends. */
     class Gates {
@@ -259,6 +382,22 @@ describe('process runner', () => {
         return gate;
       }
     }
+
+    it('reacts to others while it has stopped at events that it cannot read, and names the first', async () => {
+      const seen: unknown[] = [];
+      const first = store.appendUnreadable('organization-broken', 'OrganizationCreated');
+      const second = store.appendUnreadable('organization-broken', 'OrganizationCreated');
+      start(async ({ data }) => void seen.push(data.id), true, 1);
+      await created('one');
+      await eventually('the other is done', () => seen.length === 1);
+      const failure = async () => (await checkpoints.peek('follower', store.identity)).failure;
+      await eventually('both have stopped', () => logged.length === 2);
+      assert.equal((await failure())?.eventId, first.id);
+      const events = [happened('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
+      const decide = () => E.right({ events, tenant: operators });
+      await handler.write({ entity: processControl, id: 'follower', origin, decide });
+      await eventually('the second is named', async () => (await failure())?.eventId === second.id);
+    });
 
     it('begins so many, and the next when one has ended', async () => {
       const gates = new Gates();

@@ -31,7 +31,14 @@ async function ask(
   personalData = new PersonalData(new InMemorySubjectKeys()),
 ): Promise<OperationResult> {
   const keyUsage = { touch: () => undefined, lastUsed: async () => new Map(), close: async () => undefined };
-  const runtime = { documents, keyUsage, personalData, projectionStatus: async () => [], reached: async () => true };
+  const runtime = {
+    documents,
+    keyUsage,
+    personalData,
+    projectionStatus: async () => [],
+    processStatus: async () => [],
+    reached: async () => true,
+  };
   const answer = await queryOperation(query, runtime as never).execute({
     caller: admin,
     requestId: 'request',

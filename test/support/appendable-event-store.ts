@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { EventMetadata } from '#domain/event.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   SubscribeOptions,
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { LazyEvent } from '#event-store/lazy-event.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { JsonObject } from '#src/json.ts';
 
@@ -49,6 +51,17 @@ export class AppendableEventStore implements EventStore {
       for (const wake of this.#wake.splice(0)) wake();
       return E.right({ revision: expectedRevision + events.length, position: this.#last() });
     };
+  }
+
+  /** Stores an event whose data this release cannot read. @returns it as a subscription gives it */
+  appendUnreadable(stream: string, type: string): RecordedEvent {
+    const revision = this.streamOf(stream).length;
+    const position = this.#last() + 3;
+    const stored = { position, stream, revision, id: randomUUID(), type, data: '{', metadata: '{}' };
+    const event = new LazyEvent(stored, (_type, _version, data) => data);
+    this.log.push(event);
+    for (const wake of this.#wake.splice(0)) wake();
+    return event;
   }
 
   async read(stream: string, fromRevision: number, limit = Number.POSITIVE_INFINITY) {

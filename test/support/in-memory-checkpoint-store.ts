@@ -1,7 +1,14 @@
-import { beginning, type Checkpoint, type CheckpointStore } from '#processes/checkpoint-store.ts';
+import {
+  beginning,
+  type Checkpoint,
+  type CheckpointStore,
+  type WatchedCheckpoint,
+  watchedCheckpoint,
+} from '#processes/checkpoint-store.ts';
+import type { EventFailure } from '#src/event-failure.ts';
 import { Superseded } from '#src/superseded.ts';
 
-interface Kept extends Checkpoint {
+interface Kept extends WatchedCheckpoint {
   readonly log: string;
   readonly fence: number;
 }
@@ -25,22 +32,32 @@ export class InMemoryCheckpointStore implements CheckpointStore {
     const checkpoint = await this.peek(process, log);
     this.#refuseOthers(process, null);
     this.#kept.set(process, { ...checkpoint, log, fence: this.#fence });
-    return checkpoint;
+    const { position, lastAppended } = checkpoint;
+    return { position, lastAppended };
   }
 
-  async peek(process: string, log: string): Promise<Checkpoint> {
+  async peek(process: string, log: string): Promise<WatchedCheckpoint> {
     const kept = this.#kept.get(process);
-    if (kept === undefined || kept.log !== log) return beginning;
-    return { position: kept.position, lastAppended: kept.lastAppended };
+    if (kept === undefined || kept.log !== log) return watchedCheckpoint(beginning, null);
+    const { position, lastAppended, failure } = kept;
+    return watchedCheckpoint({ position, lastAppended }, failure);
   }
 
   async write(process: string, log: string, checkpoint: Checkpoint): Promise<void> {
     this.#refuseOthers(process, log);
-    this.#kept.set(process, { ...checkpoint, log, fence: this.#fence });
+    const failure = this.#kept.get(process)?.failure ?? null;
+    this.#kept.set(process, { ...checkpoint, failure, log, fence: this.#fence });
+  }
+
+  async writeFailure(process: string, log: string, failure: EventFailure | null): Promise<void> {
+    this.#refuseOthers(process, log);
+    const checkpoint = this.#kept.get(process) ?? beginning;
+    this.#kept.set(process, { ...checkpoint, failure, log, fence: this.#fence });
   }
 
   async reset(process: string, log: string): Promise<void> {
     await this.write(process, log, beginning);
+    await this.writeFailure(process, log, null);
   }
 
   async close(): Promise<void> {}

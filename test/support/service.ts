@@ -106,6 +106,7 @@ export class Service {
       exists: async (collection: string, where: Readonly<Record<string, string>>) =>
         (await this.documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
       projection: async () => null,
+      process: async () => null,
     };
     const waitForReadModels = async (events: ReadonlyArray<RecordedEvent>) => void this.shown.push(...events);
     const { handler, claims, personalData } = this;

@@ -1,28 +1,9 @@
-import type { Entity } from '#domain/entity.ts';
 import { type Failure, failure } from '#domain/failure.ts';
-import type { Caller, Tenant } from '#domain/tenancy.ts';
+import { operatorRequests } from '#domain/operator-requests.ts';
 import type { ProjectionEvents } from './events.ts';
 
-/** What operators asked of one projection: how often. Where it stands is the runner's to say. */
-export interface ProjectionControlState {
-  readonly requests: number;
-}
-
-export const projectionControl: Entity<ProjectionControlState, ProjectionEvents> = {
-  category: 'projection',
-  stateVersion: 1,
-  initial: { requests: 0 },
-  streamKey: (name) => name,
-  knows: () => true,
-  isLive: () => true,
-  notFound: 'projection-not-found',
-  evolve: ({ requests }) => ({ requests: requests + 1 }),
-};
-
-/** Whose an operator's request is: the operator's organization's. */
-export function operatorTenant({ organizationId, partnerId }: Caller): Tenant {
-  return { organizationId, projectId: null, partnerId };
-}
+/** What operators asked of one projection. */
+export const projectionControl = operatorRequests<ProjectionEvents>('projection', 'projection-not-found');
 
 /** No read model has this name. */
 export function unknownProjection(name: string): Failure {

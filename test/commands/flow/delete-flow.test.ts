@@ -33,6 +33,7 @@ describe('delete_flow', () => {
           return true;
         },
         projection: async () => null,
+        process: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],
       },

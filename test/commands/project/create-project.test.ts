@@ -64,6 +64,7 @@ describe('create_project', () => {
       lookup: {
         exists: async () => false,
         projection: async () => null,
+        process: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],
       },

@@ -1,0 +1,14 @@
+import type { ProcessEvents } from '#domain/process/events.ts';
+import { processControl, unknownProcess } from '#domain/process/process-control.ts';
+import type { StoppableStatus } from '#operations/command.ts';
+import type { Operated } from '../operator-request.ts';
+
+/** The processes, as operators ask something of them. */
+export const processes: Operated<'process', StoppableStatus, ProcessEvents> = {
+  parameter: 'process',
+  path: '/v1/processes',
+  entity: processControl,
+  status: (name, lookup) => lookup.process(name),
+  unknown: unknownProcess,
+  exampleName: 'detach-phone-numbers',
+};

@@ -1,0 +1,19 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { happened } from '#domain/event.ts';
+import { failure as refused } from '#domain/failure.ts';
+import { operatedName, operatorRequest } from '../operator-request.ts';
+import { processes } from './processes.ts';
+
+export const retryProcess = operatorRequest(processes, {
+  name: 'retry_process',
+  summary: 'Let a stopped process try its event again',
+  description: 'After you have removed what stopped it.',
+  verb: 'retry',
+  input: t.type({ process: operatedName }),
+  failures: ['process-not-stopped'],
+  decide: ({ process }, { failure }) =>
+    failure === null
+      ? E.left(refused('process-not-stopped', 'It runs: there is nothing to retry.'))
+      : E.right([happened('ProcessRetried', { process })]),
+});

@@ -1,0 +1,20 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { happened } from '#domain/event.ts';
+import { failure as refused } from '#domain/failure.ts';
+import { operatedName, operatorRequest, skippedEventId } from '../operator-request.ts';
+import { processes } from './processes.ts';
+
+export const skipProcessEvent = operatorRequest(processes, {
+  name: 'skip_process_event',
+  summary: 'Let a stopped process leave out the event that stopped it',
+  description: 'Name the event, as GET /v1/processes shows it. What should have followed the event does not follow it.',
+  verb: 'skip',
+  input: t.type({ process: operatedName, eventId: skippedEventId }),
+  failures: ['process-not-stopped'],
+  exampleInput: { eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' },
+  decide: ({ process, eventId }, { failure }) =>
+    failure?.eventId === eventId
+      ? E.right([happened('ProcessEventSkipped', { process, eventId })])
+      : E.left(refused('process-not-stopped', `It is not stopped at event ${eventId}. See GET /v1/processes.`)),
+});

@@ -1,0 +1,40 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { nullable, oneOf, text } from '#domain/codecs.ts';
+import type { Tenant } from '#domain/tenancy.ts';
+import { get } from '#operations/operation.ts';
+import { query } from '#operations/query.ts';
+import { eventFailureCodec } from '#src/event-failure.ts';
+
+const Input = t.type({});
+const Output = t.type({
+  processes: t.readonlyArray(
+    t.type({
+      name: text(),
+      state: oneOf('running', 'stopped'),
+      /** Up to here it has reacted to every event of its types. */
+      position: t.number,
+      failure: nullable(eventFailureCodec),
+    }),
+  ),
+});
+
+export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
+  name: 'list_processes',
+  summary: 'List the processes with their status',
+  description: 'How far each process is, and at which event it has stopped.',
+  group: 'Operations',
+  http: get('/v1/processes'),
+  scope: 'operations:write',
+  input: Input,
+  output: Output,
+  failures: [],
+  example: {
+    output: {
+      processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, failure: null }],
+    },
+  },
+  reads: [],
+  subject: null,
+  answer: async ({ processStatus }) => E.right({ body: { processes: await processStatus() } }),
+});

@@ -1,0 +1,11 @@
+import { type Failure, failure } from '#domain/failure.ts';
+import { operatorRequests } from '#domain/operator-requests.ts';
+import type { ProcessEvents } from './events.ts';
+
+/** What operators asked of one process. */
+export const processControl = operatorRequests<ProcessEvents>('process', 'process-not-found');
+
+/** No process has this name. */
+export function unknownProcess(name: string): Failure {
+  return failure('process-not-found', `There is no process ${name}. See GET /v1/processes.`);
+}

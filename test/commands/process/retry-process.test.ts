@@ -1,0 +1,28 @@
+import { retryProcess } from '#commands/process/retry-process.ts';
+import { happened } from '#domain/event.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
+import { inputOf } from '#test/support/input-of.ts';
+
+const input = { process: 'detach-phone-numbers' };
+
+describe('retry_process', () => {
+  it('lets a stopped process try its event again', () => {
+    givenHistory()
+      .when(retryProcess, input, { also: { failure: { eventId: 'e' } } })
+      .then(happened('ProcessRetried', input));
+  });
+
+  it('is refused while the process runs', () => {
+    givenHistory()
+      .when(retryProcess, input, { also: { failure: null } })
+      .then('process-not-stopped');
+  });
+
+  it('is refused where there is no process of the name', () => {
+    givenHistory().when(retryProcess, input, { also: null }).then('process-not-found');
+  });
+
+  describe('input', () => {
+    inputOf(retryProcess, input).text('process', { min: 1, max: 100 });
+  });
+});

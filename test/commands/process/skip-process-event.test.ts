@@ -1,0 +1,31 @@
+import { skipProcessEvent } from '#commands/process/skip-process-event.ts';
+import { happened } from '#domain/event.ts';
+import { givenHistory } from '#test/support/command-harness.ts';
+import { inputOf } from '#test/support/input-of.ts';
+
+const input = { process: 'detach-phone-numbers', eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' };
+
+describe('skip_process_event', () => {
+  it('leaves out the event at which the process has stopped', () => {
+    givenHistory()
+      .when(skipProcessEvent, input, { also: { failure: { eventId: input.eventId } } })
+      .then(happened('ProcessEventSkipped', input));
+  });
+
+  it('is refused where the process has stopped at another event, or runs', () => {
+    for (const failure of [{ eventId: 'another' }, null]) {
+      givenHistory().when(skipProcessEvent, input, { also: { failure } }).then('process-not-stopped');
+    }
+  });
+
+  it('is refused where there is no process of the name', () => {
+    givenHistory().when(skipProcessEvent, input, { also: null }).then('process-not-found');
+  });
+
+  describe('input', () => {
+    const of = inputOf(skipProcessEvent, input);
+    of.text('process', { min: 1, max: 100 });
+    of.required('eventId');
+    of.text('eventId', { min: 1, max: 100 });
+  });
+});
