@@ -49,6 +49,7 @@ import { openSubjectKeys } from './open-subject-keys.ts';
 import { reachedAtStart } from './reached-at-start.ts';
 import { readinessOf } from './readiness.ts';
 import { runProcesses, runProcessesUnderLeases, watchProcesses } from './run-processes.ts';
+import { lockStoreFile } from './store-file-lock.ts';
 
 /** Everything behind the faces, running. */
 export interface Service {
@@ -180,6 +181,7 @@ async function openStores(
 ): Promise<Stores> {
   const directory = openDataDirectory(config.dataDir);
   opened.defer(() => directory.release());
+  lockStoreFiles(config, opened);
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
   const { events, forProjector, soleWriter } = await openEventStore(config, { log, metrics, onFatal });
@@ -206,6 +208,17 @@ async function openStores(
   opened.defer(() => blobs.close());
   const read = { projections, documents, keyUsage, checkpoints, openCheckpoints, leases, personalData };
   return { directory, metrics, events, handler, node, blobs, ...read };
+}
+
+/** Keeps every other process from the files of embedded stores. @throws StartFailure */
+function lockStoreFiles({ eventStore, readStore }: Config, opened: AsyncDisposableStack): void {
+  const lock = (store: Config['eventStore'] | Config['readStore'], variable: string) => {
+    if (store.kind !== 'sqlite') return;
+    const taken = lockStoreFile(store.path, variable);
+    opened.defer(() => taken.release());
+  };
+  lock(eventStore, 'EVENT_STORE_URL');
+  lock(readStore, 'READ_STORE_URL');
 }
 
 /** Starts the processes that are this node's. @returns how far all are, whichever node runs them */

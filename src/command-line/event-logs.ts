@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppendLogTarget } from '#event-store/append-log-target.ts';
 import {
@@ -11,7 +12,8 @@ import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
 import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
 import { loggerOn } from '#http/log.ts';
 import type { EventStoreConfig } from '../config.ts';
-import { openDataDirectory } from '../data-directory.ts';
+import { StartFailure } from '../start-failure.ts';
+import { lockStoreFile } from '../store-file-lock.ts';
 
 /** A log that was opened. */
 export interface OpenedLog<Log extends RawLog> {
@@ -42,30 +44,35 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
 }
 
 /**
- * Opens a log to put another into it. An embedded one's folder is taken for this process.
- * @param folders further ones to take: a service that owns one of them may be at work on the store
- * @throws StartFailure when a running service owns a folder
+ * Opens a log to put another into it. An embedded one's file is taken for this process; its folder is made if need be.
+ * @throws StartFailure when another process has the file, or its folder cannot be made
  */
-export async function openTarget(
-  store: EventStoreConfig,
-  folders: ReadonlyArray<string>,
-): Promise<OpenedLog<LogTarget>> {
+export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
     const opened = openPatiently(store.url);
     return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };
   }
-  const opened = new AsyncDisposableStack();
+  makeFolder(dirname(store.path));
+  const lock = lockStoreFile(store.path, 'EVENT_STORE_URL');
   try {
-    for (const path of new Set([dirname(store.path), ...folders])) {
-      const directory = openDataDirectory(path);
-      opened.defer(() => directory.release());
-    }
     const log = openSqliteLogTarget(store.path);
-    opened.defer(() => log.close());
-    return { log, kind: store.kind, close: () => opened.disposeAsync() };
+    const close = async () => {
+      await log.close();
+      lock.release();
+    };
+    return { log, kind: store.kind, close };
   } catch (error) {
-    await opened.disposeAsync();
+    lock.release();
     throw error;
+  }
+}
+
+/** @throws StartFailure */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StartFailure(`The folder ${path} cannot be made (${error}); name another.`, { cause: error });
   }
 }
 

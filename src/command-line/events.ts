@@ -151,7 +151,7 @@ async function toFile(file: string, resume: boolean, run: (sink: LineSink) => Pr
 
 async function importFrom({ file, store }: Asked): Promise<number> {
   const events = file === '-' ? null : await checkedFile(file);
-  const { log: target, close } = await openTarget(addressOf(store), ownedFolders(store));
+  const { log: target, close } = await openTarget(addressOf(store));
   const progress = new Progress('imported', process.stderr);
   const decoder = new StoredEventDecoder();
   const check = new LogCheck(null, (event) => decoder.faultOf(event));
@@ -217,12 +217,6 @@ function addressOf(store: string | undefined): EventStoreConfig {
       error.message.replaceAll('EVENT_STORE_URL=', '--store ').replaceAll('EVENT_STORE_URL', '--store'),
     );
   }
-}
-
-/** The folder that the service would own to work on the store, where it is the service's. */
-function ownedFolders(store: string | undefined): ReadonlyArray<string> {
-  const { DATA_DIR } = process.env;
-  return store === undefined ? [readConfig({ DATA_DIR }).dataDir] : [];
 }
 
 interface BrokenLinks {

@@ -113,6 +113,13 @@ describe('npm run events', function () {
     const url = `sqlite:${join(source.path, 'events.db')}`;
     const named = await toolEnded(startEventsTool(['import', file, '--store', url], { DATA_DIR: target.path }));
     assert.match(named.stderr, /is in use by process \d+/);
+    const elsewhere = temporaryFolder();
+    const shared = `sqlite:${join(elsewhere.path, 'named.db')}`;
+    const other = await startService({ dataDir: target.path, environment: { EVENT_STORE_URL: shared } });
+    const outside = await toolEnded(startEventsTool(['import', file, '--store', shared], { DATA_DIR: source.path }));
+    assert.match(outside.stderr, new RegExp(`named\\.db is in use by process ${other.pid}`));
+    await other.kill();
+    elsewhere.remove();
   });
 
   it('says what is wrong in one line, and ends with 1', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -199,6 +199,42 @@ describe('starting', function () {
     const line = await refusal({});
     assert.ok(line.includes(folder.path) && line.includes(String(owner.pid)), line);
     expectStatus(await owner.client.get('/v1/me'), 200);
+  });
+
+  it('stops at an event or read store file that a service with another folder has, naming file and process', async () => {
+    const stores = temporaryFolder();
+    const link = join(stores.path, 'link.db');
+    try {
+      for (const name of ['EVENT_STORE_URL', 'READ_STORE_URL']) {
+        const file = join(stores.path, `${name}.db`);
+        const owner = await start({ [name]: `sqlite:${file}` });
+        const other = temporaryFolder();
+        symlinkSync(file, link);
+        for (const path of [file, link]) {
+          const line = await refusal({ [name]: `sqlite:${path}` }, other.path);
+          assert.ok(line.includes(`${path} is in use by process ${owner.pid}`) && line.includes(name), line);
+        }
+        other.remove();
+        rmSync(link);
+        expectStatus(await owner.client.get('/v1/me'), 200);
+        await owner.kill();
+        const next = await start({ [name]: `sqlite:${file}` });
+        await next.stop();
+      }
+    } finally {
+      stores.remove();
+    }
+  });
+
+  it('stops at the event file in the folder of a running service that was not named to it', async () => {
+    const owner = await start();
+    const other = temporaryFolder();
+    try {
+      const line = await refusal({ EVENT_STORE_URL: `sqlite:${join(folder.path, 'events.db')}` }, other.path);
+      assert.ok(line.includes(`in use by process ${owner.pid}`), line);
+    } finally {
+      other.remove();
+    }
   });
 
   it('stops at an event file that is no SQLite file, another’s, cut short or overwritten', async () => {

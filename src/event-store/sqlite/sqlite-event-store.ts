@@ -51,7 +51,7 @@ const closeLimitMs = 6_000;
 
 /**
  * Opens the embedded event store: one SQLite file, written by one thread, which commits what waits as one transaction.
- * The process should own the folder (`openDataDirectory`).
+ * The process should own the file (`lockStoreFile`).
  * @throws StartFailure when the file is not an event store, is newer than this code, or is damaged
  */
 export async function openSqliteEventStore(options: SqliteEventStoreOptions): Promise<SqliteEventStore> {

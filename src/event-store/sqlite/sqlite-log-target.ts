@@ -16,7 +16,7 @@ export interface SqliteLogTarget extends LogTarget {
 /**
  * Opens an event file to put a log into, and makes it when it is not there. It writes on the calling thread, each part
  * in one transaction: so the order is kept whatever fails, and nothing waits for a disk but once a part.
- * @param file its folder is owned by this process
+ * @param file this process owns it, and its folder exists (`lockStoreFile`)
  * @throws StartFailure
  */
 export function openSqliteLogTarget(file: string): SqliteLogTarget {
