@@ -4,29 +4,30 @@ import type { Timeouts } from './configuration.ts';
 import { Deadline } from './deadline.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
-/** What an answer's body can do to the attempt that brings it. */
+/** What the consumer of a body reports to its attempt. */
 export interface AttemptControl {
-  /** Content has come: from here on only silence and the total limit count. */
+  /** Content has arrived: from here on only the idle and the total timeout count. */
   readonly markContent: () => void;
-  /** All that makes an answer has come: what the provider may still add has a few seconds, from the latest call on. */
+  /** The answer is whole: what the provider may still add (its usage) has a few seconds, counted from the latest call. */
   readonly markEnding: () => void;
-  /** The answer is complete. What the provider still sends, its end at best, has a moment to come. */
+  /** The answer is complete. The provider has one second to end its response, so that its connection can be kept. */
   readonly complete: () => void;
+  /** The answer cannot be used. */
   readonly fail: (failure: AttemptFailure) => void;
-  /** Lets nothing come; the provider's silence is then not counted. */
+  /** Stops reading from the provider, whose silence does not count until `resume`. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
-/** Takes the body of a successful answer. */
+/** Takes the body of a successful response, piece by piece. */
 export interface BodyConsumer {
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
-  /** The attempt fails: what has arrived is to be dealt with first. */
+  /** The attempt is about to fail: what has arrived is handled first. It may still call `complete`. */
   readonly onAbort?: () => void;
 }
 
-/** Picks what takes the body of a successful answer. */
+/** Makes the consumer for the body of a successful response. */
 export type CreateBodyConsumer = (
   status: number,
   headers: IncomingHttpHeaders,
@@ -34,11 +35,11 @@ export type CreateBodyConsumer = (
 ) => BodyConsumer;
 
 export type AttemptOutcome =
-  | { readonly kind: 'served' }
-  | { readonly kind: 'given-up' }
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'abandoned' }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure };
 
-/** When what happened, by the monotonic clock in ms; null for what did not. */
+/** When headers and content arrived, by the monotonic clock in ms; null for what did not. */
 export interface AttemptTimes {
   readonly headersAt: number | null;
   readonly contentAt: number | null;
@@ -52,11 +53,45 @@ interface PartialRefusal {
   bytes: number;
 }
 
+/** How long a completed attempt waits for the end of the provider's response. */
 const lingerMs = 1_000;
-const endingMs = 3_000;
-const abandoned: AttemptOutcome = { kind: 'given-up' };
+/** How long a whole answer may be silent before its end. */
+const maxEndingSilenceMs = 3_000;
+const abandoned: AttemptOutcome = { kind: 'abandoned' };
 
-/** One call to one target, held to its limits. It settles once; then nothing more comes of it. */
+/**
+ * One attempt: one request to one target, within its timeouts. It settles once, with an `AttemptOutcome`.
+ *
+ * Each state, with the timeout that runs in it:
+ *
+ * ```text
+ *            start
+ *              │
+ *        ┌─────▼──────┐ onSent  ┌─────────┐ onHeaders 2xx ┌──────────┐ markContent ┌───────────┐
+ *        │ connecting ├────────►│ waiting ├──────────────►│ starting ├────────────►│ streaming │
+ *        │ connect    │         │ headers*│               │ first-   │             │ idle      │
+ *        └────────────┘         └────┬────┘               │ Content  │             └─────┬─────┘
+ *                                    │ onHeaders, no 2xx  └──────────┘                   │ markEnding
+ *                               ┌────▼─────┐                                       ┌─────▼─────┐
+ *                               │ refusing │                                       │ ending    │
+ *                               │ idle     │                                       │ idle, 3 s │
+ *                               └────┬─────┘                                       └─────┬─────┘
+ *                                    │ whole body                                        │ complete
+ *                                    ▼                                                   ▼
+ *                                 failed                                    completed ─(lingers 1 s)─► closed
+ * ```
+ *
+ * - `*` or `firstContent`, whichever is shorter: both count from `onSent`.
+ * - `pause` and `resume` lead from `streaming` or `ending` to the same state without a timeout, and back.
+ * - `readUsageOnly` (the client has left) leads to `ending`, where nothing can pause or extend the wait any more.
+ *
+ * It ends in one of three ways, from any state:
+ *
+ * - `completed`: the consumer called `complete`. It may do so before `markEnding`, at the end of the response.
+ * - `failed`: a timeout (`onDeadline`), a broken connection (`onError`), a refusal, a consumer that called `fail`, or
+ *   the end of the call's time (`expire`). Before it settles, the consumer may complete what is whole (`onAbort`).
+ * - `abandoned`: the client has left (`abandon`), or the usage did not come in time after it left.
+ */
 export class Attempt implements UpstreamListener, AttemptControl {
   readonly outcome: Promise<AttemptOutcome>;
   readonly #settle: (outcome: AttemptOutcome) => void;
@@ -65,29 +100,29 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #call: UpstreamCall | null = null;
   #isSettled = false;
   readonly #deadline = new Deadline(() => this.#onDeadline());
-  /** What runs out with the deadline; null while nothing does. */
+  /** The timeout that the deadline runs for; null for none. */
   #timeout: TimeoutName | null = null;
-  /** Limits set so far. */
+  /** How many timeouts were set so far. */
   #timeoutsSet = 0;
   #sentAt = 0;
   #headersAt: number | null = null;
   #contentAt: number | null = null;
   #consumer: BodyConsumer | null = null;
   #refusal: PartialRefusal | null = null;
-  /** What has come so far, of any kind. */
+  /** How many pieces have arrived so far. */
   #arrivals = 0;
   #isPaused = false;
   #isEnding = false;
-  /** The caller has left: what still comes is read for its usage alone. */
+  /** The client has left: the rest is read for its usage alone. */
   #isUsageOnly = false;
   #hasEnded = false;
 
-  constructor(limits: Timeouts, receive: CreateBodyConsumer) {
+  constructor(timeouts: Timeouts, createConsumer: CreateBodyConsumer) {
     const { promise, resolve } = Promise.withResolvers<AttemptOutcome>();
     this.outcome = promise;
     this.#settle = resolve;
-    this.#timeouts = limits;
-    this.#createConsumer = receive;
+    this.#timeouts = timeouts;
+    this.#createConsumer = createConsumer;
   }
 
   get times(): AttemptTimes {
@@ -98,18 +133,18 @@ export class Attempt implements UpstreamListener, AttemptControl {
     const call = transport.call(request, this);
     this.#call = call;
     if (this.#sentAt === 0 && !this.#isSettled) this.#setTimeout('connect', this.#timeouts.connectMs);
-    // It may have failed before there was anything to abort.
+    // The call may have failed before there was anything to abort.
     if (this.#isSettled) call.abort();
   }
 
-  /** Ends it from outside: the caller left. */
+  /** Ends the attempt because the client has left. */
   abandon(): void {
     this.#end(abandoned);
   }
 
   /**
-   * Reads a finished answer to its end though the caller has left: its usage may still come. That has as long as any
-   * ending has, counted from now whatever comes meanwhile.
+   * Reads a whole answer to its end although the client has left, because its usage may still come. It has as long as
+   * any end has, counted from now whatever arrives meanwhile.
    */
   readUsageOnly(): void {
     if (this.#isSettled) return;
@@ -120,7 +155,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#isPaused = false;
   }
 
-  /** Ends it from outside: the whole call's time is over. */
+  /** Ends the attempt because the time of the whole call is over. */
   expire(): void {
     this.fail({ kind: 'limit', limit: 'total' });
   }
@@ -147,7 +182,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   onData(chunk: Buffer): void {
-    // undici hands over empty chunks at times.
+    // undici passes empty chunks at times.
     if (this.#isSettled || chunk.length === 0) return;
     this.#arrivals += 1;
     if (this.#contentAt !== null && !this.#isEnding && this.#timeout !== null)
@@ -165,7 +200,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
 
   onError(error: Error): void {
     if (this.#isSettled) this.#clearTimeout();
-    // A refusal whose body broke is a refusal all the same.
+    // A refusal with a broken body is still a refusal.
     else if (this.#refusal !== null) this.#refuse(this.#refusal);
     else this.fail({ kind: 'broken', how: classifyBreak(error, this.#sentAt > 0) });
   }
@@ -186,17 +221,17 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#clearTimeout();
-    // Closing at once would cost the connection, which is free again with the end of the answer.
+    // Closing at once would cost the connection, which is free again when the response ends.
     if (!this.#hasEnded) this.#deadline.set(lingerMs);
     if (this.#isPaused) this.#call?.resume();
-    this.#settle({ kind: 'served' });
+    this.#settle({ kind: 'completed' });
   }
 
   fail(failure: AttemptFailure): void {
     if (this.#isSettled) return;
-    const reception = this.#consumer;
+    const consumer = this.#consumer;
     this.#consumer = null;
-    reception?.onAbort?.();
+    consumer?.onAbort?.();
     this.#end({ kind: 'failed', failure });
   }
 
@@ -228,13 +263,13 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#clearTimeout();
-    // What has ended by itself takes no notice; anything else is closed at once.
+    // This does nothing to a response that has ended; any other is closed at once.
     this.#call?.abort();
     this.#settle(outcome);
   }
 
   #silenceMs(): number {
-    return this.#isEnding ? Math.min(endingMs, this.#timeouts.idleMs) : this.#timeouts.idleMs;
+    return this.#isEnding ? Math.min(maxEndingSilenceMs, this.#timeouts.idleMs) : this.#timeouts.idleMs;
   }
 
   #setTimeout(limit: TimeoutName, milliseconds: number): void {
@@ -243,7 +278,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#deadline.set(milliseconds);
   }
 
-  /** After a long turn timers come before what has arrived meanwhile: that is looked at first. */
+  /** After a long turn of the event loop timers fire before arrived data is read: the data is read first. */
   #onDeadline(): void {
     if (this.#isSettled) {
       this.#call?.abort();

@@ -1,10 +1,11 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './answering.ts';
 import type { AttemptControl, BodyConsumer } from './attempt.ts';
-import { type AttemptFailure, errorInStream, malformed, refusalInBody } from './attempt-failure.ts';
+import { type AttemptFailure, malformed, refusalInBody } from './attempt-failure.ts';
 import { providerErrorIn, type Tokens } from './chat-event.ts';
 import { isPlain } from './content-encoding.ts';
 import { isObject, parsedJson } from './json-value.ts';
+import { errorInStream } from './response/error-response.ts';
 import { type SseBatch, SseSplitter } from './sse-splitter.ts';
 import type { EventClassification, StreamInterpreter } from './stream-meaning.ts';
 

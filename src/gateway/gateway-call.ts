@@ -5,10 +5,10 @@ import { checkJsonMediaType } from '#application/bodies/json-media-type.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import { invalidInput } from '#operations/input-errors.ts';
 import type { RelayRequest } from '#operations/operation.ts';
-import { gatewayErrorResponse } from './attempt-failure.ts';
 import type { CatalogueRefusal } from './catalogue.ts';
 import { inputError } from './faults.ts';
 import type { ConfigurationSnapshot, Gateway } from './gateway.ts';
+import { gatewayErrorResponse } from './response/error-response.ts';
 import { sendError } from './response/send-error.ts';
 
 /** What a call's body may be. */

@@ -3,15 +3,7 @@ import { failure as failureWith } from '#domain/failure.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import type { ResponseHandler } from './answering.ts';
 import { Attempt, type AttemptControl, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
-import {
-  type AttemptFailure,
-  classifyRefusal,
-  type ErrorResponse,
-  errorResponseFor,
-  failureName,
-  gatewayErrorResponse,
-  redactRefusal,
-} from './attempt-failure.ts';
+import { type AttemptFailure, classifyRefusal, redactRefusal } from './attempt-failure.ts';
 import { countsAgainst, nextStep } from './attempts.ts';
 import type { CallOutcome, CallRecord, FailedTry, Usage } from './call-record.ts';
 import { type ModelRoute, orderTargets, type Target } from './catalogue.ts';
@@ -20,11 +12,12 @@ import { type Consumption, costOf } from './cost.ts';
 import { Deadline } from './deadline.ts';
 import type { ProviderRequest } from './provider.ts';
 import { providerRequestIdField } from './provider-request-id.ts';
+import { type ErrorResponse, errorResponseFor, failureName, gatewayErrorResponse } from './response/error-response.ts';
 import { sendError } from './response/send-error.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 import type { Transport } from './transport.ts';
 
-/** What every call is relayed with. */
+/** What every call is relayed with, whatever it asks for. */
 export interface RelayDependencies {
   readonly breaker: CircuitBreaker;
   readonly usage: Usage;
@@ -32,45 +25,45 @@ export interface RelayDependencies {
   readonly random: () => number;
 }
 
-/** One call that has been understood. */
+/** One call whose request was read and checked. */
 export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly caller: Caller;
   readonly isStreamed: boolean;
-  /** Of the text that is to be spoken; null in other calls. */
+  /** Of the text to speak; null in other calls. */
   readonly characters: number | null;
-  /** When the whole request had come, by the monotonic clock in ms. */
+  /** When the whole request had arrived, by the monotonic clock in ms. */
   readonly startedAt: number;
   readonly route: ModelRoute;
   readonly response: ResponseSink;
   readonly responseHandler: ResponseHandler;
-  /** Whether a target's provider can do this at all. */
+  /** Whether a target's provider supports this operation. */
   readonly canServe: (target: Target) => boolean;
-  /** What to send to a target. @param continueFrom the answer's text so far, for the target to go on from */
+  /** Makes the request for a target. @param continueFrom the answer's text so far, which the target continues */
   readonly requestFor: (target: Target, continueFrom: string | null) => OutgoingRequest;
 }
 
 export interface OutgoingRequest extends ProviderRequest {
   readonly transport: Transport;
-  /** Takes what is the operator's secret out of a refusal; null where nothing is. */
+  /** Takes the operator's secrets out of a refusal; null where there are none. */
   readonly redactor: SecretRedactor | null;
 }
 
-/** A target that asks to be left alone is left alone so long at most. */
+/** The longest time for which a target's own `Retry-After` opens its circuit. */
 const maxOpenMs = 60_000;
 
 /**
- * Relays a call: target after target, try after try, until one serves it, nothing is left to try, its time is over or
- * the client has left. Resolves when nothing more will be written; never rejects.
+ * Relays a call: target after target, attempt after attempt, until one serves it, no target is left, its time is over
+ * or the client has left. Resolves when nothing more will be written; never rejects.
  */
-export function relay(call: RelayedCall, means: RelayDependencies): Promise<void> {
-  return new Relay(call, means).run();
+export function relay(call: RelayedCall, dependencies: RelayDependencies): Promise<void> {
+  return new Relay(call, dependencies).run();
 }
 
 class Relay {
   readonly #call: RelayedCall;
   readonly #dependencies: RelayDependencies;
-  /** Targets that have not been asked, in order. */
+  /** Targets not asked yet, in order. */
   readonly #targetsLeft: Target[];
   #attempt: Attempt | null = null;
   #endDelay: (() => void) | null = null;
@@ -87,10 +80,10 @@ class Relay {
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
 
-  constructor(call: RelayedCall, means: RelayDependencies) {
+  constructor(call: RelayedCall, dependencies: RelayDependencies) {
     this.#call = call;
-    this.#dependencies = means;
-    this.#targetsLeft = orderTargets(call.route, means.random).filter(call.canServe);
+    this.#dependencies = dependencies;
+    this.#targetsLeft = orderTargets(call.route, dependencies.random).filter(call.canServe);
   }
 
   async run(): Promise<void> {
@@ -112,8 +105,8 @@ class Relay {
       if (this.#call.response.isDisconnected) return 'client-gone';
       if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
       const outcome = await this.#try(target, null);
-      if (outcome.kind === 'served') return this.#recordSuccess(target);
-      if (outcome.kind === 'given-up') return 'client-gone';
+      if (outcome.kind === 'completed') return this.#recordSuccess(target);
+      if (outcome.kind === 'abandoned') return 'client-gone';
       this.#recordFailure(target, outcome.failure);
       if (this.#call.responseHandler.hasBegun) return this.#continueElsewhere(outcome.failure);
       const step = this.#nextStep(target, outcome.failure);
@@ -125,7 +118,7 @@ class Relay {
     return this.#refuse(this.#failure);
   }
 
-  /** The client has a part of the answer: only another target that goes on from it can help. */
+  /** The client has a part of the answer: only a target that continues it can help. */
   async #continueElsewhere(first: AttemptFailure): Promise<CallOutcome> {
     const { responseHandler, response } = this.#call;
     let failure = first;
@@ -135,8 +128,8 @@ class Relay {
       const target = text === null || this.#isOutOfTime ? null : this.#nextTarget(({ prefill }) => prefill);
       if (target === null) break;
       const outcome = await this.#try(target, text);
-      if (outcome.kind === 'served') return this.#recordSuccess(target);
-      if (outcome.kind === 'given-up') return 'client-gone';
+      if (outcome.kind === 'completed') return this.#recordSuccess(target);
+      if (outcome.kind === 'abandoned') return 'client-gone';
       failure = outcome.failure;
       this.#recordFailure(target, failure);
     }
@@ -157,12 +150,12 @@ class Relay {
       responseHandler.receive({ status, headers, servedBy, translator }, this.#closeCircuitOnContent(target, control)),
     );
     this.#attempt = attempt;
-    // What goes on with an answer is not what the client waited for.
-    const isAnew = !responseHandler.hasBegun;
+    // The client did not wait for an attempt that continues an answer: its times do not count.
+    const isFirstAnswer = !responseHandler.hasBegun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
-      if (isAnew) this.#times = attempt.times;
+      if (isFirstAnswer) this.#times = attempt.times;
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
   }
@@ -171,7 +164,7 @@ class Relay {
     return ['X-Switchyard-Target', id, 'X-Switchyard-Attempts', String(this.#attempts)];
   }
 
-  /** A rested target is asked again as soon as an answer of it begins: its end may be long in coming. */
+  /** Closes an open circuit as soon as content of the target arrives: the end may take long. */
   #closeCircuitOnContent(target: Target, control: AttemptControl): AttemptControl {
     const { breaker } = this.#dependencies;
     if (breaker.openUntil(target.id) === 0) return control;
@@ -206,7 +199,7 @@ class Relay {
     if (!isTooLong(this.#failure) || isFor(failure, 'request')) this.#failure = failure;
   }
 
-  /** A target that has too much to do and said how long is not asked again before. */
+  /** Opens the circuit of a busy target for as long as its `Retry-After` asks. */
   #openCircuit(target: Target, failure: AttemptFailure): void {
     const isBusy = failure.kind === 'refused' && failure.status === 429;
     if (isBusy && failure.retryAfterMs !== null)
@@ -217,26 +210,26 @@ class Relay {
     const { breaker, random } = this.#dependencies;
     const { route, startedAt } = this.#call;
     const hasOther = this.#targetsLeft.some(({ id }) => !breaker.isOpen(id));
-    // One that is rested, or was only tried to see, is not insisted on while another can serve.
+    // A target whose circuit is open or half-open gets no retry while another one can serve.
     const retries = hasOther && breaker.openUntil(target.id) > 0 ? 0 : route.retries;
     const remainingMs = route.totalMs - (performance.now() - startedAt);
     const { retryAfterMaxMs } = route;
-    const standing = { triesHere: this.#triesHere, retries, retryAfterMaxMs, hasOther, remainingMs };
-    return nextStep(failure, standing, random());
+    const state = { triesHere: this.#triesHere, retries, retryAfterMaxMs, hasOther, remainingMs };
+    return nextStep(failure, state, random());
   }
 
-  /** The next target that may be asked. Where all are rested and none was asked, the one whose rest ends first. */
+  /** The next target that may be asked. Where all circuits are open and no target was asked, the one that closes first. */
   #nextTarget(fits: (target: Target) => boolean = () => true): Target | null {
     const { breaker } = this.#dependencies;
-    const rested: Target[] = [];
+    const skipped: Target[] = [];
     this.#triesHere = 0;
     for (let target = this.#targetsLeft.shift(); target !== undefined; target = this.#targetsLeft.shift()) {
       if (!fits(target)) continue;
       if (breaker.tryAcquire(target.id)) return target;
-      rested.push(target);
+      skipped.push(target);
     }
     if (this.#attempts > 0) return null;
-    const [first = null] = rested.toSorted((one, other) => breaker.openUntil(one.id) - breaker.openUntil(other.id));
+    const [first = null] = skipped.toSorted((one, other) => breaker.openUntil(one.id) - breaker.openUntil(other.id));
     return first;
   }
 
@@ -250,7 +243,7 @@ class Relay {
     return promise;
   }
 
-  /** A finished answer has been paid for, by whoever took it: only its usage is waited for then. */
+  /** A finished answer is billed whether or not the client reads it: the attempt then reads its usage, and nothing else. */
   #onDisconnect(): void {
     this.#hasLeft = true;
     if (this.#call.responseHandler.isAwaitingUsage) this.#attempt?.readUsageOnly();
@@ -264,16 +257,16 @@ class Relay {
     this.#endDelay?.();
   }
 
-  /** Tells the client why there is no answer. */
+  /** Writes to the client why there is no answer. */
   #refuse(failure: AttemptFailure | null): CallOutcome {
     const { response } = this.#call;
     if (response.isDisconnected) return 'client-gone';
-    const word: ErrorResponse = failure === null ? gatewayErrorResponse(noCapableProvider) : errorResponseFor(failure);
-    this.#errorCode = word.code;
+    const error: ErrorResponse = failure === null ? gatewayErrorResponse(noCapableProvider) : errorResponseFor(failure);
+    this.#errorCode = error.code;
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
     const requestId = failure?.kind === 'refused' ? failure.requestId : null;
-    sendError(response, word, [...servedBy, ...providerRequestIdField(requestId)]);
-    return word.status < 500 ? 'refused' : 'failed';
+    sendError(response, error, [...servedBy, ...providerRequestIdField(requestId)]);
+    return error.status < 500 ? 'refused' : 'failed';
   }
 
   #record(outcome: CallOutcome): void {
@@ -281,7 +274,7 @@ class Relay {
     const { headersAt, contentAt } = this.#times;
     const since = (at: number | null) => (at === null ? null : at - startedAt);
     const { tokens } = responseHandler;
-    // A text is billed once it begins to be spoken, whether or not anybody hears the end.
+    // A provider bills a text once it begins to speak it, even if no one hears the end.
     const isSpoken = contentAt !== null && outcome !== 'failed' && outcome !== 'refused';
     const used: Consumption = {
       tokens,
@@ -316,7 +309,7 @@ const noTries: ReadonlyArray<FailedTry> = [];
 
 const noCapableProvider = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
 
-/** Whatever is made of a failure later, its secrets are out of it before. */
+/** Takes the secrets out of a failure before anything else reads it. */
 function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {
   return outcome.kind === 'failed' && outcome.failure.kind === 'refused'
     ? { kind: 'failed', failure: redactRefusal(outcome.failure, redactor) }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type AttemptFailure, type ProviderRefusal, parseRetryAfter } from '../../src/gateway/attempt-failure.ts';
+import type { AttemptFailure, ProviderRefusal } from '../../src/gateway/attempt-failure.ts';
 import { countsAgainst, nextStep, type RetryState } from '../../src/gateway/attempts.ts';
+import { parseRetryAfter } from '../../src/gateway/relay/retry-after.ts';
 
 const first: RetryState = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };
 const alone: RetryState = { ...first, hasOther: false };

@@ -1,5 +1,5 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import type { ErrorResponse } from '../attempt-failure.ts';
+import type { ErrorResponse } from './error-response.ts';
 
 /** Writes why a call has no answer. @param headers further ones, names and values in turn */
 export function sendError(sink: ResponseSink, error: ErrorResponse, headers: ReadonlyArray<string> = []): void {

@@ -1,0 +1,19 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+const longestRetryAfterMs = 24 * 60 * 60 * 1_000;
+
+/** How long to wait, from `retry-after-ms` before `Retry-After` (seconds or a date). @param now in ms of the epoch */
+export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | null {
+  const exact = headers['retry-after-ms'];
+  if (typeof exact === 'string' && /^\d+(?:\.\d+)?$/.test(exact.trim())) return bounded(Number(exact));
+  const header = headers['retry-after']?.trim();
+  if (header === undefined || header === '') return null;
+  if (/^\d+(?:\.\d+)?$/.test(header)) return bounded(Number(header) * 1_000);
+  // Date.parse makes a date of much that is none.
+  const date = /\d:\d\d:\d\d/.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? null : bounded(date - now);
+}
+
+function bounded(milliseconds: number): number {
+  return Math.min(longestRetryAfterMs, Math.max(0, Math.ceil(milliseconds)));
+}

@@ -1,0 +1,136 @@
+import { type ErrorObject, errorCode, errorType, gatewayError } from '#application/responses/openai-error.ts';
+import { type Failure, failure, gatewayStatus } from '#domain/failure.ts';
+import type { JsonObject } from '#src/json.ts';
+import { type AttemptFailure, classifyRefusal, type ProviderRefusal, type TimeoutName } from '../attempt-failure.ts';
+import { isErrorType } from '../error-type.ts';
+import { isObject, parsedJson } from '../json-value.ts';
+
+/** What a client is told where nothing is left to be tried. */
+export interface ErrorResponse {
+  readonly status: number;
+  /** The body; where a provider's own is handed on, its bytes as they came. */
+  readonly body: string | Buffer;
+  readonly contentType: string;
+  readonly retryAfterMs: number | null;
+  readonly shouldRetry: string | null;
+  readonly code: string | null;
+}
+
+/** Makes of the failure of the last attempt what the client is told. */
+export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
+  const isHandedOn =
+    failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
+  return isHandedOn ? forwardedErrorResponse(failed) : gatewayErrorResponse(failureOf(failed));
+}
+
+/** A failure of the gateway's own as a client is told it. */
+export function gatewayErrorResponse(failed: Failure): ErrorResponse {
+  const { retryAfterSeconds } = failed;
+  return {
+    status: gatewayStatus(failed.code),
+    body: JSON.stringify(gatewayError(failed, 'body')),
+    contentType: 'application/json',
+    retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
+    shouldRetry: null,
+    code: errorCode(failed.code),
+  };
+}
+
+/** What failed in the middle of a stream: an error inside it in the provider's own words. */
+export function errorInStream(failed: AttemptFailure): JsonObject {
+  const isTold =
+    failed.kind === 'refused' &&
+    failed.error !== null &&
+    classifyRefusal(failed) !== 'operator' &&
+    (failed.body === null || failed.status < 500);
+  return isTold ? { error: { ...errorObjectOf(failed) } } : gatewayError(failureOf(failed), 'body');
+}
+
+/** A provider's 4xx keeps its status and body; a body without an error is put into one. */
+function forwardedErrorResponse(refused: ProviderRefusal): ErrorResponse {
+  const { status, error, body, retryAfterMs, shouldRetry } = refused;
+  const value = body === null ? undefined : parsedJson(body);
+  const isAsRead = body !== null && isObject(value) && isObject(value.error);
+  return {
+    status,
+    body: isAsRead ? body : JSON.stringify({ error: errorObjectOf(refused) }),
+    contentType: 'application/json',
+    retryAfterMs,
+    shouldRetry,
+    code: error?.code ?? 'provider_refused',
+  };
+}
+
+/** How an attempt failed, by name, for records: the provider's own code, else the gateway's. Never a text. */
+export function failureName(failed: AttemptFailure): string {
+  if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
+  const { error, status } = failed;
+  return [error?.code, error?.type].find((name) => typeof name === 'string' && isErrorType(name)) ?? `http_${status}`;
+}
+
+function errorObjectOf({ status, error, body }: ProviderRefusal): ErrorObject {
+  return {
+    message: error?.message ?? textOf(body) ?? `The provider refused with status ${status}.`,
+    type: error?.type ?? errorType(status),
+    param: error?.param ?? null,
+    code: error?.code ?? null,
+  };
+}
+
+const maxForwardedTextLength = 2_000;
+
+function textOf(body: Buffer | null): string | null {
+  const text = body?.toString('utf8').trim() ?? '';
+  return text === '' ? null : text.slice(0, maxForwardedTextLength);
+}
+
+/** What failed, in the gateway's own words. */
+function failureOf(failed: AttemptFailure): Failure {
+  switch (failed.kind) {
+    case 'limit':
+      return failure('provider-timeout', limitMessages[failed.limit]);
+    case 'broken':
+      return brokenFailure(failed.how);
+    case 'refused':
+      return refusedFailure(failed);
+  }
+}
+
+const limitMessages: Readonly<Record<TimeoutName, string>> = {
+  connect: 'The provider could not be reached in time.',
+  headers: 'The provider did not begin to answer in time.',
+  firstContent: 'The provider sent no content in time.',
+  idle: 'The provider stopped sending in the middle of its answer.',
+  total: 'The call took longer than it may take in all.',
+};
+
+function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']): Failure {
+  switch (how) {
+    case 'unreachable':
+      return failure('provider-unreachable', 'The provider cannot be reached. Try again later.', {
+        retryAfterSeconds: 1,
+      });
+    case 'reset':
+      return failure('provider-reset', 'The connection to the provider broke before its answer was complete.');
+    case 'malformed':
+      return failure('provider-malformed', 'The provider sent an answer that cannot be read.');
+    case 'unfinished':
+      return failure('provider-unfinished', 'The provider ended its answer before it was finished.');
+    case 'too-large':
+      return failure('provider-too-large', 'The provider sent more than the gateway holds.');
+  }
+}
+
+function refusedFailure({ status, retryAfterMs }: ProviderRefusal): Failure {
+  if (status === 401 || status === 403) {
+    const told = 'The provider does not take the key that the gateway has for it. Tell the operator.';
+    return failure('provider-key-refused', told);
+  }
+  const wait = retryAfterMs === null ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
+  if (status === 503 || status === 529) {
+    const told = 'The provider is overloaded or down. Try again later.';
+    return failure('provider-overloaded', told, { retryAfterSeconds: 1, ...wait });
+  }
+  if (status === 504) return failure('provider-timeout', 'The provider ran out of time.', wait);
+  return failure('provider-failed', `The provider failed with status ${status}.`, wait);
+}
