@@ -46,6 +46,7 @@ import { openKeyResolver } from './open-key-resolver.ts';
 import { openReadStore } from './open-read-store.ts';
 import { openSpools } from './open-spools.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
+import { makeOldFilesPrivate } from './private-files.ts';
 import { reachedAtStart } from './reached-at-start.ts';
 import { readinessOf } from './readiness.ts';
 import { runProcesses, runProcessesUnderLeases, watchProcesses } from './run-processes.ts';
@@ -182,6 +183,9 @@ async function openStores(
   const directory = openDataDirectory(config.dataDir);
   opened.defer(() => directory.release());
   lockStoreFiles(config, opened);
+  const files = makeOldFilesPrivate(config);
+  if (files.length > 0)
+    log.warn({ files }, 'Other users may read these files, and their modes may not be changed here');
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
   const { events, forProjector, soleWriter } = await openEventStore(config, { log, metrics, onFatal });

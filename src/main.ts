@@ -9,12 +9,14 @@ import { compose, type Service } from './compose.ts';
 import { type Config, type Role, readConfig } from './config.ts';
 import { controlSocketPath, localOperator, openControlSocket } from './control-socket.ts';
 import { isDiskFull } from './disk-full.ts';
+import { keepNewFilesPrivate } from './private-files.ts';
 import { StartFailure } from './start-failure.ts';
 import { tellKey } from './tell-key.ts';
 
 /** Of the time to stop, running requests leave this much for writing out what is not stored yet. */
 const flushMilliseconds = 2_000;
 
+keepNewFilesPrivate();
 try {
   await start(readConfig(process.env));
 } catch (error) {

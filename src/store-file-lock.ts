@@ -11,7 +11,7 @@ import { StartFailure } from './start-failure.ts';
  * its folder cannot be written to
  */
 export function lockStoreFile(file: string, variable: string): Pick<OwnedLock, 'release'> {
-  const target = usable(file, variable, () => targetOf(file));
+  const target = usable(file, variable, () => resolveStoreFile(file));
   refuseHardLinks(target, variable);
   const files: LockFiles = { lock: `${target}.lock`, owner: `${target}.owner.json` };
   const lock = usable(file, variable, () => takeOwnedLock(files));
@@ -26,12 +26,12 @@ function holderOf(files: LockFiles): string {
 }
 
 /** The file that a path leads to by symbolic links, whether or not it exists. @throws Error without a folder, for loops */
-function targetOf(file: string): string {
+export function resolveStoreFile(file: string): string {
   const path = join(realpathSync(dirname(file)), basename(file));
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (!isLink) return path;
   return statSync(path, { throwIfNoEntry: false }) === undefined
-    ? targetOf(resolve(dirname(path), readlinkSync(path)))
+    ? resolveStoreFile(resolve(dirname(path), readlinkSync(path)))
     : realpathSync(path);
 }
 

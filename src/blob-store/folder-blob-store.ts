@@ -16,8 +16,8 @@ const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPE
 export async function openFolderBlobStore(folder: string): Promise<BlobStore> {
   return guarded(async () => {
     const unfinished = join(folder, 'unfinished');
-    await mkdir(unfinished, { recursive: true });
-    await mkdir(join(folder, 'files'), { recursive: true });
+    await mkdir(unfinished, { recursive: true, mode: 0o700 });
+    await mkdir(join(folder, 'files'), { recursive: true, mode: 0o700 });
     for (const name of await readdir(unfinished)) await rm(join(unfinished, name), { force: true });
     return new FolderBlobStore(folder);
   });

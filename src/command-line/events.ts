@@ -9,6 +9,7 @@ import { LogCheck } from '#event-store/log-file/log-check.ts';
 import { PartFile } from '#event-store/log-file/part-file.ts';
 import { Progress } from '#event-store/log-file/progress.ts';
 import { type EventStoreConfig, readConfig } from '../config.ts';
+import { keepNewFilesPrivate } from '../private-files.ts';
 import { StartFailure } from '../start-failure.ts';
 import { Unavailable } from '../unavailable.ts';
 import { openLog, openTarget } from './event-logs.ts';
@@ -63,6 +64,7 @@ interface Asked {
   readonly store: string | undefined;
 }
 
+keepNewFilesPrivate();
 process.exitCode = await run(process.argv.slice(2)).catch(codeOf);
 
 async function run(words: string[]): Promise<number> {

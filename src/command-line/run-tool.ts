@@ -1,3 +1,4 @@
+import { keepNewFilesPrivate } from '../private-files.ts';
 import { StartFailure } from '../start-failure.ts';
 
 /**
@@ -12,6 +13,7 @@ export async function runTool(
   run: (words: string[]) => Promise<number>,
   ...expected: ReadonlyArray<new (message: string) => Error>
 ): Promise<void> {
+  keepNewFilesPrivate();
   try {
     process.exitCode = await run(process.argv.slice(2));
   } catch (error) {

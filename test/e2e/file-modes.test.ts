@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '#test/support/service-process.ts';
+import { expectStatus } from './expect.ts';
+
+/** Every file and folder in a folder by its path, with its mode. */
+function modesIn(folder: string): ReadonlyArray<readonly [string, number, boolean]> {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => {
+    const stats = statSync(join(folder, name));
+    return [name, stats.mode & 0o777, stats.isDirectory()];
+  });
+}
+
+describe('the modes of files', function () {
+  this.timeout(180_000);
+  let folder: TemporaryFolder;
+  let service: ServiceProcess | null = null;
+  let umask: number;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    chmodSync(folder.path, 0o755);
+    umask = process.umask(0);
+  });
+
+  afterEach(async () => {
+    process.umask(umask);
+    await service?.kill();
+    folder.remove();
+  });
+
+  function assertPrivate(...expected: string[]): void {
+    const modes = modesIn(folder.path);
+    for (const [name, mode, isFolder] of modes) assert.equal(mode, isFolder ? 0o700 : 0o600, name);
+    const names = modes.map(([name]) => name);
+    for (const name of expected) assert.ok(names.includes(name), `${name} is not there: ${names}`);
+    assert.equal(statSync(folder.path).mode & 0o777, 0o755);
+  }
+
+  const made = ['events.db', 'read.db', 'subject-keys.db', 'lock.sqlite', 'owner.json', 'blobs/files'];
+
+  it('are for the owner alone whatever the umask, and for what an earlier release left', async () => {
+    service = await startService({ dataDir: folder.path });
+    expectStatus(await service.client.post('/v1/organizations', { name: 'Any', partner: true }), 201);
+    assertPrivate(
+      ...made,
+      'events.db-wal',
+      'events.db-shm',
+      'read.db-wal',
+      'control.sock',
+      'reserve',
+      'events.db.lock',
+    );
+    await service.kill();
+    for (const [name, , isFolder] of modesIn(folder.path))
+      if (!name.endsWith('.sock')) chmodSync(join(folder.path, name), isFolder ? 0o755 : 0o644);
+    writeFileSync(join(folder.path, 'read.db.set-aside-2026'), '', { mode: 0o644 });
+    service = await startService({ dataDir: folder.path });
+    assertPrivate(...made, 'read.db.set-aside-2026');
+  });
+});
