@@ -46,9 +46,9 @@ function filesOf(database: string): string[] {
 
 /** @returns false where the file stays open to others */
 function makePrivate(path: string): boolean {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & privateUmask) === 0) return true;
   try {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & privateUmask) === 0) return true;
     chmodSync(path, mode & 0o7777 & ~privateUmask);
     return true;
   } catch {
