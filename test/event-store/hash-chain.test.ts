@@ -23,6 +23,24 @@ function changed(events: StoredEvent[], index: number, change: Partial<StoredEve
   return events.map((event, at) => (at === index ? { ...event, ...change } : event));
 }
 
+/** How many characters the arrays that are joined meanwhile come to. */
+function charactersJoined(run: () => unknown): number {
+  const { join } = Array.prototype;
+  let characters = 0;
+  // biome-ignore lint/suspicious/noExplicitAny: arrays of anything are joined.
+  Array.prototype.join = function (this: any[], separator?: string) {
+    const text = join.call(this, separator);
+    characters += text.length;
+    return text;
+  };
+  try {
+    run();
+  } finally {
+    Array.prototype.join = join;
+  }
+  return characters;
+}
+
 describe('hash chain', () => {
   it('seals with SHA-256 over the canonical JSON of the whole event but its hash', () => {
     const data = { zebra: 1, ape: { y: [1, 'é'], x: null } };
@@ -109,9 +127,21 @@ describe('hash chain', () => {
 
   it('breaks at what RFC 8785 cannot write: it was never sealed', () => {
     const events = sealedStream('flow-1', [{ a: 1 }]);
-    const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    for (const data of ['{"a":1e400}', '{"a":"\\ud800"}', deep])
+    for (const data of ['{"a":1e400}', '{"a":"\\ud800"}'])
       assert.equal(verifyChain(changed(events, 0, { data }))?.reason, 'unreadable');
+  });
+
+  it('breaks at data of endless depth, as at any others', () => {
+    const events = sealedStream('flow-1', [{ a: 1 }]);
+    const data = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    assert.equal(verifyChain(changed(events, 0, { data }))?.reason, 'hash-differs');
+  });
+
+  it('seals nested data at a cost that follows their length, not their depth', () => {
+    const levels = 200;
+    const nested = (text: string) => JSON.parse(`{"a":${'["x",'.repeat(levels)}"${text}"${']'.repeat(levels)}}`);
+    const joined = charactersJoined(() => sealedStream('flow-1', [nested('y'.repeat(100_000))]));
+    assert.ok(joined < 500_000, `${joined} characters were joined`);
   });
 
   it('holds what follows a broken link to what that event says of itself', () => {
