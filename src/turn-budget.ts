@@ -24,6 +24,17 @@ export class TurnBudget {
     else await new Promise<void>((begin) => this.#waiting.push({ work, begin }));
   }
 
+  /**
+   * Does work whose size shows only when it is done, in a turn that has some budget left.
+   * @param sizeOf the work that its result took
+   */
+  async run<Result>(work: () => Result, sizeOf: (result: Result) => number): Promise<Result> {
+    while (this.#left <= 0) await this.take(0);
+    const result = work();
+    this.spend(sizeOf(result));
+    return result;
+  }
+
   /** Takes work from this turn's budget without waiting: what an estimate lacked. A negative number gives back. */
   spend(work: number): void {
     this.#left = Math.min(this.#perTurn, this.#left - work);

@@ -50,4 +50,22 @@ describe('a turn budget', () => {
     await Promise.all([first, second]);
     assert.deepEqual(begun, ['first', 'second']);
   });
+
+  it('lets work of unknown size begin one after the other, until the budget is used up', async () => {
+    const budget = new TurnBudget(100);
+    const begun: number[] = [];
+    const work = (name: number) =>
+      budget.run(
+        () => begun.push(name),
+        () => 60,
+      );
+    const all = Promise.all([0, 1, 2, 3, 4].map(work));
+    for (let turn = 1; turn <= 3; turn += 1) {
+      for (let times = 0; times < 50; times += 1) await Promise.resolve();
+      assert.ok(begun.length <= 2 * turn, `${begun.length} had begun in turn ${turn}`);
+      await nextTurn();
+    }
+    await all;
+    assert.deepEqual(begun, [0, 1, 2, 3, 4]);
+  });
 });

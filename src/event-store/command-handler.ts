@@ -20,6 +20,7 @@ import { StreamQueue } from '#event-store/stream-queue.ts';
 import { StreamSnapshots } from '#event-store/stream-snapshots.ts';
 import { emptyStream, foldStream, requestAnswered, type StreamState } from '#event-store/stream-state.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
+import { heavyTurns, largeBodyBytes } from '#src/heavy-turns.ts';
 
 /** Who wants it and why: goes into the metadata of every event. */
 export interface Origin {
@@ -84,7 +85,7 @@ export interface StreamWriterOptions {
 const defaultCacheBytes = 64 * 1024 * 1024;
 const defaultDeadlineMilliseconds = 10_000;
 const retryJitterMilliseconds = 10;
-/** Events of a stream read at a time: at their largest they take less than 100 MiB. */
+/** Events of a stream read at a time at most. */
 const eventsRead = 100;
 /** Roughly what a state takes: no text of a client's is in it, and what there may be many of weighs itself. */
 const bytesOfState = ({ stream, weight }: CachedState) => 1024 + 512 * stream.remembered.held + weight;
@@ -119,7 +120,7 @@ export class StreamWriter {
     this.#store = store;
     this.#soleWriter = soleWriter ?? false;
     this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
-    const eventOf = async (stream: string, revision: number) => (await store.read(stream, revision, 1))[0];
+    const eventOf = async (stream: string, revision: number) => (await store.read(stream, revision, 1)).events[0];
     this.#snapshots = snapshots === undefined ? null : new StreamSnapshots(snapshots, eventOf);
     this.#deadline = deadlineMilliseconds ?? defaultDeadlineMilliseconds;
     this.#now = now ?? (() => new Date());
@@ -169,7 +170,8 @@ export class StreamWriter {
 
   /** One event of a stream. @throws Unavailable */
   async eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
-    const [event] = await this.#store.read(streamOf(entity, id), revision, 1);
+    const { events } = await this.#store.read(streamOf(entity, id), revision, 1);
+    const [event] = events;
     if (event === undefined) throw new Error(`${streamOf(entity, id)} has no event at revision ${revision}`);
     return event;
   }
@@ -231,7 +233,7 @@ export class StreamWriter {
       time: now > before.time ? now : before.time,
       ...(idempotency ? { idempotency } : {}),
     };
-    const { sealed, recorded } = sealAll(stream, before, events, metadata);
+    const { sealed, recorded } = await sealAll(stream, before, events, metadata);
     const appended = await this.#store.append(stream, before.revision, sealed)();
     if (E.isLeft(appended)) return appended;
     const { position } = appended.right;
@@ -252,9 +254,9 @@ export class StreamWriter {
     let state = from;
     for (let parts = 1; state.revision < upTo; parts += 1) {
       const limit = Math.min(eventsRead, upTo - state.revision);
-      const newer = await this.#store.read(stream, state.revision + 1, limit);
-      state = foldStream(entity, state, newer);
-      if (newer.length < limit || state.revision >= upTo) break;
+      const { events, isEnd } = await this.#store.read(stream, state.revision + 1, limit);
+      state = foldStream(entity, state, events);
+      if (isEnd || state.revision >= upTo) break;
       const snapshot = parts === 1 ? await this.#snapshots?.find(entity, stream, upTo) : null;
       if (snapshot != null && snapshot.revision > state.revision) state = snapshot;
       await nextTurn();
@@ -280,12 +282,13 @@ export class StreamWriter {
 
 type MetadataToSeal = Omit<EventMetadata, 'hash' | 'prevHash' | 'schemaVersion'>;
 
-function sealAll<Events>(
+/** A large event is written in one turn of the event loop, and hashed in another. */
+async function sealAll<Events>(
   stream: string,
   before: StreamState<unknown>,
   events: ReadonlyArray<EventOf<Events>>,
   metadata: MetadataToSeal,
-): { sealed: EventToAppend[]; recorded: RecordedEvent[] } {
+): Promise<{ sealed: EventToAppend[]; recorded: RecordedEvent[] }> {
   const sealed: EventToAppend[] = [];
   const recorded: RecordedEvent[] = [];
   let prevHash = before.hash;
@@ -294,7 +297,9 @@ function sealAll<Events>(
     revision += 1;
     const id = randomUUID();
     const versioned = { ...metadata, schemaVersion: newestVersion(upcasters, type) };
-    const made = seal(stream, revision, prevHash, { id, type, data: data as object }, versioned);
+    const text = JSON.stringify(data);
+    if (text.length > largeBodyBytes) await heavyTurns.take(1);
+    const made = seal(stream, revision, prevHash, { id, type, data: data as object }, versioned, text);
     sealed.push(made.event);
     recorded.push({
       position: 0,

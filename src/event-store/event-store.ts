@@ -49,6 +49,18 @@ export type AppendFailure =
 /** Stored bytes of one append at most, on every engine. */
 export const defaultMaxAppendBytes = 900 * 1024;
 
+/** A part of a stream: events in order, without a gap. */
+export interface StreamPart {
+  readonly events: ReadonlyArray<RecordedEvent>;
+  /** The length of their JSON text: what it costs to read them. */
+  readonly characters: number;
+  /** Whether the stream had no further events; where it is false there may be some. */
+  readonly isEnd: boolean;
+}
+
+/** The length of the texts in a part of a stream at most; the last event of a part may exceed it. */
+export const maxPartCharacters = 512 * 1024;
+
 /** A run of events in order. */
 export interface EventBatch {
   readonly events: ReadonlyArray<RecordedEvent>;
@@ -86,10 +98,12 @@ export interface EventStore {
     events: ReadonlyArray<EventToAppend>,
   ): TE.TaskEither<AppendFailure, Appended>;
   /**
-   * A stream's events in order, from a revision on, `limit` at most. Empty when there are none.
+   * A stream's events in order, from a revision on, `limit` at most. Stops early, with one event at least, where their
+   * texts grow large: they are parsed in one turn of the event loop. Large parts that several ask for are parsed in turns
+   * of their own.
    * @throws Unavailable; UnreadableEventError for the first that this release cannot read
    */
-  read(stream: string, fromRevision: number, limit?: number): Promise<ReadonlyArray<RecordedEvent>>;
+  read(stream: string, fromRevision: number, limit?: number): Promise<StreamPart>;
   /**
    * The log from a position on, then live until the signal aborts. Pull-driven: the next batch is read when asked
    * for. Ends without an error on abort.

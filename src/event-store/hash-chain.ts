@@ -31,6 +31,7 @@ export interface BrokenLink {
  * Seals an event into its stream's hash chain: `hash` is SHA-256, in hex, over the canonical JSON (RFC 8785) of
  * {stream, revision, id, type, data, metadata without `hash`}. Must be made anew when a conflict moves the revision.
  * @param prevHash the `hash` of the stream's previous event; null for the first
+ * @param text the data as JSON, where it is there already
  * @returns the event to append, its data in the caller's own order of members, and its hash
  */
 export function seal(
@@ -39,11 +40,12 @@ export function seal(
   prevHash: string | null,
   event: UnsealedEvent,
   metadata: UnsealedMetadata,
+  text: string = JSON.stringify(event.data),
 ): { readonly event: EventToAppend; readonly hash: string } {
   const { id, type, data } = event;
   const hash = hashOf(stream, revision, id, type, data, { ...metadata, prevHash });
   return {
-    event: { id, type, data: JSON.stringify(data), metadata: JSON.stringify({ ...metadata, prevHash, hash }) },
+    event: { id, type, data: text, metadata: JSON.stringify({ ...metadata, prevHash, hash }) },
     hash,
   };
 }
@@ -123,7 +125,7 @@ function faultOf(event: StoredEvent, metadata: Record<string, unknown> | null, b
   return hash === expected ? null : 'hash-differs';
 }
 
-/** Null for what RFC 8785 cannot write (a lone surrogate, an infinite number, endless depth): such was never sealed. */
+/** Null for what RFC 8785 cannot write (a lone surrogate, an infinite number): such was never sealed. */
 function hashOfStored(event: StoredEvent, data: object, hashed: object): string | null {
   try {
     return hashOf(event.stream, event.revision, event.id, event.type, data, hashed);

@@ -13,6 +13,7 @@ import type { Caller } from '#domain/tenancy.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { dataPolicy, notStored, writeAnswer } from '#http/answer.ts';
 import { answerFields } from '#http/answer-fields.ts';
+import { answerText } from '#http/answer-text.ts';
 import { type Dispatch, dispatchOf, type Line } from '#http/dispatch.ts';
 import { docsLines, docsPath } from '#http/docs.ts';
 import { type Exchange, exchangeOf } from '#http/exchange.ts';
@@ -40,7 +41,6 @@ import { scopeRefusal } from '#operations/scope-refusal.ts';
 import type { KeyUse } from '#src/access/key-resolver.ts';
 import { ByteBudget, type ByteHold } from '#src/byte-budget.ts';
 import { diskFull, isDiskFull } from '#src/disk-full.ts';
-import { jsonTextOf } from '#src/encoded-json.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -207,12 +207,9 @@ class HttpAdapter {
     if (E.isLeft(outcome)) return this.#refuse(exchange, outcome.left, request);
     // A query that had no input to read has not met its headers yet.
     if (faultyHeader !== null) return this.#refuse(exchange, faultyHeader);
-    writeAnswer(
-      exchange.ctx,
-      outcome.right.status,
-      answerFields(exchange, route, outcome.right),
-      outcome.right.body === undefined ? null : jsonTextOf(outcome.right.body),
-    );
+    const { status, body } = outcome.right;
+    const text = body === undefined ? null : await answerText(body);
+    writeAnswer(exchange.ctx, status, answerFields(exchange, route, outcome.right), text);
   }
 
   /** Who asks, unless the key is not good, or its project has asked too often. */

@@ -16,6 +16,8 @@ import {
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { JsonObject } from '#src/json.ts';
 import { Unavailable } from '#src/unavailable.ts';
+import { readEvents } from '#test/support/read-events.ts';
+import { turnsOf } from '#test/support/turns.ts';
 
 /** A store under test, with the default limits and no upcasters. */
 export interface OpenedEventStore {
@@ -127,7 +129,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       it('answers with the revision and the position of the last event', async () => {
         await mustAppend(store, stream, noStream, someEvents(2));
         const appended = await mustAppend(store, stream, 1, someEvents(3));
-        const events = await store.read(stream, 0);
+        const events = await readEvents(store, stream, 0);
         assert.equal(appended.revision, 4);
         assert.equal(appended.position, events[4]?.position);
       });
@@ -136,7 +138,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const data = { text: 'ünïcode \u0000 \ud83d\ude00', nested: { list: [1, null, true, -0.5, 1e21] }, empty: {} };
         const event = someEvent('SomethingElse', data);
         await mustAppend(store, stream, noStream, [event]);
-        const [recorded] = await store.read(stream, 0);
+        const [recorded] = await readEvents(store, stream, 0);
         assert.ok(recorded);
         const { position, ...rest } = recorded;
         assert.deepEqual(rest, {
@@ -154,7 +156,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await mustAppend(store, stream, noStream, someEvents(2));
         const failure = await mustRefuse(store, stream, 0, [someEvent()]);
         assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
-        assert.equal((await store.read(stream, 0)).length, 2);
+        assert.equal((await readEvents(store, stream, 0)).length, 2);
       });
 
       it('refuses an expected revision that is ahead', async () => {
@@ -180,10 +182,10 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       it('stores all events of an append or none', async () => {
         await mustAppend(store, stream, noStream, [someEvent()]);
         await mustRefuse(store, stream, noStream, someEvents(5));
-        assert.equal((await store.read(stream, 0)).length, 1);
+        assert.equal((await readEvents(store, stream, 0)).length, 1);
         await mustAppend(store, stream, 0, someEvents(5));
         assert.deepEqual(
-          (await store.read(stream, 0)).map(({ revision }) => revision),
+          (await readEvents(store, stream, 0)).map(({ revision }) => revision),
           [0, 1, 2, 3, 4, 5],
         );
       });
@@ -200,9 +202,9 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           bytes: defaultMaxAppendBytes + 1,
           maxBytes: defaultMaxAppendBytes,
         });
-        assert.deepEqual(await store.read(stream, 0), []);
+        assert.deepEqual(await readEvents(store, stream, 0), []);
         await mustAppend(store, stream, noStream, [sized(defaultMaxAppendBytes)]);
-        assert.equal((await store.read(stream, 0)).length, 1);
+        assert.equal((await readEvents(store, stream, 0)).length, 1);
       });
 
       it('counts bytes, not characters', async () => {
@@ -219,7 +221,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const events = someEvents(3);
         const first = await mustAppend(store, stream, noStream, events);
         assert.deepEqual(await mustAppend(store, stream, noStream, events), first);
-        assert.equal((await store.read(stream, 0)).length, 3);
+        assert.equal((await readEvents(store, stream, 0)).length, 3);
       });
 
       it('answers as the first time when the stream has gone on, and after a restart', async () => {
@@ -228,7 +230,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await mustAppend(store, stream, 1, [someEvent()]);
         store = await opened.reopen();
         assert.deepEqual(await mustAppend(store, stream, noStream, events), first);
-        assert.equal((await store.read(stream, 0)).length, 3);
+        assert.equal((await readEvents(store, stream, 0)).length, 3);
       });
 
       it('conflicts when it is longer than the first', async () => {
@@ -276,7 +278,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           all,
         );
         assert.deepEqual(
-          (await store.read(stream, 0)).map(({ revision }) => revision),
+          (await readEvents(store, stream, 0)).map(({ revision }) => revision),
           all,
         );
       });
@@ -297,25 +299,74 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
 
     describe('read', () => {
       it('gives nothing of a stream that does not exist', async () => {
-        assert.deepEqual(await store.read(stream, 0), []);
+        assert.deepEqual(await readEvents(store, stream, 0), []);
       });
 
       it('gives a stream in order, from a revision on, up to a limit', async () => {
         const events = someEvents(10);
         await mustAppend(store, stream, noStream, events);
         await mustAppend(store, someStream(), noStream, someEvents(3));
-        assert.deepEqual(idsOf(await store.read(stream, 0)), idsOf(events));
-        assert.deepEqual(idsOf(await store.read(stream, 7)), idsOf(events.slice(7)));
-        assert.deepEqual(idsOf(await store.read(stream, 2, 3)), idsOf(events.slice(2, 5)));
-        assert.deepEqual(idsOf(await store.read(stream, 8, 100)), idsOf(events.slice(8)));
-        assert.deepEqual(await store.read(stream, 10), []);
+        assert.deepEqual(idsOf(await readEvents(store, stream, 0)), idsOf(events));
+        assert.deepEqual(idsOf(await readEvents(store, stream, 7)), idsOf(events.slice(7)));
+        assert.deepEqual(idsOf(await readEvents(store, stream, 2, 3)), idsOf(events.slice(2, 5)));
+        assert.deepEqual(idsOf(await readEvents(store, stream, 8, 100)), idsOf(events.slice(8)));
+        assert.deepEqual(await readEvents(store, stream, 10), []);
+      });
+
+      it('stops early, with one event at least, where the texts grow large', async () => {
+        const text = 'x'.repeat(400 * 1024);
+        const revisions = [0, 1, 2, 3, 4];
+        for (const revision of revisions) {
+          const event = someEvent('SomethingHappened', { text, revision });
+          await mustAppend(store, stream, revision - 1, [event]);
+        }
+        const sizes: number[] = [];
+        for (let from = 0; ; ) {
+          const { events, characters, isEnd } = await store.read(stream, from);
+          assert.deepEqual(
+            events.map(({ revision }) => revision),
+            revisions.slice(from, from + events.length),
+          );
+          assert.ok(characters >= text.length * events.length, `${characters} characters of ${events.length} events`);
+          if (events.length > 0) sizes.push(events.length);
+          from += events.length;
+          if (isEnd) break;
+          assert.ok(events.length > 0, 'a part that is not the end has an event');
+        }
+        assert.equal(Math.max(...sizes), 2);
+        assert.equal(
+          sizes.reduce((sum, size) => sum + size, 0),
+          revisions.length,
+        );
+      });
+
+      it('gives large events a few in a turn of the event loop, however many read them', async () => {
+        const text = 'x'.repeat(400 * 1024);
+        const streams = Array.from({ length: 6 }, someStream);
+        for (const name of streams) await mustAppend(store, name, noStream, [someEvent('SomethingHappened', { text })]);
+        const turns = turnsOf();
+        const readIn = new Map<number, number>();
+        const read = async (name: string) => {
+          await store.read(name, 0);
+          readIn.set(turns.now(), (readIn.get(turns.now()) ?? 0) + 1);
+        };
+        await Promise.all(streams.map(read));
+        turns.end();
+        assert.ok(Math.max(...readIn.values()) <= 2, `read in each turn: ${[...readIn.values()]}`);
+      });
+
+      it('says that a stream ends where fewer events than asked for are there', async () => {
+        await mustAppend(store, stream, noStream, someEvents(3));
+        assert.equal((await store.read(stream, 0, 10)).isEnd, true);
+        assert.equal((await store.read(stream, 0, 2)).isEnd, false);
+        assert.equal((await store.read(someStream(), 0)).isEnd, true);
       });
 
       it('gives what was appended before a restart', async () => {
         const events = someEvents(5);
         await mustAppend(store, stream, noStream, events);
         store = await opened.reopen();
-        assert.deepEqual(idsOf(await store.read(stream, 0)), idsOf(events));
+        assert.deepEqual(idsOf(await readEvents(store, stream, 0)), idsOf(events));
         assert.equal((await mustAppend(store, stream, 4, [someEvent()])).revision, 5);
       });
     });
@@ -347,7 +398,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       it('begins after a position', async () => {
         const events = someEvents(10);
         await mustAppend(store, stream, noStream, events);
-        const recorded = await store.read(stream, 0);
+        const recorded = await readEvents(store, stream, 0);
         const seen = await collect(store, { after: recorded[6]?.position ?? -1 }, untilCaughtUp);
         assert.deepEqual(idsOf(seen), idsOf(events.slice(7)));
       });
@@ -405,8 +456,8 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
             error instanceof UnreadableEventError && error.eventId === unreadable.id && error.position === position;
           assert.throws(() => seen[1]?.data, refused);
           assert.throws(() => seen[1]?.metadata, refused);
-          await assert.rejects(store.read(unreadableStream, 0), refused);
-          assert.deepEqual(idsOf(await store.read(unreadableStream, 2)), [last.id]);
+          await assert.rejects(readEvents(store, unreadableStream, 0), refused);
+          assert.deepEqual(idsOf(await readEvents(store, unreadableStream, 2)), [last.id]);
         }
         const wanted = await collect(store, { after, types: ['SomethingHappened'] }, until(6));
         for (const event of wanted) assert.deepEqual(event.data, { number: 1 });
@@ -508,13 +559,13 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const reopened = opened.reopen();
         await Promise.all(appends);
         store = await reopened;
-        for (const name of streams) assert.equal((await store.read(name, 0)).length, 1);
+        for (const name of streams) assert.equal((await readEvents(store, name, 0)).length, 1);
       });
 
       it('refuses what comes after', async () => {
         await store.close();
         assert.equal((await mustRefuse(store, stream, noStream, [someEvent()])).kind, 'unavailable');
-        await assert.rejects(store.read(stream, 0), Unavailable);
+        await assert.rejects(readEvents(store, stream, 0), Unavailable);
         await assert.rejects(store.lastPosition(), Unavailable);
       });
 

@@ -11,6 +11,7 @@ import type { UnknownEventType } from '#read-store/unknown-events.ts';
 import { mustAppend } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/in-memory-event-store.ts';
+import { readEvents } from '#test/support/read-events.ts';
 import { ServiceProcess, startService, type TemporaryFolder, temporaryFolder } from '#test/support/service-process.ts';
 import { expectProblem, expectStatus } from './expect.ts';
 
@@ -77,8 +78,8 @@ for (const [name, engine] of Object.entries(engines)) {
     async function appendFromTheFuture(stream: string): Promise<string> {
       const store = await engine.open(folder);
       try {
-        const [first] = await store.read(stream, 0, 1);
-        const head = (await store.read(stream, 0)).length - 1;
+        const [first] = await readEvents(store, stream, 0, 1);
+        const head = (await readEvents(store, stream, 0)).length - 1;
         const metadata = JSON.stringify({ ...first?.metadata, schemaVersion: 9 });
         const id = randomUUID();
         await mustAppend(store, stream, head, [

@@ -1,11 +1,12 @@
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { mustAppend, someEvent } from '#test/contract/event-store.ts';
+import { readEvents } from '#test/support/read-events.ts';
 
 /** A process that appends in eight lanes and says of each append, once it is acknowledged, where it stands. */
 const store = await openSqliteEventStore({ file: process.argv[2] ?? '' });
 
 async function lane(stream: string): Promise<void> {
-  for (let revision = (await store.read(stream, 0)).length - 1; ; revision += 1) {
+  for (let revision = (await readEvents(store, stream, 0)).length - 1; ; revision += 1) {
     const event = someEvent();
     const appended = await mustAppend(store, stream, revision, [event]);
     process.stdout.write(`${stream} ${appended.revision} ${event.id}\n`);

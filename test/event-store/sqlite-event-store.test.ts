@@ -29,6 +29,7 @@ import {
   someEvents,
   someStream,
 } from '#test/contract/event-store.ts';
+import { readEvents } from '#test/support/read-events.ts';
 
 eventStoreContract('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-event-store-'));
@@ -109,7 +110,7 @@ describe('SQLite event store', () => {
     const event = someEvent('Done', { a: 1 });
     const { position } = await mustAppend(store, 'thing-1', noStream, [event]);
     const upcast = { a: 1, type: 'Done', version: 1 };
-    assert.deepEqual((await store.read('thing-1', 0))[0]?.data, upcast);
+    assert.deepEqual((await readEvents(store, 'thing-1', 0))[0]?.data, upcast);
     const [subscribed] = await collect(store, { after: 0 }, (events) => events.length === 1);
     assert.deepEqual(subscribed?.data, upcast);
     const raw = { ...event, stream: 'thing-1', revision: 0, position };
@@ -136,7 +137,7 @@ describe('SQLite event store', () => {
       [300, 1],
     ] as const)
       assert.deepEqual(
-        (await store.read('long', from, limit)).map(({ id }) => id),
+        (await readEvents(store, 'long', from, limit)).map(({ id }) => id),
         events.slice(from, from + limit).map(({ id }) => id),
         `${limit} from ${from}`,
       );

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { EventMetadata } from '#domain/event.ts';
-import type {
-  Appended,
-  AppendFailure,
-  EventBatch,
-  EventStore,
-  EventToAppend,
-  RecordedEvent,
-  SubscribeOptions,
+import {
+  type Appended,
+  type AppendFailure,
+  type EventBatch,
+  type EventStore,
+  type EventToAppend,
+  maxPartCharacters,
+  type RecordedEvent,
+  type StreamPart,
+  type SubscribeOptions,
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
@@ -64,9 +66,16 @@ export class AppendableEventStore implements EventStore {
     return event;
   }
 
-  async read(stream: string, fromRevision: number, limit = Number.POSITIVE_INFINITY) {
+  async read(stream: string, fromRevision: number, limit = Number.POSITIVE_INFINITY): Promise<StreamPart> {
     this.reads.push([stream, fromRevision]);
-    return this.streamOf(stream).slice(fromRevision, fromRevision + limit);
+    const events: RecordedEvent[] = [];
+    let characters = 0;
+    for (const event of this.streamOf(stream).slice(fromRevision, fromRevision + limit)) {
+      events.push(event);
+      characters += JSON.stringify(event.data).length;
+      if (characters > maxPartCharacters) break;
+    }
+    return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
   async *subscribe({ after, types, batchSize = 1000, signal }: SubscribeOptions): AsyncIterable<EventBatch> {

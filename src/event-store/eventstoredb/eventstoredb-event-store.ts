@@ -8,12 +8,13 @@ import {
   type EventBatch,
   type EventStore,
   type EventToAppend,
-  type RecordedEvent,
+  maxPartCharacters,
+  type StreamPart,
   type SubscribeOptions,
 } from '#event-store/event-store.ts';
 import { Appends } from '#event-store/eventstoredb/appends.ts';
 import { Connection } from '#event-store/eventstoredb/connection.ts';
-import { eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/event-message.ts';
+import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/event-message.ts';
 import { Reads } from '#event-store/eventstoredb/reads.ts';
 import { lastEventRequest, logRequest, streamRequest } from '#event-store/eventstoredb/requests.ts';
 import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
@@ -23,6 +24,7 @@ import { recordedEvent } from '#event-store/lazy-event.ts';
 import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
 import { sizedAppend } from '#event-store/sized-append.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
+import { TurnBudget } from '#src/turn-budget.ts';
 
 export interface EventStoreDbOptions {
   /** `esdb://…`: see `connectionUrl`. */
@@ -78,6 +80,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
   readonly #subscriptions: Subscriptions;
   readonly #upcast: Upcast;
   readonly #maxAppendBytes: number;
+  readonly #readTurns = new TurnBudget(maxPartCharacters);
   #closing: Promise<void> | null = null;
 
   constructor(options: EventStoreDbOptions) {
@@ -108,13 +111,14 @@ class ConnectedEventStore implements EventStoreDbEventStore {
       : () => this.#appends.append({ stream, expectedRevision, events }, size.right);
   }
 
-  async read(
-    stream: string,
-    fromRevision: number,
-    limit = Number.MAX_SAFE_INTEGER,
-  ): Promise<ReadonlyArray<RecordedEvent>> {
-    const messages = await this.#streamMessages(stream, fromRevision, limit);
-    return messages.map((message) => recordedEvent(storedEvent(message), this.#upcast));
+  async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {
+    const messages = await this.#streamMessages(stream, fromRevision, limit, maxPartCharacters);
+    const characters = messages.reduce((sum, message) => sum + bytesOf(message), 0);
+    const events = await this.#readTurns.run(
+      () => messages.map((message) => recordedEvent(storedEvent(message), this.#upcast)),
+      () => characters,
+    );
+    return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<EventBatch> {
@@ -155,9 +159,9 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     await this.#connection.close();
   }
 
-  async #streamMessages(stream: string, fromRevision: number, limit: number) {
+  async #streamMessages(stream: string, fromRevision: number, limit: number, maxBytes?: number) {
     if (limit <= 0) return [];
-    const answers = await this.#reads.answers(streamRequest(stream, fromRevision, limit));
+    const answers = await this.#reads.answers(streamRequest(stream, fromRevision, limit), maxBytes);
     return answers.flatMap((answer) => eventOf(answer) ?? []);
   }
 }

@@ -1,13 +1,21 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
-import type { EventBatch, EventStore, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
+import {
+  type EventBatch,
+  type EventStore,
+  maxPartCharacters,
+  type RecordedEvent,
+  type StreamPart,
+  type SubscribeOptions,
+} from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
 import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
 import { openEventFileForReading, streamRangeSql } from '#event-store/sqlite/event-file.ts';
 import { type WakeUps, wakeUpsFrom } from '#event-store/sqlite/wake-ups.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
+import { TurnBudget } from '#src/turn-budget.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
 /** Events in a batch when the subscriber does not say. */
@@ -67,6 +75,7 @@ export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
   readonly #upcast: Upcast;
   readonly #wakeUps: WakeUps;
+  readonly #readTurns = new TurnBudget(maxPartCharacters);
   readonly #onClose: () => void;
   readonly #selectStream: StatementSync;
   readonly #selectLog: StatementSync;
@@ -89,15 +98,22 @@ export class SqliteEventReader implements EventReader {
     this.#selectLastPosition = this.#prepare('SELECT max(position) FROM events');
   }
 
-  async read(
-    stream: string,
-    fromRevision: number,
-    limit = Number.MAX_SAFE_INTEGER,
-  ): Promise<ReadonlyArray<RecordedEvent>> {
+  async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {
+    return this.#readTurns.run(
+      () => this.#part(stream, fromRevision, limit),
+      ({ characters }) => characters,
+    );
+  }
+
+  #part(stream: string, fromRevision: number, limit: number): StreamPart {
     const events: RecordedEvent[] = [];
-    for (const row of this.#streamRows(stream, fromRevision, limit))
+    let characters = 0;
+    for (const row of this.#streamRows(stream, fromRevision, limit)) {
       events.push(recordedEvent(stored(row), this.#upcast));
-    return events;
+      characters += charactersOf(row);
+      if (characters > maxPartCharacters) break;
+    }
+    return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
   async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {

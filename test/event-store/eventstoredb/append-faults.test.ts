@@ -14,6 +14,7 @@ import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-doub
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { appendTooLarge, notLeader, thrownByHandler } from '#test/support/eventstoredb/failures.ts';
 import { UnhandledErrors } from '#test/support/eventstoredb/unhandled-errors.ts';
+import { readEvents } from '#test/support/read-events.ts';
 
 /** Short, so that tests are; a deadline holds when what it bounds ends within it and a little. */
 /** The connection's own words would show addresses. */
@@ -132,7 +133,7 @@ describe('EventStoreDB event store: appends that go wrong', () => {
         Array.from({ length: 20 }, (_, index) => mustRefuse(store, `${stream}-${index}`, noStream, someEvents(2))),
       );
       assert.ok(failures.every(({ kind }) => kind === 'unavailable'));
-      await assert.rejects(store.read(stream, 0), { name: 'Unavailable', message: untold });
+      await assert.rejects(readEvents(store, stream, 0), { name: 'Unavailable', message: untold });
       double.thaw();
       await mustAppend(store, stream, 0, [someEvent()]);
       await eventually(() =>
@@ -147,7 +148,7 @@ describe('EventStoreDB event store: appends that go wrong', () => {
       await appending;
       // Those that were frozen stay so; new ones pass.
       double.thawNewConnections();
-      await eventually(async () => (await store.read(stream, 0)).length === 2);
+      await eventually(async () => (await readEvents(store, stream, 0)).length === 2);
       await mustAppend(store, stream, 1, [someEvent()]);
     });
   });
@@ -193,7 +194,7 @@ describe('EventStoreDB event store: appends that go wrong', () => {
       await assert.rejects(store.lastPosition(), { name: 'Unavailable', message: untold });
       await double.start();
       await eventually(() => stored(stream) === 1);
-      assert.equal((await store.read(stream, 0)).length, 1);
+      assert.equal((await readEvents(store, stream, 0)).length, 1);
     });
 
     it('and is not ready when it starts: calls wait until it is', async () => {
@@ -205,7 +206,7 @@ describe('EventStoreDB event store: appends that go wrong', () => {
       }, 150);
       const [appended, events] = await Promise.all([
         mustAppend(store, stream, noStream, [someEvent()]),
-        store.read(written, 0),
+        readEvents(store, written, 0),
       ]);
       assert.equal(appended.revision, 0);
       // Such a server finds no stream, for those who do not ask for a leader.
@@ -239,7 +240,7 @@ describe('EventStoreDB event store: appends that go wrong', () => {
       Array.from({ length: 10 }, () => mustRefuse(lost, someStream(), noStream, [someEvent()])),
     );
     assert.ok(failures.every(({ kind }) => kind === 'unavailable'));
-    await assert.rejects(lost.read(stream, 0), { name: 'Unavailable' });
+    await assert.rejects(readEvents(lost, stream, 0), { name: 'Unavailable' });
     await sleep(300);
   });
 

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { CommandHandler } from '#event-store/command-handler.ts';
+import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
+import { names, namesSet } from '#test/support/names.ts';
+import { tenants } from '#test/support/story.ts';
+import { turnsOf } from '#test/support/turns.ts';
+
+const ids = ['cflowlarge000001', 'cflowlarge000002', 'cflowlarge000003', 'cflowlarge000004'];
+const large = 'x'.repeat(400 * 1024);
+const origin = {
+  actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+  requestId: 'request',
+  correlationId: 'correlation',
+  causationId: 'cause',
+};
+
+const append = async (handler: CommandHandler, id: string, text: string) => {
+  const decide = () => E.right({ events: [namesSet(text)], tenant: tenants.project });
+  assert.ok(E.isRight(await handler.handle({ entity: names, id, origin, decide })));
+};
+
+describe('large events', () => {
+  it('are hashed one in a turn of the event loop, however many commands there are', async () => {
+    const store = new AppendableEventStore();
+    const handler = new CommandHandler({ store });
+    await Promise.all(ids.map((id) => append(handler, id, 'small')));
+    const turns = turnsOf();
+    const appendedIn: number[] = [];
+    store.beforeAppend = async () => {
+      appendedIn.push(turns.now());
+      return null;
+    };
+    await Promise.all(ids.map((id) => append(handler, id, large)));
+    turns.end();
+    assert.equal(new Set(appendedIn).size, ids.length, `turns of the appends: ${appendedIn}`);
+  });
+});

@@ -1,0 +1,16 @@
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+
+/** A stream's events from a revision on, part after part. */
+export async function readEvents(
+  store: Pick<EventStore, 'read'>,
+  stream: string,
+  fromRevision: number,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<ReadonlyArray<RecordedEvent>> {
+  const all: RecordedEvent[] = [];
+  for (;;) {
+    const { events, isEnd } = await store.read(stream, fromRevision + all.length, limit - all.length);
+    all.push(...events);
+    if (isEnd || events.length === 0 || all.length >= limit) return all;
+  }
+}
