@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
@@ -30,6 +30,7 @@ import { upcasters } from '#domain/upcasters.ts';
 import { usageEvents } from '#domain/usage/events.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { isChained, seal } from '#event-store/hash-chain.ts';
+import { writeSnapshot } from '#event-store/snapshot-text.ts';
 import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
 import { newestVersion, upcastWith } from '#event-store/upcasting.ts';
 import type { AnyCommand } from '#operations/command.ts';
@@ -70,6 +71,38 @@ const upcast = upcastWith(upcasters);
 
 /** An event as it is written today. */
 const newestFixture = (type: string) => fixture(`${type}.v${newestVersion(upcasters, type)}`);
+
+const stateFolder = new URL('../fixtures/states/', import.meta.url);
+
+/** By event type, the snapshot of an entity's state after one event of that type. */
+async function snapshotsByType({ entity, events, begun }: (typeof entities)[number]): Promise<object> {
+  const snapshots: Record<string, unknown> = {};
+  for (const type of Object.keys(events)) {
+    const history = [...begun.filter((each) => each !== type), type].map(newestFixture);
+    const snapshot = await writeSnapshot(foldStream(entity, emptyStream(entity), history), Number.POSITIVE_INFINITY);
+    snapshots[type] = snapshot?.split('\n').map((line) => JSON.parse(line));
+  }
+  return snapshots;
+}
+
+describe('states in snapshots', () => {
+  for (const each of entities.filter(({ entity }) => entity.stateVersion !== undefined)) {
+    const { category, stateVersion } = each.entity;
+    const name = `${category}.v${stateVersion}.json`;
+    it(`of ${category} are those of its stateVersion ${stateVersion}`, async () => {
+      const snapshots = await snapshotsByType(each);
+      const file = new URL(name, stateFolder);
+      if (!existsSync(file) && process.env.WRITE_FIXTURES === '1')
+        writeFileSync(file, `${JSON.stringify(snapshots, null, 2)}\n`);
+      assert.ok(existsSync(file), `fixtures/states/${name} is not there: run this test once with WRITE_FIXTURES=1.`);
+      assert.deepEqual(
+        snapshots,
+        JSON.parse(readFileSync(file, 'utf8')),
+        `A ${category} is folded into another state than before: raise its stateVersion, so that old snapshots are not used.`,
+      );
+    });
+  }
+});
 
 describe('stored events', () => {
   it('have a fixture for each type, and no others', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { CommandHandler } from '#event-store/command-handler.ts';
+import { StreamWriter } from '#event-store/command-handler.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { names, namesSet } from '#test/support/names.ts';
 import { tenants } from '#test/support/story.ts';
@@ -15,23 +15,23 @@ const origin = {
   causationId: 'cause',
 };
 
-const append = async (handler: CommandHandler, id: string, text: string) => {
+const append = async (writer: StreamWriter, id: string, text: string) => {
   const decide = () => E.right({ events: [namesSet(text)], tenant: tenants.project });
-  assert.ok(E.isRight(await handler.handle({ entity: names, id, origin, decide })));
+  assert.ok(E.isRight(await writer.write({ entity: names, id, origin, decide })));
 };
 
 describe('large events', () => {
   it('are hashed one in a turn of the event loop, however many commands there are', async () => {
     const store = new AppendableEventStore();
-    const handler = new CommandHandler({ store });
-    await Promise.all(ids.map((id) => append(handler, id, 'small')));
+    const writer = new StreamWriter({ store });
+    await Promise.all(ids.map((id) => append(writer, id, 'small')));
     const turns = turnsOf();
     const appendedIn: number[] = [];
     store.beforeAppend = async () => {
       appendedIn.push(turns.now());
       return null;
     };
-    await Promise.all(ids.map((id) => append(handler, id, large)));
+    await Promise.all(ids.map((id) => append(writer, id, large)));
     turns.end();
     assert.equal(new Set(appendedIn).size, ids.length, `turns of the appends: ${appendedIn}`);
   });
