@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type Koa from 'koa';
+import { createInvoke, type Invoke, type InvokeDependencies } from '#application/operations/invoke.ts';
 import { scopesOfKeyType } from '#domain/scope.ts';
 import type { Caller } from '#domain/tenancy.ts';
 
@@ -18,6 +19,14 @@ export const localOperator: Caller = {
   scopes: scopesOfKeyType.admin,
   hasAllScopes: true,
 };
+
+/** Answers operations in the name of the local operator, without a limit. */
+export function createLocalInvoke(
+  metrics: InvokeDependencies['metrics'],
+  logger: InvokeDependencies['logger'],
+): Invoke {
+  return createInvoke({ authenticate: async () => localOperator, rateLimit: null, metrics, logger });
+}
 
 /** The control socket of a data folder; null where its path is too long for one. */
 export function controlSocketPath(dataDir: string): string | null {

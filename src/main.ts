@@ -1,5 +1,7 @@
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import { RateLimit } from '#application/access/rate-limit.ts';
+import { createInvoke } from '#application/operations/invoke.ts';
 import { createApp, createMetricsApp } from '#http/app.ts';
 import { createLog } from '#http/log.ts';
 import { listen } from '#http/server.ts';
@@ -7,7 +9,7 @@ import type { Plane } from '#operations/operation.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { compose, type Service } from './compose.ts';
 import { type Config, type Role, readConfig } from './config.ts';
-import { controlSocketPath, localOperator, openControlSocket } from './control-socket.ts';
+import { controlSocketPath, createLocalInvoke, openControlSocket } from './control-socket.ts';
 import { isDiskFull } from './disk-full.ts';
 import { keepNewFilesPrivate } from './private-files.ts';
 import { StartFailure } from './start-failure.ts';
@@ -73,7 +75,10 @@ async function serve(
   const limits = { ...config.limits, stopMilliseconds: requestsStopMilliseconds(config.limits) };
   const common = { operations, readiness, version: packageJson.version, metrics, bodies, log, limits: config.limits };
   const planes = planesOf(config.roles);
-  const app = createApp({ ...common, authenticate: keys.resolve, planes, servesMetrics: config.metricsPort === null });
+  const { requestsPerMinute, limitFactors } = config.limits;
+  const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
+  const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, metrics, logger: log });
+  const app = createApp({ ...common, invoke, planes, servesMetrics: config.metricsPort === null });
   const server = await listen(app, { host: config.host, port: config.port }, limits);
   const doors = [() => server.stop()];
   if (config.metricsPort !== null) {
@@ -83,8 +88,7 @@ async function serve(
   }
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
-    const limits = { ...config.limits, requestsPerMinute: null };
-    const local = createApp({ ...common, limits, authenticate: async () => localOperator });
+    const local = createApp({ ...common, invoke: createLocalInvoke(metrics, log) });
     doors.push(await openControlSocketIfRoom(local, socketPath, log));
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { notFound } from '#application/operations/not-found.ts';
 import { cuid, text } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { instance } from '#domain/instance/instance.ts';
@@ -61,7 +61,7 @@ export const createInstance = command({
     const { state: place, tenant } = also.project;
     if (wanted === null) return E.left(versionNotFound(templateVersionId));
     if (place === null || tenant === null || !reaches(caller, tenant)) {
-      return E.left(failure('project-not-found', `There is no project ${projectId} that this key reaches.`));
+      return E.left(notFound('project-not-found', projectId));
     }
     if (wanted.template.status === 'archived') return E.left(archived);
     const refusal = notPublished(wanted.version);

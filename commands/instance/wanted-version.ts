@@ -1,4 +1,5 @@
-import { type Failure, failure } from '#domain/failure.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import type { Failure } from '#domain/failure.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { knownTemplate, type TemplateFacts, templateVersion } from '#domain/template/template.ts';
@@ -29,5 +30,5 @@ export async function versionWith(id: string, { load, dataAt }: Loads): Promise<
 
 /** No such template version, as far as the caller is told. */
 export function versionNotFound(id: string): Failure {
-  return failure('template-version-not-found', `There is no template version ${id} that this key reaches.`);
+  return notFound('template-version-not-found', id);
 }

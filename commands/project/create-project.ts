@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { notFound } from '#application/operations/not-found.ts';
 import { cuid, text } from '#domain/codecs.ts';
 import { happened } from '#domain/event.ts';
 import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
@@ -33,12 +33,7 @@ export const createProject = command({
   }),
   decide: ({ name, organizationId }, _, { caller, also, fresh: { id } }) => {
     if (also.state === null || also.tenant === null || !reaches(caller, also.tenant)) {
-      return E.left(
-        failure(
-          'organization-not-found',
-          `There is no organization ${organizationId ?? caller.organizationId} that this key reaches.`,
-        ),
-      );
+      return E.left(notFound('organization-not-found', organizationId ?? caller.organizationId));
     }
     return E.right([happened('ProjectCreated', { id, organizationId: also.state.id, name })]);
   },

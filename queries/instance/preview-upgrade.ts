@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { notFound } from '#application/operations/not-found.ts';
 import { cuid, text } from '#domain/codecs.ts';
 import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { shownTarget } from '#domain/instance/instance.ts';
 import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
@@ -69,7 +69,7 @@ export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Pr
     const { targetTemplateVersionId: id } = context.input;
     const wanted = await templateVersion(documents, id);
     if (wanted === null || !mayRead(caller, wanted)) {
-      return E.left(failure('template-version-not-found', `There is no template version ${id} that this key reaches.`));
+      return E.left(notFound('template-version-not-found', id));
     }
     const refusal = notUpgradable(subject.value.state, wanted.record);
     if (refusal !== null) return E.left(refusal);

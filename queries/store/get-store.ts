@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { notFound } from '#application/operations/not-found.ts';
 import { cuid } from '#domain/codecs.ts';
 import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
 import { StoreRecord } from '#domain/store/record.ts';
 import { get } from '#operations/operation.ts';
 import { query } from '#operations/query.ts';
@@ -25,6 +25,6 @@ export const getStore = query<{ readonly store_id: string }, StoreDocument, Stor
   hasRevision: true,
   answer: ({ input: { store_id }, subject: { record, head } }) =>
     head.listedIn === null
-      ? E.left(failure('store-not-found', `There is no store ${store_id} that this key reaches.`))
+      ? E.left(notFound('store-not-found', store_id))
       : E.right({ body: record as EncodedJson<StoreRecord>, revision: head.revision }),
 });

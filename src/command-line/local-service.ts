@@ -4,7 +4,7 @@ import { createLog } from '#http/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { compose } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
-import { controlSocketPath, localOperator, openControlSocket } from '../control-socket.ts';
+import { controlSocketPath, createLocalInvoke, openControlSocket } from '../control-socket.ts';
 import { runningOwner } from '../data-directory.ts';
 import { StartFailure } from '../start-failure.ts';
 import { tellKey } from '../tell-key.ts';
@@ -68,9 +68,10 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
     metrics,
     bodies,
     log: log.logger,
-    limits: { ...config.limits, requestsPerMinute: null },
+    limits: config.limits,
+    invoke: createLocalInvoke(metrics, log.logger),
   };
-  const closeSocket = await openControlSocket(createApp({ ...options, authenticate: async () => localOperator }), path);
+  const closeSocket = await openControlSocket(createApp(options), path);
   return async () => {
     await closeSocket();
     await service.close();

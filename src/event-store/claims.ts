@@ -90,7 +90,7 @@ export class Claims {
       entity: phoneNumber,
       id: holderId,
       origin,
-      // The holder's creation may have its turn and wait for this claim's.
+      // The holder's creation may have its turn and wait for this claim's: see `bypassQueue`.
       bypassQueue: true,
       decide: ({ state }) =>
         E.right({ events: state === null ? [happened('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),

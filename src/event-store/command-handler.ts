@@ -37,8 +37,11 @@ export interface Decision<Events> {
   readonly tenant: Tenant | null;
 }
 
-/** What `handle` is asked. */
-export interface StreamWrite<State, Events> {
+/**
+ * What `write` is asked: decide, claim, append.
+ * @typeParam Other what `decide` may come to besides events and a failure; `write` passes it through
+ */
+export interface StreamWrite<State, Events, Other = never> {
   readonly entity: Entity<State, Events>;
   /** An id in the stream. */
   readonly id: string;
@@ -46,8 +49,14 @@ export interface StreamWrite<State, Events> {
   /** Remembers the request in the stream. */
   readonly idempotency?: { readonly key: string; readonly body: string };
   /**
-   * Does not wait for the commands before it on this stream, and may meet conflicts with them instead: for what is
-   * handled within another stream's turn, where two that wait for each other's turn would wait for ever.
+   * Does not wait for its turn on this stream, and may meet conflicts instead. Only for a write within another stream's
+   * turn, where two turns could wait for each other for ever:
+   *
+   *     create phone number A            create phone number B, same number
+   *     has the turn of phoneNumber-A    has the turn of phoneNumber-B
+   *     claims: waits for the turn of    claims: has the turn of phoneNumberClaim-N,
+   *       phoneNumberClaim-N  ────────►    finds that A holds it and has not begun, and closes it:
+   *                           ◄────────    would wait for the turn of phoneNumber-A
    */
   readonly bypassQueue?: boolean;
   /**
@@ -57,7 +66,12 @@ export interface StreamWrite<State, Events> {
   readonly decide: (
     stream: StreamState<State>,
     deadline: number,
-  ) => E.Either<Failure, Decision<Events>> | Promise<E.Either<Failure, Decision<Events>>>;
+  ) => E.Either<Failure | Other, Decision<Events>> | Promise<E.Either<Failure | Other, Decision<Events>>>;
+  /**
+   * Takes, for what was decided, what only one may have. It follows the decision, so that what is refused claims
+   * nothing, and is asked again after each conflict. @returns why it cannot be had; null when it is taken
+   */
+  readonly claim?: (events: ReadonlyArray<EventOf<Events>>) => Promise<Failure | null>;
 }
 
 /** What came of it: the state after it, and the events appended (none when all was so already). */
@@ -176,28 +190,35 @@ export class StreamWriter {
     return event;
   }
 
-  /** Decides and appends, retrying conflicts until the deadline. @throws Unavailable */
-  write<State, Events>(handling: StreamWrite<State, Events>): Promise<E.Either<Failure, StreamWriteResult<State>>> {
-    const stream = streamOf(handling.entity, handling.id);
+  /**
+   * Decides, claims and appends, retrying conflicts until the deadline.
+   * @returns what was appended, or what `decide` came to instead. @throws Unavailable
+   */
+  write<State, Events, Other = never>(
+    write: StreamWrite<State, Events, Other>,
+  ): Promise<E.Either<Failure | Other, StreamWriteResult<State>>> {
+    const stream = streamOf(write.entity, write.id);
     const deadline = performance.now() + this.#deadline;
-    const task = () => this.#decideAndAppend(stream, handling, deadline);
-    return handling.bypassQueue === true ? task() : this.#queue.run(stream, deadline, task);
+    const task = () => this.#decideClaimAppend(stream, write, deadline);
+    return write.bypassQueue === true ? task() : this.#queue.run(stream, deadline, task);
   }
 
-  async #decideAndAppend<State, Events>(
+  async #decideClaimAppend<State, Events, Other>(
     stream: string,
-    handling: StreamWrite<State, Events>,
+    write: StreamWrite<State, Events, Other>,
     deadline: number,
-  ): Promise<E.Either<Failure, StreamWriteResult<State>>> {
+  ): Promise<E.Either<Failure | Other, StreamWriteResult<State>>> {
     for (;;) {
-      const before = await this.load(handling.entity, handling.id);
-      const decision = await handling.decide(before, deadline);
+      const before = await this.load(write.entity, write.id);
+      const decision = await write.decide(before, deadline);
       if (E.isLeft(decision)) return decision;
-      const events = orRemembered(decision.right.events, handling.idempotency !== undefined);
+      const refusal = write.claim === undefined ? null : await write.claim(decision.right.events);
+      if (refusal !== null) return E.left(refusal);
+      const events = orRemembered(decision.right.events, write.idempotency !== undefined);
       if (events.length === 0) return E.right({ stream: before, events: [] });
-      const appended = await this.#append(stream, before, events, decision.right.tenant, handling);
+      const appended = await this.#append(stream, before, events, decision.right.tenant, write);
       if (E.isRight(appended)) {
-        const after = this.#keep(handling.entity, stream, foldStream(handling.entity, before, appended.right));
+        const after = this.#keep(write.entity, stream, foldStream(write.entity, before, appended.right));
         for (const listener of this.#listeners) listener(appended.right);
         return E.right({ stream: after, events: appended.right });
       }
@@ -217,7 +238,7 @@ export class StreamWriter {
     before: StreamState<State>,
     events: ReadonlyArray<EventOf<Events>>,
     newTenant: Tenant | null,
-    { origin, idempotency }: StreamWrite<State, Events>,
+    { origin, idempotency }: Pick<StreamWrite<State, Events>, 'origin' | 'idempotency'>,
   ): Promise<E.Either<AppendFailure, ReadonlyArray<RecordedEvent>>> {
     const tenant = newTenant ?? before.tenant;
     if (tenant === null) throw new Error(`the first event of ${stream} has no tenant`);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Failure, failure } from '#domain/failure.ts';
+import type { RequestHeaders } from '#operations/operation.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -66,4 +67,23 @@ export function minPositionOf(headers: IncomingHttpHeaders): number | Failure | 
   if (header === undefined) return null;
   if (typeof header === 'string' && position.test(header)) return Number(header);
   return failure('invalid-header', 'Switchyard-Min-Position must be the digits of a Switchyard-Position.');
+}
+
+/**
+ * What a request's headers ask of an operation.
+ * @param isCommand queries take neither `If-Match` nor `Idempotency-Key`
+ */
+export function requestHeadersOf(headers: IncomingHttpHeaders, isCommand: boolean): RequestHeaders {
+  const idempotencyKey = isCommand ? idempotencyKeyOf(headers) : null;
+  const minPosition = minPositionOf(headers);
+  return {
+    ifMatch: isCommand ? ifMatchOf(headers) : null,
+    idempotencyKey: isFailure(idempotencyKey) ? null : idempotencyKey,
+    minPosition: isFailure(minPosition) ? null : minPosition,
+    fault: [idempotencyKey, minPosition].find(isFailure) ?? null,
+  };
+}
+
+function isFailure(value: string | number | Failure | null): value is Failure {
+  return typeof value === 'object' && value !== null;
 }

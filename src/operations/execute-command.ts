@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
+import { notFound } from '#application/operations/not-found.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
@@ -7,6 +8,7 @@ import { reaches } from '#domain/tenancy.ts';
 import type { Claims } from '#event-store/claims.ts';
 import {
   appendTooLarge,
+  type Decision,
   type Origin,
   type StreamWriteResult,
   type StreamWriter,
@@ -15,21 +17,18 @@ import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-st
 import { derivedIds, type FreshIds, freshIds } from '#event-store/fresh-ids.ts';
 import type { RememberedRequest } from '#event-store/remembered-requests.ts';
 import type { StreamState } from '#event-store/stream-state.ts';
-import { heavyTurns, largeBodyBytes } from '#src/heavy-turns.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { erasedHash, type PersonalData } from '#src/subject-keys/personal-data.ts';
 import { Unavailable } from '#src/unavailable.ts';
 import type { AlsoLoads, AnyCommand, CommandEffects, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
-import { decodeInput } from './decode-input.ts';
 import { freshSecret } from './fresh-secret.ts';
 import {
   describeOperation,
   type Operation,
   type OperationRequest,
   type OperationResult,
-  type RequestInput,
+  type ValidRequest,
 } from './operation.ts';
-import { scopeRefusal } from './scope-refusal.ts';
 
 /** What commands run on. */
 export interface CommandRuntime {
@@ -41,25 +40,26 @@ export interface CommandRuntime {
   readonly maxAppendBytes?: number;
   /** Bytes of JSON in the filled schemas of one operation of an instance at most. */
   readonly maxFilledBytes?: number;
-  /** Waits, one second at most, until the read models show what was appended. */
+  /** Waits, for `SHOW_LIMIT_MS` at most, until the read models show what was appended. */
   readonly waitForReadModels: (appended: StreamWriteResult<unknown>['events']) => Promise<void>;
 }
 
-/** Makes a command callable by every face. */
-export function commandOperation(definition: AnyCommand, runtime: CommandRuntime): Operation {
-  const executor = new CommandHandler(definition, runtime);
+/** Makes a command callable by every caller. */
+export function commandOperation(definition: AnyCommand, runtime: CommandRuntime): Operation<Other<unknown>> {
+  const handler = new CommandHandler(definition, runtime);
   return {
     ...describeOperation(definition),
     kind: 'command',
     plane: definition.plane ?? 'control',
     paged: false,
     hasRevision: definition.withoutRevision !== true,
-    execute: (request) => executor.execute(request),
+    loadSubject: (request) => handler.loadSubject(request),
+    execute: (request) => handler.execute(request),
   };
 }
 
-/** A request whose resource was found, whose key may, and whose input is sound. */
-interface Sound {
+/** One attempt at a request, with the ids that it may give out. */
+interface CommandAttempt {
   readonly request: OperationRequest;
   readonly input: never;
   readonly subject: Other<unknown>;
@@ -70,12 +70,24 @@ interface Sound {
   readonly id: string;
 }
 
-/** A refusal, a repeated answer, or ids that were given out before end the decision early. */
-type Early = { readonly failure: Failure } | { readonly repeated: RememberedRequest } | typeof taken;
+/** The stream remembers the request: its answer is made again. */
+interface Replay {
+  readonly kind: 'replay';
+  readonly remembered: RememberedRequest;
+}
 
-const taken = { taken: true } as const;
+/** The ids that follow from the `Idempotency-Key` were given out before, for a request that is forgotten. */
+interface IdAlreadyUsed {
+  readonly kind: 'id-already-used';
+}
 
-/** Runs one command in the order of refusals of DECISIONS.md ("Tenancy and keys"). */
+// biome-ignore lint/suspicious/noExplicitAny: the definition's type names its events.
+type AnyDecision = Decision<any>;
+
+/** What a command's decision comes to: events to append, or (left) a refusal, a replay, or ids that cannot be used. */
+type CommandDecision = E.Either<Failure | Replay | IdAlreadyUsed, AnyDecision>;
+
+/** Executes one command: stages 4 and 7 to 12 of `invoke`. */
 class CommandHandler {
   readonly #definition: AnyCommand;
   readonly #runtime: CommandRuntime;
@@ -86,138 +98,184 @@ class CommandHandler {
     this.#runtime = runtime;
   }
 
-  async execute(request: OperationRequest): Promise<E.Either<Failure, OperationResult>> {
-    const subject = await this.#subject(request);
-    if (E.isLeft(subject)) return subject;
-    const refusal = scopeRefusal(request.caller, this.#definition.scope);
-    if (refusal !== null) return E.left(refusal);
-    const read = await request.loadBody();
-    if (E.isLeft(read)) return read;
-    const isLarge = (read.right.bytes ?? 0) > largeBodyBytes;
-    if (isLarge) await heavyTurns.take(1);
-    const input = decodeInput(this.#definition.input, read.right.fields);
-    if (E.isLeft(input)) return input;
-    if (isLarge) await heavyTurns.take(1);
-    const key = requestKeyOf(request);
-    const attempt = (number: number) =>
-      this.#sound(request, read.right, input.right as never, subject.right, key, number);
-    if (key === null) return this.#runWithNewIds(attempt);
-    if (this.#running.has(key)) return E.left(stillRunning);
-    this.#running.add(key);
-    try {
-      return await this.#runWithNewIds(attempt);
-    } finally {
-      this.#running.delete(key);
-    }
-  }
-
-  /** Goes on to the next ids as often as the `Idempotency-Key` made something that is not remembered any more. */
-  async #runWithNewIds(attempt: (number: number) => Promise<Sound>): Promise<E.Either<Failure, OperationResult>> {
-    for (let number = 0; ; number += 1) {
-      const answer = await this.#run(await attempt(number));
-      if (!('taken' in answer)) return answer;
-    }
-  }
-
-  async #subject({ caller, parameters }: OperationRequest): Promise<E.Either<Failure, Other<unknown>>> {
+  /** Stage 4. Reach is judged from the stream itself: a read model may lag. */
+  async loadSubject({ caller, parameters }: OperationRequest): Promise<E.Either<Failure, Other<unknown>>> {
     const { subject } = this.#definition;
     if (subject === null) return E.right({ state: null, tenant: null });
     const id = parameters[subject.parameter] ?? '';
     const { state, tenant } = await this.#runtime.handler.load(subject.entity, id);
     const hidden = isHiddenFrom(caller.keyType, this.#definition.scope);
     const found = tenant !== null && !hidden && subject.entity.knows(state, id) && reaches(caller, tenant);
-    return found ? E.right({ state, tenant }) : E.left(notFound(this.#definition, id));
+    return found ? E.right({ state, tenant }) : E.left(this.#notFound(id));
+  }
+
+  /** Stages 7 to 12, for one request of an `Idempotency-Key` at a time. */
+  async execute(valid: ValidRequest<Other<unknown>>): Promise<E.Either<Failure, OperationResult>> {
+    const key = requestKeyOf(valid.request);
+    if (key === null) return this.#executeWithUnusedIds(valid, null);
+    if (this.#running.has(key)) return E.left(stillRunning);
+    this.#running.add(key);
+    try {
+      return await this.#executeWithUnusedIds(valid, key);
+    } finally {
+      this.#running.delete(key);
+    }
+  }
+
+  /** An `Idempotency-Key` may be used again once its first request is forgotten: the next ids that follow from it are then tried. */
+  async #executeWithUnusedIds(
+    valid: ValidRequest<Other<unknown>>,
+    key: string | null,
+  ): Promise<E.Either<Failure, OperationResult>> {
+    for (let number = 0; ; number += 1) {
+      const result = await this.#executeAttempt(await this.#attempt(valid, key, number));
+      if (E.isRight(result)) return result;
+      if (!('kind' in result.left)) return E.left(result.left);
+    }
   }
 
   /** @param key the request's, if it came with an `Idempotency-Key` */
-  async #sound(
-    request: OperationRequest,
-    read: RequestInput,
-    input: never,
-    subject: Other<unknown>,
+  async #attempt(
+    { request, subject, input, bodyHash }: ValidRequest<Other<unknown>>,
     key: string | null,
-    attempt: number,
-  ): Promise<Sound> {
+    number: number,
+  ): Promise<CommandAttempt> {
     const { newId, subject: named, personal } = this.#definition;
-    const fresh = key === null ? freshIds() : derivedIds(attempt === 0 ? key : `${key}\n${attempt}`);
-    const id = newId?.(input, fresh) ?? request.parameters[named?.parameter ?? ''] ?? '';
+    const fresh = key === null ? freshIds() : derivedIds(number === 0 ? key : `${key}\n${number}`);
+    const id = newId?.(input as never, fresh) ?? request.parameters[named?.parameter ?? ''] ?? '';
     const hashed = key !== null && personal === true;
-    const body = hashed ? await this.#runtime.personalData.keyedHash(id, read.bodyHash) : read.bodyHash;
+    const body = hashed ? await this.#runtime.personalData.keyedHash(id, bodyHash) : bodyHash;
     const idempotency = key === null ? null : { key, body };
-    return { request, input, subject, fresh, secret: freshSecret(), idempotency, id };
+    return { request, input: input as never, subject, fresh, secret: freshSecret(), idempotency, id };
   }
 
-  async #run(sound: Sound): Promise<E.Either<Failure, OperationResult> | typeof taken> {
-    let early: Early | null = null;
-    const handled = await this.#runtime.handler.write({
+  async #executeAttempt(attempt: CommandAttempt): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
+    const { id, request, idempotency } = attempt;
+    const written = await this.#runtime.handler.write({
       entity: this.#definition.entity,
-      id: sound.id,
-      origin: originOf(sound.request),
-      ...(sound.idempotency === null ? {} : { idempotency: sound.idempotency }),
-      decide: async (stream) => {
-        early = this.#early(sound, stream);
-        if (early !== null) return E.left(settledEarly);
-        return this.#decide(sound, stream);
-      },
+      id,
+      origin: originOf(request),
+      ...(idempotency === null ? {} : { idempotency }),
+      // 7. Idempotency, 8. decision
+      decide: (stream) => this.#recall(attempt, stream) ?? this.#decide(attempt, stream),
+      // 9. Claim, then 10. append
+      claim: (events) => this.#claim(attempt, events),
     });
-    if (early !== null) return this.#answerEarly(sound, early);
-    if (E.isLeft(handled)) return handled;
-    const withheld = await this.#afterwards(sound);
-    if (withheld !== null) return E.left(withheld);
-    const body = await this.#body(sound, handled.right, sound.secret, handled.right.events.length > 0);
-    const appended = await this.#eventToWaitFor(sound, handled.right);
-    await this.#runtime.waitForReadModels(appended);
-    return E.right(this.#answer(sound, handled.right.stream, body, appended.at(-1)?.position));
+    if (E.isRight(written)) return this.#respond(attempt, written.right);
+    const { left } = written;
+    if (!('kind' in left)) return E.left(left);
+    return left.kind === 'replay' ? this.#replay(attempt, left.remembered) : E.left(left);
   }
 
-  /** What was appended; where nothing had to be, the event that another request made it so by: it may not show yet. */
-  async #eventToWaitFor(
-    { id }: Sound,
-    { stream, events }: StreamWriteResult<unknown>,
-  ): Promise<ReadonlyArray<RecordedEvent>> {
-    if (events.length > 0) return events;
-    return [await this.#runtime.handler.eventAt(this.#definition.entity, id, stream.revision)];
-  }
-
-  #early({ idempotency, request, id, input, fresh }: Sound, stream: StreamState<unknown>): Early | null {
-    const repeated = idempotency === null ? undefined : stream.remembered.get(idempotency.key);
-    if (repeated !== undefined) {
-      if (idempotency?.body === erasedHash) return { failure: erasedSince };
-      return repeated.bodyHash === idempotency?.body ? { repeated } : { failure: keyReused };
+  /** What a stream remembers of the request; null for a request that is new. */
+  #recall({ idempotency, input, fresh }: CommandAttempt, stream: StreamState<unknown>): CommandDecision | null {
+    if (idempotency === null) return null;
+    const remembered = stream.remembered.get(idempotency.key);
+    if (remembered === undefined) {
+      return this.#definition.isTaken?.(stream.state, input, fresh) ? E.left(idAlreadyUsed) : null;
     }
-    const { entity, newId, isThere, isTaken } = this.#definition;
-    if (idempotency !== null && isTaken?.(stream.state, input, fresh)) return taken;
-    const there = newId !== undefined || (isThere?.(stream.state, input) ?? entity.isLive(stream.state, id));
-    if (!there) return { failure: notFound(this.#definition, id) };
-    if (request.ifMatch !== null && request.ifMatch !== this.#revision(stream, id)) {
-      return { failure: changedSince(request.ifMatch, this.#revision(stream, id)) };
-    }
-    return null;
+    if (idempotency.body === erasedHash) return E.left(erasedSince);
+    return E.left(remembered.bodyHash === idempotency.body ? { kind: 'replay', remembered } : keyReused);
   }
 
-  async #decide(sound: Sound, stream: StreamState<unknown>) {
+  async #decide(attempt: CommandAttempt, stream: StreamState<unknown>): Promise<CommandDecision> {
     const definition = this.#definition;
+    const refusal = this.#checkPreconditions(attempt, stream);
+    if (refusal !== null) return E.left(refusal);
     const { lookup, personalData } = this.#runtime;
-    const seal: AlsoLoads['seal'] = (texts) => personalData.seal(sound.id, texts);
+    const { input, request, subject, fresh, secret } = attempt;
+    const seal: AlsoLoads['seal'] = (texts) => personalData.seal(attempt.id, texts);
     const loads: AlsoLoads = { load: this.#other, dataAt: this.#dataOfOther, lookup, seal };
-    const also = await definition.also?.(sound.input, loads, sound.request.caller, stream.state);
+    const also = await definition.also?.(input, loads, request.caller, stream.state);
     const context: DecisionContext<unknown, unknown> = {
-      caller: sound.request.caller,
-      fresh: sound.fresh,
-      secret: sound.secret,
-      subject: sound.subject,
+      caller: request.caller,
+      fresh,
+      secret,
+      subject,
       also,
       time: new Date().toISOString(),
       maxFilledBytes: this.#runtime.maxFilledBytes ?? defaultMaxFilledBytes,
     };
-    const events = definition.decide(sound.input, stream.state, context);
+    const events = definition.decide(input, stream.state, context);
     if (E.isLeft(events)) return events;
-    const claimed = await this.#claim(sound, events.right);
-    if (E.isLeft(claimed)) return claimed;
-    return E.right({
-      events: events.right,
-      tenant: definition.tenant?.(sound.input, context) ?? sound.subject.tenant,
-    });
+    return E.right({ events: events.right, tenant: definition.tenant?.(input, context) ?? subject.tenant });
+  }
+
+  /** Whether the resource is still there, at the revision that `If-Match` asks for. */
+  #checkPreconditions(
+    { id, input, request: { ifMatch } }: CommandAttempt,
+    stream: StreamState<unknown>,
+  ): Failure | null {
+    const { entity, newId, isThere } = this.#definition;
+    const there = newId !== undefined || (isThere?.(stream.state, input) ?? entity.isLive(stream.state, id));
+    if (!there) return this.#notFound(id);
+    const revision = ifMatch === null ? null : this.#revision(stream, id);
+    return ifMatch === null || revision === null || ifMatch === revision ? null : changedSince(ifMatch, revision);
+  }
+
+  async #claim({ id, input, subject: { tenant }, request }: CommandAttempt, events: ReadonlyArray<object>) {
+    const claims = this.#definition.claims?.(input);
+    if (claims === undefined || tenant === null) return null;
+    const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
+    const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
+    // Before the claim: what could not be created would hold it for two seconds.
+    if (bytes > maxAppendBytes) return appendTooLarge(bytes, maxAppendBytes);
+    const claimant = { phoneNumberId: id, tenant, origin: originOf(request) };
+    for (const claim of claims) {
+      const claimed = await this.#runtime.claims.take(claim, claimant);
+      if (E.isLeft(claimed)) return claimed.left;
+    }
+    return null;
+  }
+
+  async #respond(
+    attempt: CommandAttempt,
+    written: StreamWriteResult<unknown>,
+  ): Promise<E.Either<Failure, OperationResult>> {
+    const withheld = await this.#afterwards(attempt);
+    if (withheld !== null) return E.left(withheld);
+    const body = await this.#body(attempt, written, attempt.secret, written.events.length > 0);
+    // 11. Waiting for read models
+    const appended = await this.#eventsToWaitFor(attempt, written);
+    await this.#runtime.waitForReadModels(appended);
+    // 12. Response
+    return E.right(this.#result(attempt, written.stream, body, appended.at(-1)?.position));
+  }
+
+  /** Makes the answer of a remembered request again. */
+  async #replay(
+    attempt: CommandAttempt,
+    remembered: RememberedRequest,
+  ): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
+    if (await this.#isIdUsedBefore(attempt, remembered)) return E.left(idAlreadyUsed);
+    const { entity } = this.#definition;
+    const { lastRevision } = remembered;
+    // The first request may have ended before it came to it.
+    const withheld = await this.#afterwards(attempt);
+    if (withheld !== null) return E.left(withheld);
+    const stream = await this.#runtime.handler.loadAt(entity, attempt.id, lastRevision);
+    const body = await this.#body(attempt, { stream, events: [] }, null, true);
+    // The first answer may never have come, so nobody may have waited for the read models yet.
+    const last = await this.#runtime.handler.eventAt(entity, attempt.id, lastRevision);
+    await this.#runtime.waitForReadModels([last]);
+    return E.right(this.#result(attempt, stream, body, last.position));
+  }
+
+  /** In a stream of many resources, whether these ids were given out before the request that is remembered. */
+  async #isIdUsedBefore({ id, input, fresh }: CommandAttempt, { firstRevision }: RememberedRequest): Promise<boolean> {
+    const { entity, isTaken } = this.#definition;
+    if (isTaken === undefined || firstRevision === 0) return false;
+    const before = await this.#runtime.handler.loadAt(entity, id, firstRevision - 1);
+    return isTaken(before.state, input, fresh);
+  }
+
+  /** What was appended; without events the newest one of the stream, because the read models may not show it yet. */
+  async #eventsToWaitFor(
+    { id }: CommandAttempt,
+    { stream, events }: StreamWriteResult<unknown>,
+  ): Promise<ReadonlyArray<RecordedEvent>> {
+    if (events.length > 0) return events;
+    return [await this.#runtime.handler.eventAt(this.#definition.entity, id, stream.revision)];
   }
 
   #other = async (entity: AnyCommand['entity'], id: string) => {
@@ -225,7 +283,7 @@ class CommandHandler {
     return { state, tenant };
   };
 
-  async #afterwards({ id, request }: Sound): Promise<Failure | null> {
+  async #afterwards({ id, request }: CommandAttempt): Promise<Failure | null> {
     const { personalData, handler } = this.#runtime;
     const effects: CommandEffects = {
       load: this.#other,
@@ -243,48 +301,8 @@ class CommandHandler {
   #dataOfOther = async (entity: AnyCommand['entity'], id: string, revision: number) =>
     (await this.#runtime.handler.eventAt(entity, id, revision)).data;
 
-  async #claim(sound: Sound, events: ReadonlyArray<object>): Promise<E.Either<Failure, unknown>> {
-    const claims = this.#definition.claims?.(sound.input);
-    const { tenant } = sound.subject;
-    if (claims === undefined || tenant === null) return E.right(null);
-    const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
-    const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
-    // Before the claim: what could not be created would hold it for two seconds.
-    if (bytes > maxAppendBytes) return E.left(appendTooLarge(bytes, maxAppendBytes));
-    const claimant = { phoneNumberId: sound.id, tenant, origin: originOf(sound.request) };
-    for (const claim of claims) {
-      const claimed = await this.#runtime.claims.take(claim, claimant);
-      if (E.isLeft(claimed)) return claimed;
-    }
-    return E.right(null);
-  }
-
-  async #answerEarly(sound: Sound, early: Early): Promise<E.Either<Failure, OperationResult> | typeof taken> {
-    if ('failure' in early) return E.left(early.failure);
-    if ('taken' in early || (await this.#takenBefore(sound, early.repeated))) return taken;
-    const { entity } = this.#definition;
-    const { lastRevision } = early.repeated;
-    // The first request may have ended before it came to it.
-    const withheld = await this.#afterwards(sound);
-    if (withheld !== null) return E.left(withheld);
-    const stream = await this.#runtime.handler.loadAt(entity, sound.id, lastRevision);
-    const body = await this.#body(sound, { stream, events: [] }, null, true);
-    // The first answer may never have come, so nobody may have waited for the read models yet.
-    const last = await this.#runtime.handler.eventAt(entity, sound.id, lastRevision);
-    await this.#runtime.waitForReadModels([last]);
-    return E.right(this.#answer(sound, stream, body, last.position));
-  }
-
-  /** In a stream of many resources, whether these ids were given out before the request that is remembered. */
-  async #takenBefore({ id, input, fresh }: Sound, { firstRevision }: RememberedRequest): Promise<boolean> {
-    const { entity, isTaken } = this.#definition;
-    if (isTaken === undefined || firstRevision === 0) return false;
-    const before = await this.#runtime.handler.loadAt(entity, id, firstRevision - 1);
-    return isTaken(before.state, input, fresh);
-  }
-
   async #body(
-    { input, fresh, id }: Sound,
+    { input, fresh, id }: CommandAttempt,
     { stream, events }: StreamWriteResult<unknown>,
     secret: FreshSecret | null,
     appended: boolean,
@@ -303,8 +321,8 @@ class CommandHandler {
     return this.#definition.answer({ input, state: stream.state, changed, fresh, secret, lookup, dataAt });
   }
 
-  #answer(
-    { id }: Sound,
+  #result(
+    { id }: CommandAttempt,
     stream: StreamState<unknown>,
     body: Json | undefined,
     position: number | undefined,
@@ -316,6 +334,10 @@ class CommandHandler {
       ...(body === null || output === null || withoutRevision ? {} : { revision: this.#revision(stream, id) }),
       ...(position === undefined ? {} : { position }),
     };
+  }
+
+  #notFound(id: string): Failure {
+    return notFound(this.#definition.subject?.entity.notFound ?? this.#definition.entity.notFound, id);
   }
 
   #revision(stream: StreamState<unknown>, id: string): number {
@@ -333,22 +355,13 @@ function originOf({ caller, requestId }: OperationRequest): Origin {
   return { actor, requestId, correlationId: requestId, causationId: requestId };
 }
 
-function notFound(definition: AnyCommand, id: string): Failure {
-  const code = definition.subject?.entity.notFound ?? definition.entity.notFound;
-  return failure(
-    code,
-    `There is no ${code.replace('-not-found', '').replaceAll('-', ' ')} ${id} that this key reaches.`,
-  );
-}
-
 const changedSince = (expected: number, actual: number): Failure =>
   failure('precondition-failed', `If-Match asks for revision ${expected}; it is at ${actual}. Read it again.`);
 
 /** An event's metadata, type and id when stored, at most. */
 const metadataBytes = 2_048;
 
-/** Only ends `handle`; the answer is taken from `early`. */
-const settledEarly = failure('internal-error', 'settled early');
+const idAlreadyUsed: IdAlreadyUsed = { kind: 'id-already-used' };
 
 const stillRunning = failure(
   'idempotency-key-in-progress',

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { notFound } from '#application/operations/not-found.ts';
 import { type Failure, failure } from '#domain/failure.ts';
 import { isHiddenFrom } from '#domain/scope.ts';
 import { reaches, type Tenant } from '#domain/tenancy.ts';
@@ -9,10 +10,14 @@ import { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#src/encoded-json.ts';
 import type { Json } from '#src/json.ts';
 import type { PersonalData } from '#src/subject-keys/personal-data.ts';
-import { decodeInput } from './decode-input.ts';
-import { describeOperation, type Operation, type OperationRequest, type OperationResult } from './operation.ts';
+import {
+  describeOperation,
+  type Operation,
+  type OperationRequest,
+  type OperationResult,
+  type ValidRequest,
+} from './operation.ts';
 import type { AnyQuery } from './query.ts';
-import { scopeRefusal } from './scope-refusal.ts';
 
 /** What queries run on. */
 export interface QueryRuntime {
@@ -30,8 +35,8 @@ export interface QueryRuntime {
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
 const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
 
-/** Makes a query callable by every face. */
-export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation {
+/** Makes a query callable by every caller. */
+export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation<StoredDocument<Tenant>> {
   return {
     ...describeOperation(definition),
     kind: 'query',
@@ -39,30 +44,34 @@ export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Ope
     onBothPlanes: definition.onBothPlanes === true,
     paged: definition.paged === true,
     hasRevision: definition.hasRevision === true,
-    execute: (request) => execute(definition, runtime, request),
+    loadSubject: (request) => loadSubject(definition, runtime, request),
+    execute: (request) => answer(definition, runtime, request),
   };
 }
 
-async function execute(
-  definition: AnyQuery,
+async function loadSubject(
+  { subject, scope, reads }: AnyQuery,
   runtime: QueryRuntime,
-  request: OperationRequest,
-): Promise<E.Either<Failure, OperationResult>> {
-  const { minPosition, caller } = request;
-  if (minPosition !== null && !(await runtime.reached(definition.reads, minPosition)))
+  { caller, parameters, minPosition }: OperationRequest,
+): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
+  if (minPosition !== null && !(await runtime.reached(reads, minPosition)))
     return E.left(await notReached(minPosition, runtime));
-  const subject = await subjectOf(definition, runtime, request);
-  if (E.isLeft(subject)) return subject;
-  const refusal = scopeRefusal(caller, definition.scope);
-  if (refusal !== null) return E.left(refusal);
-  const read = await request.loadBody();
-  if (E.isLeft(read)) return read;
-  const input = decodeInput(definition.input, read.right.fields);
-  if (E.isLeft(input)) return input;
-  const { documents, keyUsage, personalData, reached, projectionStatus, processStatus } = runtime;
-  const answer = await definition.answer({
-    input: input.right,
-    subject: subject.right,
+  if (subject === null) return E.right(noSubject);
+  const id = parameters[subject.parameter] ?? '';
+  const document = await runtime.documents.get<Tenant>(subject.collection, id);
+  const hidden = isHiddenFrom(caller.keyType, scope);
+  if (document !== null && !hidden && reaches(caller, document.head)) return E.right(document);
+  return E.left(notFound(subject.notFound, id));
+}
+
+async function answer(
+  definition: AnyQuery,
+  { documents, keyUsage, personalData, reached, projectionStatus, processStatus }: QueryRuntime,
+  { request: { caller }, subject, input }: ValidRequest<StoredDocument<Tenant>>,
+): Promise<E.Either<Failure, OperationResult>> {
+  const answered = await definition.answer({
+    input,
+    subject,
     caller,
     documents,
     keyUsage,
@@ -71,28 +80,14 @@ async function execute(
     projectionStatus,
     processStatus,
   });
-  if (E.isLeft(answer)) return answer;
-  const { body, revision, nextCursor } = answer.right;
+  if (E.isLeft(answered)) return answered;
+  const { body, revision, nextCursor } = answered.right;
   return E.right({
     status: definition.http.status,
     body: body as Json | EncodedJson,
     ...(revision === undefined ? {} : { revision }),
     ...(nextCursor === undefined ? {} : { nextCursor }),
   });
-}
-
-async function subjectOf(
-  { subject, scope }: AnyQuery,
-  { documents }: QueryRuntime,
-  { caller, parameters }: OperationRequest,
-): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
-  if (subject === null) return E.right(noSubject);
-  const id = parameters[subject.parameter] ?? '';
-  const document = await documents.get<Tenant>(subject.collection, id);
-  const hidden = isHiddenFrom(caller.keyType, scope);
-  if (document !== null && !hidden && reaches(caller, document.head)) return E.right(document);
-  const kind = subject.notFound.replace('-not-found', '').replaceAll('-', ' ');
-  return E.left(failure(subject.notFound, `There is no ${kind} ${id} that this key reaches.`));
 }
 
 /** What no event can have reached yet is the client's mistake, and asking again does not help. */

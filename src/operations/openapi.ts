@@ -353,7 +353,7 @@ const problemSchema: JsonObject = {
     type: '/docs/problems#flow-not-found',
     title: 'No such flow',
     status: 404,
-    detail: 'There is no flow cm3v8k2p90000qzrm4d1x7w5b that this key reaches.',
+    detail: 'There is no flow cm3v8k2p90000qzrm4d1x7w5b that this key can access.',
     instance: '/v1/flows/cm3v8k2p90000qzrm4d1x7w5b',
     code: 'flow-not-found',
     requestId: '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11',

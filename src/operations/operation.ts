@@ -28,10 +28,11 @@ export interface HttpLine {
 export type Plane = 'control' | 'gateway';
 
 /**
- * One thing that Switchyard can be asked, as every face (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
- * path parameters, query parameters and body members by name.
+ * One thing that Switchyard can be asked, as every caller (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
+ * path parameters, query parameters and body members by name. `invoke` calls `loadSubject`, then `execute`.
  */
-export interface Operation {
+// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; whoever calls it passes it through.
+export interface Operation<Subject = any> {
   /** `verb_noun`, at most 64 characters: the MCP tool's name and OpenAPI's operationId. */
   readonly name: string;
   readonly summary: string;
@@ -56,8 +57,13 @@ export interface Operation {
   readonly hasRevision: boolean;
   /** A believable body (members of `input` that are no path parameter) and answer. */
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
-  /** Answers a request. Refuses in the order of DECISIONS.md; rejects only with `Unavailable` or a bug. */
-  readonly execute: (request: OperationRequest) => Promise<E.Either<Failure, OperationResult>>;
+  /**
+   * Loads what the path names, and judges reach. A query first waits for `Switchyard-Min-Position`.
+   * @returns it, or why the key cannot access it. @throws Unavailable
+   */
+  readonly loadSubject: (request: OperationRequest) => Promise<E.Either<Failure, Subject>>;
+  /** Does the rest of what is asked. Rejects only with `Unavailable` or a bug. */
+  readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
 /** What a streaming operation reads its request from and writes its response to. */
@@ -79,7 +85,7 @@ export interface RelayRequest extends RelayConnection {
 }
 
 /** An operation that writes its answer itself, as it comes from elsewhere. */
-export interface RelayOperation extends Omit<Operation, 'kind' | 'execute'> {
+export interface RelayOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
   readonly kind: 'relay';
   /** What its body is. */
   readonly consumes: 'application/json' | 'multipart/form-data';
@@ -100,24 +106,35 @@ export interface RequestInput {
   readonly bytes?: number;
 }
 
-/** A request as a face hands it to an operation. */
-export interface OperationRequest {
+/** What a request says beside its path and body. */
+export interface RequestHeaders {
+  /** The revision in `If-Match`; null without one or with `*`. */
+  readonly ifMatch: number | null;
+  readonly idempotencyKey: string | null;
+  /** `Switchyard-Min-Position`. */
+  readonly minPosition: number | null;
+  /** Why one of them cannot be taken; that one is null then. */
+  readonly fault: Failure | null;
+}
+
+/** A request of a caller who is known. */
+export interface OperationRequest extends Omit<RequestHeaders, 'fault'> {
   readonly caller: Caller;
   readonly requestId: string;
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Method and path as requested, for `Idempotency-Key`: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
-  /**
-   * Reads the rest: media type, size, syntax. Called at most once, and only when the resource was found and the key
-   * may do this, so that a refusal costs no upload.
-   */
-  readonly loadBody: () => Promise<E.Either<Failure, RequestInput>>;
-  /** The revision in `If-Match`; null without one or with `*`. */
-  readonly ifMatch: number | null;
-  readonly idempotencyKey: string | null;
-  /** `Switchyard-Min-Position`. */
-  readonly minPosition: number | null;
+}
+
+/** A request whose key can access its subject and has the scope, and whose input is valid. */
+export interface ValidRequest<Subject> {
+  readonly request: OperationRequest;
+  readonly subject: Subject;
+  /** As the operation's `input` decodes it. */
+  readonly input: unknown;
+  /** SHA-256 (hex) of the body's bytes and the query, for `Idempotency-Key`. */
+  readonly bodyHash: string;
 }
 
 /** A success. */

@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
 import type { Caller } from '#domain/tenancy.ts';
-import type { OperationRequest, OperationResult } from '#operations/operation.ts';
+import type { OperationResult } from '#operations/operation.ts';
 import { compose, type Service } from '#src/compose.ts';
 import { readConfig } from '#src/config.ts';
 import type { JsonObject } from '#src/json.ts';
+import { invokeOperation, type OperationInvocation } from '#test/support/invoke-operation.ts';
 import { adminKey, temporaryFolder } from '#test/support/service-process.ts';
 import { type CreatedIds, type Expected, FlowModel, type Step } from './flow-model.ts';
 
@@ -69,20 +70,16 @@ describe('flows and versions against a simple model', () => {
   async function ask(
     name: string,
     parameters: Readonly<Record<string, string>>,
-    more: Partial<OperationRequest> & { readonly body?: JsonObject } = {},
+    more: OperationInvocation & { readonly body?: JsonObject } = {},
   ): Promise<E.Either<{ code: string }, OperationResult>> {
     const operation = service.operations.find((candidate) => candidate.name === name);
     assert.ok(operation !== undefined && operation.kind !== 'relay', name);
     const { body = {}, ...request } = more;
     const fields = { ...body, ...parameters };
-    return operation.execute({
+    return invokeOperation(operation, {
       caller,
-      requestId: 'model',
       parameters,
       requestTarget: `${name} ${Object.values(parameters).join(' ')}`,
-      ifMatch: null,
-      idempotencyKey: null,
-      minPosition: null,
       loadBody: async () => E.right({ fields, bodyHash: JSON.stringify(body) }),
       ...request,
     });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { createInvoke } from '#application/operations/invoke.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import { createApp } from '#http/app.ts';
 import { loggerOn } from '#http/log.ts';
@@ -98,17 +99,24 @@ export async function startGateway(
     },
   });
   const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
+  const metrics = createMetrics();
+  const log = loggerOn('info', sink);
   const app = createApp({
     operations: gatewayOperations(gateway, { ...usualLimits, ...limits }),
-    authenticate: async (key) => {
-      await beforeKey();
-      if (authenticate !== undefined) return authenticate(key);
-      return key === goodKey ? holder : null;
-    },
+    invoke: createInvoke({
+      authenticate: async (key) => {
+        await beforeKey();
+        if (authenticate !== undefined) return authenticate(key);
+        return key === goodKey ? holder : null;
+      },
+      rateLimit: null,
+      metrics,
+      logger: log,
+    }),
     readiness: async () => [],
     version: '0.2.0',
-    metrics: createMetrics(),
-    log: loggerOn('info', sink),
+    metrics,
+    log,
     limits: { maxBodyBytes: 768 * 1024 },
     bodies,
   });

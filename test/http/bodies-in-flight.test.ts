@@ -13,7 +13,7 @@ const authenticate = async (key: string): Promise<Caller> => ({
   keyId: `k${key}`,
   keyType: 'project',
   projectId: key,
-  scopes: new Set(['gateway:write']),
+  scopes: new Set(['gateway:write', 'flows:write']),
 });
 const configuration = {
   providers: { p: { kind: 'sandbox' } },

@@ -1,14 +1,16 @@
 import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import type { RateLimit } from '#application/access/rate-limit.ts';
+import { createInvoke, type InvokeDependencies } from '#application/operations/invoke.ts';
 import { cuid, jsonObject, nullable, oneOf, text, wholeNumber, withDefault } from '#domain/codecs.ts';
 import { failure } from '#domain/failure.ts';
+import { scopesOfKeyType } from '#domain/scope.ts';
 import type { Caller } from '#domain/tenancy.ts';
 import { type AppOptions, createApp } from '#http/app.ts';
 import { loggerOn } from '#http/log.ts';
 import { createMetrics } from '#http/metrics.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server.ts';
-import { decodeInput } from '#operations/decode-input.ts';
 import { get, type Operation, type OperationRequest, patch, post, put, remove } from '#operations/operation.ts';
 import { Unavailable } from '#src/unavailable.ts';
 
@@ -21,7 +23,7 @@ export const caller: Caller = {
   projectId: 'cproject01',
   organizationId: 'corg000001',
   partnerId: null,
-  scopes: new Set(),
+  scopes: scopesOfKeyType.project,
   hasAllScopes: false,
 };
 
@@ -50,12 +52,10 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
       parts: t.array(t.type({ size: t.number })),
     }),
   ]);
-  const decoded = async (operation: Pick<Operation, 'input'>, request: OperationRequest) => {
+  /** Every widget is there, and within reach. */
+  const loadSubject = async (request: OperationRequest) => {
     seen.push(request);
-    const read = await request.loadBody();
-    if (E.isLeft(read)) return read;
-    hashes.push(read.right.bodyHash);
-    return decodeInput(operation.input, read.right.fields);
+    return E.right(null);
   };
 
   const getWidget: Operation = {
@@ -65,13 +65,13 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     kind: 'query',
     http: get('/v1/widgets/:widgetId'),
     input: byId,
-    execute: async (request) => {
-      seen.push(request);
-      const { parameters } = request;
-      if (parameters.widgetId === 'cabsent00') return E.left(failure('flow-not-found', 'There is no such widget.'));
-      if (parameters.widgetId === 'cforeign0') return E.left(failure('scope-required', 'It needs flows:read.'));
-      return E.right({ status: 200, body: widget, revision: 3 });
+    loadSubject: async (request) => {
+      const { widgetId } = request.parameters;
+      if (widgetId === 'cabsent00') return E.left(failure('flow-not-found', 'There is no such widget.'));
+      if (widgetId === 'cforeign0') return E.left(failure('scope-required', 'It needs flows:read.'));
+      return loadSubject(request);
     },
+    execute: async () => E.right({ status: 200, body: widget, revision: 3 }),
   };
   const listWidgets: Operation = {
     ...common,
@@ -87,9 +87,9 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     paged: true,
     hasRevision: false,
     example: { output: { widgets: [widget] } },
-    execute: async (request) => {
-      const input = await decoded(listWidgets, request);
-      if (E.isLeft(input)) return input;
+    loadSubject,
+    execute: async ({ bodyHash }) => {
+      hashes.push(bodyHash);
       return E.right({ status: 200, body: { widgets: [widget], nextCursor: 'n/1' }, nextCursor: 'n/1' });
     },
   };
@@ -103,10 +103,10 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     http: post('/v1/projects/:projectId/widgets', 201),
     input: creation,
     example: { input: { name: 'cog', shape: { teeth: 12 }, colour: null }, output: widget },
-    execute: async (request) => {
-      const input = await decoded(createWidget, request);
-      if (E.isLeft(input)) return input;
-      return E.right({ status: 201, body: { ...(input.right as object), id: widgetId }, revision: 0, position: 7 });
+    loadSubject,
+    execute: async ({ input, bodyHash }) => {
+      hashes.push(bodyHash);
+      return E.right({ status: 201, body: { ...(input as object), id: widgetId }, revision: 0, position: 7 });
     },
   };
   const renameWidget: Operation = {
@@ -118,13 +118,13 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     http: patch('/v1/widgets/:widgetId'),
     input: t.intersection([byId, t.partial({ name: text({ min: 1, max: 20 }) })]),
     example: { input: { name: 'gear' }, output: widget },
-    execute: async (request) => {
-      const input = await decoded(renameWidget, request);
-      if (E.isLeft(input)) return input;
+    loadSubject,
+    execute: async ({ request, input, bodyHash }) => {
+      hashes.push(bodyHash);
       if (request.ifMatch !== null && request.ifMatch !== 3) {
         return E.left(failure('precondition-failed', 'It is at revision 3.'));
       }
-      return E.right({ status: 200, body: { ...widget, ...(input.right as object) }, revision: 4, position: 9 });
+      return E.right({ status: 200, body: { ...widget, ...(input as object) }, revision: 4, position: 9 });
     },
   };
   const activateWidget: Operation = {
@@ -135,9 +135,10 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     scope: 'flows:write',
     http: post('/v1/widgets/:widgetId/activate'),
     input: byId,
-    execute: async (request) => {
-      const input = await decoded(activateWidget, request);
-      return E.isLeft(input) ? input : E.right({ status: 200, body: widget, revision: 3 });
+    loadSubject,
+    execute: async ({ bodyHash }) => {
+      hashes.push(bodyHash);
+      return E.right({ status: 200, body: widget, revision: 3 });
     },
   };
   const deleteWidget: Operation = {
@@ -151,9 +152,10 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     output: null,
     hasRevision: false,
     example: {},
-    execute: async (request) => {
-      const input = await decoded(deleteWidget, request);
-      return E.isLeft(input) ? input : E.right({ status: 204, body: undefined, position: 11 });
+    loadSubject,
+    execute: async ({ bodyHash }) => {
+      hashes.push(bodyHash);
+      return E.right({ status: 204, body: undefined, position: 11 });
     },
   };
   const breakWidget: Operation = {
@@ -165,7 +167,8 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     http: put('/v1/widgets/:widgetId/break/:name'),
     input: t.type({ widgetId: cuid, name: t.string }),
     example: {},
-    execute: async ({ parameters }) => {
+    loadSubject,
+    execute: async ({ request: { parameters } }) => {
       if (parameters.name === 'unavailable') throw new Unavailable('The log is down.', 3);
       if (parameters.name === 'rate') return E.left(failure('rate-limited', 'Slow down.', { retryAfterSeconds: 9 }));
       throw new Error('secret inside');
@@ -185,9 +188,10 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     output: t.UnknownRecord,
     hasRevision: false,
     example: { input: { model: 'auto', messages: [{ role: 'user' }] }, output: {} },
-    execute: async (request) => {
-      const input = await decoded(complete, request);
-      return E.isLeft(input) ? input : E.right({ status: 200, body: {} });
+    loadSubject,
+    execute: async ({ bodyHash }) => {
+      hashes.push(bodyHash);
+      return E.right({ status: 200, body: {} });
     },
   };
   return [getWidget, listWidgets, createWidget, renameWidget, activateWidget, deleteWidget, breakWidget, complete];
@@ -204,9 +208,16 @@ export interface FakeService extends HttpServer {
   readonly logged: () => string;
 }
 
+/** What replaces the fakes. */
+export interface FakeServiceOptions extends Partial<AppOptions> {
+  readonly authenticate?: InvokeDependencies['authenticate'];
+  /** Default: no limit. */
+  readonly rateLimit?: RateLimit;
+}
+
 /** Starts a service on a free port; options and limits replace the fakes. */
 export async function startFakeService(
-  more: Partial<AppOptions> = {},
+  { authenticate, rateLimit, ...more }: FakeServiceOptions = {},
   limits: ServerLimits = {},
 ): Promise<FakeService> {
   const seen: OperationRequest[] = [];
@@ -218,13 +229,20 @@ export async function startFakeService(
       done();
     },
   });
+  const metrics = createMetrics();
+  const log = loggerOn('info', sink);
   const app = createApp({
     operations: fakeOperations(seen, hashes),
-    authenticate: async (key) => (key === goodKey ? caller : null),
+    invoke: createInvoke({
+      authenticate: authenticate ?? (async (key) => (key === goodKey ? caller : null)),
+      rateLimit: rateLimit ?? null,
+      metrics,
+      logger: log,
+    }),
     readiness: async () => [{ name: 'log', ready: true, detail: 'at position 1' }],
     version: '0.2.0',
-    metrics: createMetrics(),
-    log: loggerOn('info', sink),
+    metrics,
+    log,
     limits: { maxBodyBytes: 4_096, maxBodyValues: 1_000 },
     ...more,
   });

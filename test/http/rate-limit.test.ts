@@ -40,7 +40,7 @@ describe('rate limit', () => {
         keyId: key === goodKey ? 'cfirst0000' : 'csecond000',
         projectId: key === other ? 'cproject02' : 'cproject01',
       }),
-      limits: { maxBodyBytes: 4_096, requestsPerMinute: 2 },
+      rateLimit: new RateLimit(2),
     });
     const answers = [await get(), await get(second)];
     const refused = await get(second);
@@ -59,7 +59,7 @@ describe('rate limit', () => {
   });
 
   it('counts requests to paths that are not there, too', async () => {
-    service = await startFakeService({ limits: { maxBodyBytes: 4_096, requestsPerMinute: 1 } });
+    service = await startFakeService({ rateLimit: new RateLimit(1) });
     const nowhere = () => fetch(`${service.url}/v1/nowhere`, { headers: { 'x-api-key': goodKey } });
     assert.deepEqual([(await nowhere()).status, (await nowhere()).status], [404, 429]);
   });
@@ -67,7 +67,7 @@ describe('rate limit', () => {
   it('holds for no admin key', async () => {
     service = await startFakeService({
       authenticate: async () => ({ ...caller, keyType: 'admin' }),
-      limits: { maxBodyBytes: 4_096, requestsPerMinute: 1 },
+      rateLimit: new RateLimit(1),
     });
     const answers = [await get(), await get()];
     assert.deepEqual(

@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { queryOperation } from '#operations/execute-query.ts';
 import { listProjects } from '#queries/project/list-projects.ts';
-import { callerOf } from '#test/support/story.ts';
+import { invokeOperation } from '#test/support/invoke-operation.ts';
 
 /** What a read that asks for position 12 is refused with, where the read models do not reach it in time. */
 async function refusalOf(lastPosition: number | null): Promise<string> {
   const runtime = { reached: async () => false, lastPosition: async () => lastPosition };
-  const answer = await queryOperation(listProjects, runtime as never).execute({
-    caller: callerOf('admin'),
-    requestId: 'request',
-    parameters: {},
-    requestTarget: 'GET /v1/projects',
+  const answer = await invokeOperation(queryOperation(listProjects, runtime as never), {
     loadBody: () => assert.fail('it is refused before'),
-    ifMatch: null,
-    idempotencyKey: null,
     minPosition: 12,
   });
   return E.isLeft(answer) ? answer.left.code : 'answered';

@@ -16,10 +16,10 @@ import { EncodedJson } from '#src/encoded-json.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { believableService } from '#test/support/believable-service.ts';
 import { InMemorySubjectKeys } from '#test/support/in-memory-subject-keys.ts';
+import { invokeOperation } from '#test/support/invoke-operation.ts';
 import { parsedCharacters } from '#test/support/parsed-characters.ts';
-import { callerOf, ids, tenants } from '#test/support/story.ts';
+import { ids, tenants } from '#test/support/story.ts';
 
-const admin = callerOf('admin');
 const recordCharacters = 100_000;
 const manyDocuments = 40;
 
@@ -39,16 +39,7 @@ async function ask(
     processStatus: async () => [],
     reached: async () => true,
   };
-  const answer = await queryOperation(query, runtime as never).execute({
-    caller: admin,
-    requestId: 'request',
-    parameters,
-    requestTarget: 'GET',
-    loadBody: async () => E.right({ fields: parameters, bodyHash: '' }),
-    ifMatch: null,
-    idempotencyKey: null,
-    minPosition: null,
-  });
+  const answer = await invokeOperation(queryOperation(query, runtime as never), { parameters });
   if (E.isLeft(answer)) assert.fail(`${query.name}: ${answer.left.code}`);
   return answer.right;
 }

@@ -8,12 +8,13 @@ import { StreamWriter, type StreamWriterOptions } from '#event-store/command-han
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { AnyCommand } from '#operations/command.ts';
 import { commandOperation } from '#operations/execute-command.ts';
-import type { Operation, OperationRequest, OperationResult } from '#operations/operation.ts';
+import type { Operation, OperationResult } from '#operations/operation.ts';
 import { descendantKeysOf } from '#src/access/key-descendants.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { InMemorySubjectKeys } from '#test/support/in-memory-subject-keys.ts';
+import { invokeOperation, type OperationInvocation } from '#test/support/invoke-operation.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 import { callerOf } from '#test/support/story.ts';
 
@@ -23,7 +24,7 @@ export interface Sent {
   readonly body?: JsonObject;
   readonly idempotencyKey?: string;
   readonly ifMatch?: number;
-  readonly loadBody?: OperationRequest['loadBody'];
+  readonly loadBody?: OperationInvocation['loadBody'];
 }
 
 /** An answer, its body known to be an object. */
@@ -71,15 +72,12 @@ export class Service {
     { caller = callerOf('admin'), body = {}, idempotencyKey, ifMatch, loadBody }: Sent = {},
   ): Promise<E.Either<Failure, OperationResult>> {
     const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-    return this.#operation(command).execute({
+    return invokeOperation(this.#operation(command), {
       caller,
-      requestId: 'request',
       parameters,
-      requestTarget: `${command.http.method} ${command.http.path} ${JSON.stringify(parameters)}`,
       loadBody: loadBody ?? (async () => E.right({ fields: { ...body, ...parameters }, bodyHash })),
       ifMatch: ifMatch ?? null,
       idempotencyKey: idempotencyKey ?? null,
-      minPosition: null,
     });
   }
 

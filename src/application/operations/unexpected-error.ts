@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import { type Failure, failure } from '#domain/failure.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { diskFull, isDiskFull } from '#src/disk-full.ts';
+import { Unavailable } from '#src/unavailable.ts';
+
+/** An unreadable event takes another release, so there is no hurry to ask again. */
+const unreadableRetrySeconds = 60;
+
+/**
+ * The failure that a request answers when an operation throws, and a line in the log. The text of an error that nobody
+ * expected stays in the log: it may hold what the client must not see.
+ * @param operation the operation's name, for the log
+ */
+export function failureOfError(
+  error: unknown,
+  { requestId, operation }: { readonly requestId: string; readonly operation: string },
+  logger: Pick<Logger, 'warn' | 'error'>,
+): Failure {
+  if (isDiskFull(error)) {
+    logger.warn({ requestId, operation, reason: String(error) }, 'the disk is full');
+    return diskFull;
+  }
+  if (error instanceof Unavailable) {
+    const { message, retryAfterSeconds } = error;
+    logger.warn({ requestId, operation, reason: message }, 'unavailable');
+    return failure('unavailable', `${message} Try again later.`, { retryAfterSeconds });
+  }
+  if (error instanceof UnreadableEventError) {
+    logger.error({ requestId, operation, reason: error.message }, 'unreadable event');
+    // A newer release may read it: until then the stream must not be written to.
+    const detail = `${error.message} Nothing was changed. Tell the operator.`;
+    return failure('stream-unreadable', detail, { retryAfterSeconds: unreadableRetrySeconds });
+  }
+  logger.error({ requestId, operation, err: error }, 'internal error');
+  return failure('internal-error', `Tell the operator the request id ${requestId}.`);
+}

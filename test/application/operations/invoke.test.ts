@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
+import {
+  createInvoke,
+  type Invocation,
+  type InvokeDependencies,
+  type OperationCall,
+} from '#application/operations/invoke.ts';
+import { cuid, text } from '#domain/codecs.ts';
+import { type Failure, type FailureCode, failure } from '#domain/failure.ts';
+import { type AnyOperation, type Operation, put, type RelayOperation } from '#operations/operation.ts';
+import { type Route, routesOf } from '#operations/routes.ts';
+import { Unavailable } from '#src/unavailable.ts';
+import { callerOf, ids } from '#test/support/story.ts';
+
+const refusedWith = (code: FailureCode): E.Either<Failure, never> => E.left(failure(code, code));
+
+const common = {
+  summary: 'Change a flow',
+  plane: 'control',
+  group: 'Flows',
+  scope: 'flows:write',
+  http: put('/v1/flows/:flowId/name'),
+  input: t.type({ flowId: cuid, name: text({ min: 1, max: 5 }) }),
+  output: t.UnknownRecord,
+  failures: ['flow-not-found'],
+  paged: false,
+  hasRevision: false,
+  example: {},
+} as const;
+
+/** A request, and what it meets. */
+interface Scenario {
+  readonly dependencies: InvokeDependencies;
+  readonly operation: Operation;
+  readonly call: Omit<OperationCall, 'target'>;
+  readonly path: 'known' | 'unknown' | 'other-method';
+  readonly flowId: string;
+}
+
+/** Makes a request be refused at one stage. */
+interface Fault {
+  readonly stage: string;
+  readonly code: FailureCode;
+  readonly in: (scenario: Scenario) => Scenario;
+}
+
+const inDependencies = (change: Partial<InvokeDependencies>) => (scenario: Scenario) => ({
+  ...scenario,
+  dependencies: { ...scenario.dependencies, ...change },
+});
+const inOperation = (change: Partial<Operation>) => (scenario: Scenario) => ({
+  ...scenario,
+  operation: { ...scenario.operation, ...change },
+});
+const inCall = (change: Partial<OperationCall>) => (scenario: Scenario) => ({
+  ...scenario,
+  call: { ...scenario.call, ...change },
+});
+
+const headers = { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null };
+const withBody = (name: string) => async () => E.right({ fields: { flowId: ids.flow, name }, bodyHash: 'hash' });
+
+/** Every refusal in the order of the stages. Two that follow each other are put into one request: the earlier one wins. */
+const faults: ReadonlyArray<Fault> = [
+  { stage: '1. authentication, no key', code: 'key-required', in: inCall({ presentedKey: null }) },
+  {
+    stage: '1. authentication, a wrong key',
+    code: 'key-invalid',
+    in: inDependencies({ authenticate: async () => null }),
+  },
+  {
+    stage: '2. rate limit',
+    code: 'rate-limited',
+    in: inDependencies({
+      rateLimit: { take: async () => ({ refusal: failure('rate-limited', 'Later.'), headers: ['RateLimit', 'r=0'] }) },
+    }),
+  },
+  { stage: '3. unknown path', code: 'path-not-found', in: (scenario) => ({ ...scenario, path: 'unknown' }) },
+  { stage: '3. method', code: 'method-not-allowed', in: (scenario) => ({ ...scenario, path: 'other-method' }) },
+  { stage: '3. id', code: 'flow-not-found', in: (scenario) => ({ ...scenario, flowId: 'no-cuid' }) },
+  {
+    stage: '4. reach',
+    code: 'project-not-found',
+    in: inOperation({ loadSubject: async () => refusedWith('project-not-found') }),
+  },
+  {
+    stage: '5. scope',
+    code: 'scope-required',
+    in: inDependencies({ authenticate: async () => ({ ...callerOf('project'), scopes: new Set() }) }),
+  },
+  {
+    stage: '6. headers',
+    code: 'invalid-header',
+    in: inCall({ headers: { ...headers, fault: failure('invalid-header', 'No.') } }),
+  },
+  {
+    stage: '6. body',
+    code: 'unsupported-media-type',
+    in: inCall({ loadBody: async () => refusedWith('unsupported-media-type') }),
+  },
+  { stage: '6. input', code: 'invalid-input', in: inCall({ loadBody: withBody('too long a name') }) },
+  {
+    stage: '7 to 12. what the operation refuses',
+    code: 'precondition-failed',
+    in: inOperation({ execute: async () => refusedWith('precondition-failed') }),
+  },
+];
+
+describe('invoke', () => {
+  let steps: string[];
+  let lines: string[];
+  let scenario: Scenario;
+
+  beforeEach(() => {
+    steps = [];
+    lines = [];
+    const log = (_: unknown, message?: string) => void lines.push(message ?? '');
+    scenario = {
+      dependencies: {
+        authenticate: async () => callerOf('project'),
+        rateLimit: null,
+        metrics: { command: (name) => void steps.push(`metrics of ${name}`) },
+        logger: { warn: log, error: log } as InvokeDependencies['logger'],
+      },
+      operation: {
+        ...common,
+        name: 'rename_flow',
+        kind: 'command',
+        loadSubject: async () => {
+          steps.push('loadSubject');
+          return E.right('the flow');
+        },
+        execute: async ({ subject, input, bodyHash }) => {
+          steps.push('execute');
+          return E.right({ status: 200, body: { subject, input: input as { name: string }, bodyHash } });
+        },
+      },
+      call: {
+        presentedKey: 'key',
+        requestId: 'request',
+        requestTarget: `PUT /v1/flows/${ids.flow}/name`,
+        headers,
+        loadBody: () => {
+          steps.push('loadBody');
+          return withBody('Bob')();
+        },
+        openConnection: () => assert.fail('only a streaming operation has a connection'),
+      },
+      path: 'known',
+      flowId: ids.flow,
+    };
+  });
+
+  function send({ dependencies, operation, call, path, flowId }: Scenario): Promise<Invocation> {
+    const [route] = routesOf([operation as AnyOperation]) as [Route];
+    const invoke = createInvoke(dependencies);
+    if (path === 'known') return invoke({ ...call, target: { kind: 'operation', route, parameters: { flowId } } });
+    const allowedMethods = path === 'unknown' ? [] : ['GET', 'PUT'];
+    return invoke({ ...call, target: { kind: 'none', method: 'POST', allowedMethods } });
+  }
+
+  const codeOf = ({ outcome }: Invocation) => (E.isLeft(outcome) ? outcome.left.code : 'answered');
+
+  it('answers a request that no stage refuses with what the operation makes of it', async () => {
+    const { outcome, keyId, limitHeaders } = await send(scenario);
+    const body = { subject: 'the flow', input: { flowId: ids.flow, name: 'Bob' }, bodyHash: 'hash' };
+    assert.deepEqual(outcome, E.right({ status: 200, body }));
+    assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, []]);
+    assert.deepEqual(steps, ['loadSubject', 'loadBody', 'execute', 'metrics of rename_flow']);
+  });
+
+  for (const { stage, code, in: put } of faults) {
+    it(`refuses with ${code} at the stage "${stage}"`, async () => {
+      assert.equal(codeOf(await send(put(scenario))), code);
+    });
+  }
+
+  for (const [index, earlier] of faults.slice(0, -1).entries()) {
+    const later = faults[index + 1] as Fault;
+    it(`lets "${earlier.stage}" win against "${later.stage}"`, async () => {
+      // The earlier fault is put in last: where both change the same thing, it is the one that is there.
+      assert.equal(codeOf(await send(earlier.in(later.in(scenario)))), earlier.code);
+    });
+  }
+
+  it('loads no body of a request that is refused before its input', async () => {
+    for (const { in: put } of faults.slice(0, 9)) await send(put(scenario));
+    assert.ok(!steps.includes('loadBody'));
+  });
+
+  it('gives the rate limit and the key of a refused request to the adapter', async () => {
+    const limited = faults.find(({ code }) => code === 'rate-limited') as Fault;
+    const { keyId, limitHeaders } = await send(limited.in(scenario));
+    assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, ['RateLimit', 'r=0']]);
+  });
+
+  it('answers an operation that throws with a failure, and logs it', async () => {
+    const down = inOperation({ execute: () => Promise.reject(new Unavailable('The log is down.')) });
+    assert.equal(codeOf(await send(down(scenario))), 'unavailable');
+    const broken = inOperation({ loadSubject: () => Promise.reject(new Error('secret')) });
+    const { outcome } = await send(broken(scenario));
+    assert.ok(E.isLeft(outcome) && outcome.left.code === 'internal-error' && !outcome.left.detail.includes('secret'));
+    assert.deepEqual(lines, ['unavailable', 'internal error']);
+  });
+
+  it('leaves nothing to answer when the client has gone', async () => {
+    const gone = inCall({ loadBody: () => Promise.reject(new ClientDisconnectedError('The body ended early.')) });
+    assert.deepEqual((await send(gone(scenario))).outcome, E.right(null));
+    assert.deepEqual(lines, []);
+  });
+
+  it('gives a streaming operation its connection once the key has the scope', async () => {
+    const connection = {} as ReturnType<OperationCall['openConnection']>;
+    const streaming: RelayOperation = {
+      ...common,
+      name: 'stream_flow',
+      kind: 'relay',
+      consumes: 'application/json',
+      produces: [],
+      relay: async ({ caller }) => void steps.push(`relay for ${caller.keyId}`),
+    };
+    const sent = { ...scenario, operation: streaming as unknown as Operation };
+    const open = inCall({
+      openConnection: () => {
+        steps.push('openConnection');
+        return connection;
+      },
+    });
+    assert.deepEqual((await send(open(sent))).outcome, E.right(null));
+    assert.deepEqual(steps, ['openConnection', `relay for ${callerOf('project').keyId}`]);
+    const withoutScope = (faults.find(({ stage }) => stage === '5. scope') as Fault).in(open(sent));
+    assert.equal(codeOf(await send(withoutScope)), 'scope-required');
+    assert.equal(steps.length, 2);
+  });
+});
