@@ -23,6 +23,14 @@ module.exports = {
       },
     },
     {
+      name: 'application-knows-no-adapter',
+      comment:
+        'What is between a caller and the ports serves every caller: it knows neither Koa nor HTTP nor the gateway.',
+      severity: 'error',
+      from: { path: '^src/application' },
+      to: { path: '^src/(http|gateway)|node_modules/(koa|@koa|koa-body)' },
+    },
+    {
       name: 'commands-know-no-reading-side',
       comment: 'Writing and reading meet through events alone.',
       severity: 'error',

@@ -6,6 +6,7 @@ import type { Caller } from '#domain/tenancy.ts';
 import type { OperationResult } from '#operations/operation.ts';
 import { compose, type Service } from '#src/compose.ts';
 import { readConfig } from '#src/config.ts';
+import { EncodedJson } from '#src/encoded-json.ts';
 import type { JsonObject } from '#src/json.ts';
 import { invokeOperation, type OperationInvocation } from '#test/support/invoke-operation.ts';
 import { adminKey, temporaryFolder } from '#test/support/service-process.ts';
@@ -89,7 +90,7 @@ describe('flows and versions against a simple model', () => {
   function told(answer: E.Either<{ code: string }, OperationResult>): Expected {
     if (E.isLeft(answer)) return { refused: answer.left.code };
     const { status, body, revision } = answer.right;
-    return { status, body, revision };
+    return { status, body: body instanceof EncodedJson ? body.parse() : body, revision };
   }
 
   async function createdIds({ body }: Expected): Promise<CreatedIds> {
