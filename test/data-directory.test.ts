@@ -15,7 +15,9 @@ const holder = `
   setInterval(() => {}, 1000);
 `;
 
-describe('data directory', () => {
+describe('data directory', function () {
+  this.timeout(60_000);
+
   let parent: string;
   let path: string;
   const children: ChildProcess[] = [];
@@ -36,7 +38,7 @@ describe('data directory', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);
-    await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
+    await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) });
     return child;
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { JsonScanner, lineAndColumn } from '#src/json-scanner.ts';
+import { itInRounds } from '#test/support/long.ts';
 
 const scan = (text: string | Buffer, maxValues = 1_000_000) => {
   const scanner = new JsonScanner(Buffer.from(text as string), { maxValues });
@@ -73,23 +74,27 @@ const piece = fc.constantFrom(
 );
 
 describe('JSON scanner', () => {
-  it('takes exactly the texts that JSON.parse takes: sound ones, mutated ones, cut ones', () => {
-    const mutated = fc
-      .tuple(json, fc.nat(), fc.nat(3), fc.array(piece, { maxLength: 3 }))
-      .map(([text, at, length, pieces]) => {
-        const start = at % (text.length + 1);
-        return text.slice(0, start) + pieces.join('') + text.slice(start + length);
-      });
-    const cut = fc.tuple(json, fc.nat()).map(([text, at]) => text.slice(0, at % (text.length + 1)));
-    const pieces = fc.array(piece, { maxLength: 12 }).map((all) => all.join(''));
-    fc.assert(
-      fc.property(fc.oneof(json, mutated, cut, pieces), (any) => {
-        const text = any.toWellFormed();
-        assert.equal(isTaken(text), isParsed(text), JSON.stringify(text));
-      }),
-      { numRuns: 3_000 },
-    );
-  });
+  itInRounds(
+    'takes exactly the texts that JSON.parse takes: sound ones, mutated ones, cut ones',
+    { few: 500, many: 20_000 },
+    (numRuns) => {
+      const mutated = fc
+        .tuple(json, fc.nat(), fc.nat(3), fc.array(piece, { maxLength: 3 }))
+        .map(([text, at, length, pieces]) => {
+          const start = at % (text.length + 1);
+          return text.slice(0, start) + pieces.join('') + text.slice(start + length);
+        });
+      const cut = fc.tuple(json, fc.nat()).map(([text, at]) => text.slice(0, at % (text.length + 1)));
+      const pieces = fc.array(piece, { maxLength: 12 }).map((all) => all.join(''));
+      fc.assert(
+        fc.property(fc.oneof(json, mutated, cut, pieces), (any) => {
+          const text = any.toWellFormed();
+          assert.equal(isTaken(text), isParsed(text), JSON.stringify(text));
+        }),
+        { numRuns },
+      );
+    },
+  );
 
   it('counts every value once', () => {
     fc.assert(
@@ -100,21 +105,25 @@ describe('JSON scanner', () => {
     );
   });
 
-  it('shows the same place of a fault as JSON.parse, by line and column', () => {
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const text = pieces.join('').toWellFormed();
-        const { fault } = scan(text).scanner;
-        const [, line, column] = /line (\d+) column (\d+)/.exec(messageOf(text)) ?? [];
-        if (fault === null || line === undefined || text.includes('\r')) return;
-        const place = lineAndColumn(Buffer.from(text), fault.offset);
-        assert.equal(place.line, Number(line), JSON.stringify(text));
-        // A faulty escape is shown by its backslash.
-        assert.ok(Math.abs(place.column - Number(column)) <= 6, JSON.stringify(text));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+  itInRounds(
+    'shows the same place of a fault as JSON.parse, by line and column',
+    { few: 300, many: 10_000 },
+    (numRuns) => {
+      fc.assert(
+        fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+          const text = pieces.join('').toWellFormed();
+          const { fault } = scan(text).scanner;
+          const [, line, column] = /line (\d+) column (\d+)/.exec(messageOf(text)) ?? [];
+          if (fault === null || line === undefined || text.includes('\r')) return;
+          const place = lineAndColumn(Buffer.from(text), fault.offset);
+          assert.equal(place.line, Number(line), JSON.stringify(text));
+          // A faulty escape is shown by its backslash.
+          assert.ok(Math.abs(place.column - Number(column)) <= 6, JSON.stringify(text));
+        }),
+        { numRuns },
+      );
+    },
+  );
 
   it('takes 256 levels and as many values as are allowed, and no more', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;

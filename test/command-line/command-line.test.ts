@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { projections } from '#projections/table.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service-process.ts';
+import { compileCache } from '#test/support/watched-process.ts';
 
 const tools = join(import.meta.dirname, '../../src/command-line');
 
@@ -13,7 +14,9 @@ interface Told {
   readonly stderr: string;
 }
 
-describe('command line', () => {
+describe('command line', function () {
+  this.timeout(60_000);
+
   let folder: TemporaryFolder;
 
   beforeEach(() => {
@@ -25,7 +28,7 @@ describe('command line', () => {
   /** Runs a tool as `npm run` does. */
   function run(tool: string, ...words: ReadonlyArray<string>): Promise<Told> {
     return new Promise((resolve) => {
-      const env = { PATH: process.env.PATH, DATA_DIR: folder.path };
+      const env = { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH, DATA_DIR: folder.path };
       execFile(process.execPath, [join(tools, tool), ...words], { env, timeout: 30_000 }, (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
       );

@@ -6,6 +6,7 @@ import { openMongoDbSubjectKeys } from '#src/subject-keys/mongodb-subject-keys.t
 import { openSqliteSubjectKeys } from '#src/subject-keys/sqlite-subject-keys.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service-process.ts';
+import { compileCache } from '#test/support/watched-process.ts';
 
 const tool = join(import.meta.dirname, '../../src/command-line/subject-keys.ts');
 
@@ -18,14 +19,16 @@ interface Told {
 /** Runs the tool as `npm run` does. */
 function run(...words: ReadonlyArray<string>): Promise<Told> {
   return new Promise((done) => {
-    const env = { PATH: process.env.PATH };
+    const env = { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH };
     execFile(process.execPath, [tool, ...words], { env, timeout: 30_000 }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
     );
   });
 }
 
-describe('subject keys by command line', () => {
+describe('subject keys by command line', function () {
+  this.timeout(60_000);
+
   let folder: TemporaryFolder;
   beforeEach(() => {
     folder = temporaryFolder();

@@ -12,7 +12,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 const run = promisify(execFile);
 
 /** What the page names must be there: it would rot in silence. */
-describe('docs/operations.md', () => {
+describe('docs/operations.md', function () {
+  this.timeout(60_000);
+
   const page = readFileSync('docs/operations.md', 'utf8');
   const sources = ['src', 'commands', 'projections', 'queries', 'deployment']
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))

@@ -6,6 +6,7 @@ import { commands } from '#commands/table.ts';
 import { queries } from '#queries/table.ts';
 import { Client } from '#test/support/client.ts';
 import { freePort } from '#test/support/free-port.ts';
+import { long } from '#test/support/long.ts';
 import { describeBehindProxy, type Nodes, type RunningProxy, startProxy } from '#test/support/proxy.ts';
 import { adminKey, startService, temporaryFolder } from '#test/support/service-process.ts';
 
@@ -87,7 +88,7 @@ describeBehindProxy('the proxy', () => {
     assert.equal(read.body.code, 'position-beyond-log', 'the node itself said so');
   });
 
-  it('goes on with the other node when one is killed', async () => {
+  it(`uses the other node when one is killed ${long}`, async () => {
     const [one, other] = [await realNode(), await realNode()];
     const { url } = await proxyTo({ controlPlanes: [one.address, other.address], gateways: [other.address] });
     const client = new Client(url, adminKey);

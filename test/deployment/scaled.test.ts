@@ -4,6 +4,7 @@ import { Client, type Reply } from '#test/support/client.ts';
 import { environmentOf, nodes } from '#test/support/compose-files.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
+import { long } from '#test/support/long.ts';
 import { describeBehindProxy, startProxy } from '#test/support/proxy.ts';
 import { adminKey, ServiceProcess, temporaryFolder, until } from '#test/support/service-process.ts';
 
@@ -42,7 +43,7 @@ describeBehindProxy('the nodes of the compose files behind the proxy', () => {
       return new Map(started);
     }
 
-    it('go on when the one that does everything is killed, losing and doubling nothing', async () => {
+    it(`lose and double nothing when the one that does everything is killed ${long}`, async () => {
       const running = await start();
       const host = (name: string) => new URL(running.get(name)?.url ?? '').host;
       const proxy = await startProxy({

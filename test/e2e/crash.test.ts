@@ -11,48 +11,53 @@ import type { FlowVersionDocument } from '#projections/flow-versions.ts';
 import type { FlowDocument } from '#projections/flows.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import type { Client } from '#test/support/client.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { startService, temporaryFolder, until } from '#test/support/service-process.ts';
 import { expectStatus } from './expect.ts';
 import { CommandLoad } from './load.ts';
 import { type LoggedEvent, readDocuments, readLog } from './stores.ts';
 
-const kills = 20;
 const loadMilliseconds = 400;
 const effectsLimitMilliseconds = 2_000;
 
-describe('the process stopped at any moment', () => {
-  it(`keeps every acknowledged command and every rule through ${kills} kills under load`, async function () {
-    this.timeout(300_000);
-    const folder = temporaryFolder();
-    let service = await startService({ dataDir: folder.path });
-    try {
-      const load = await CommandLoad.begin(service.client);
-      for (let kill = 0; kill < kills; kill += 1) {
-        const running = load.run(service.client);
-        await sleep(loadMilliseconds * (0.5 + Math.random()));
+describe('the process stopped at any moment', function () {
+  this.timeout(120_000);
+
+  const killRounds = { few: 3, many: 20 };
+  itInRounds(
+    'keeps every acknowledged command and every rule when it is killed under load',
+    killRounds,
+    async (kills) => {
+      const folder = temporaryFolder();
+      let service = await startService({ dataDir: folder.path });
+      try {
+        const load = await CommandLoad.begin(service.client);
+        for (let kill = 0; kill < kills; kill += 1) {
+          const running = load.run(service.client);
+          await sleep(loadMilliseconds * (0.5 + Math.random()));
+          await service.kill();
+          await running;
+          service = await startService({ dataDir: folder.path });
+        }
+        assert.ok(load.acknowledged.length > kills * 10, `only ${load.acknowledged.length} commands were answered`);
+        await load.retryUnanswered(service.client);
+        await load.expectNumbersHeldOrFree(service.client);
+        await settled(folder.path);
+        await service.stop();
+
+        const log = await readLog(folder.path);
+        expectSound(log);
+        expectAcknowledged(log, load);
+        expectRules(await readDocuments(folder.path));
+        await expectRebuildAgrees(folder.path);
+      } finally {
         await service.kill();
-        await running;
-        service = await startService({ dataDir: folder.path });
+        folder.remove();
       }
-      assert.ok(load.acknowledged.length > kills * 10, `only ${load.acknowledged.length} commands were answered`);
-      await load.retryUnanswered(service.client);
-      await load.expectNumbersHeldOrFree(service.client);
-      await settled(folder.path);
-      await service.stop();
+    },
+  );
 
-      const log = await readLog(folder.path);
-      expectSound(log);
-      expectAcknowledged(log, load);
-      expectRules(await readDocuments(folder.path));
-      await expectRebuildAgrees(folder.path);
-    } finally {
-      await service.kill();
-      folder.remove();
-    }
-  });
-
-  it('ends well by SIGTERM under load, and loses nothing', async function () {
-    this.timeout(300_000);
+  it('ends well by SIGTERM under load, and loses nothing', async () => {
     const folder = temporaryFolder();
     const service = await startService({ dataDir: folder.path });
     try {
@@ -72,18 +77,18 @@ describe('the process stopped at any moment', () => {
     }
   });
 
-  it('goes on with what follows from a deleted flow and a replaced profile', async function () {
-    this.timeout(300_000);
+  const effectRounds = { few: 2, many: 6 };
+  itInRounds('completes what follows from a deleted flow and a replaced profile', effectRounds, async (rounds) => {
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     try {
-      for (let round = 0; round < 6; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const scene = await setScene(service.client);
         const sent = Promise.allSettled([
           service.client.remove(`/v1/flows/${scene.doomedFlowId}`),
           service.client.put(`/v1/agent-profiles/${scene.profileId}`, scene.replacement),
         ]);
-        await sleep(3 + round * 6);
+        await sleep(3 + round * (36 / rounds));
         await service.kill();
         const answers = await sent;
         service = await startService({ dataDir: folder.path });

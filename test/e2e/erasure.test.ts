@@ -10,6 +10,7 @@ import { StreamWriter } from '#event-store/command-handler.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import type { Client } from '#test/support/client.ts';
+import { itInRounds } from '#test/support/long.ts';
 import {
   type ServiceProcess,
   startService,
@@ -60,12 +61,13 @@ const create = async (client: Client, headers = {}) =>
 const nameOf = async (client: Client, id: string) =>
   expectStatus(await client.get<{ name: string }>(`${path}/${id}`), 200).name;
 
-describe('erasing personal data', () => {
+describe('erasing personal data', function () {
+  this.timeout(120_000);
+
   let folder: TemporaryFolder;
   let service: ServiceProcess;
 
-  beforeEach(async function () {
-    this.timeout(300_000);
+  beforeEach(async () => {
     folder = temporaryFolder();
     service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'trace' } });
   });
@@ -78,8 +80,7 @@ describe('erasing personal data', () => {
     service = await startService({ dataDir: folder.path });
   };
 
-  it('leaves neither name nor address in any file or log, and no key to read them by', async function () {
-    this.timeout(300_000);
+  it('leaves neither name nor address in any file or log, and no key to read them by', async () => {
     const doomed = await create(service.client, { 'idempotency-key': 'doomed' });
     const kept = await create(service.client);
     // What is refused must not be written down either.
@@ -111,8 +112,7 @@ describe('erasing personal data', () => {
     );
   });
 
-  it('is finished by the next start when it was only recorded', async function () {
-    this.timeout(300_000);
+  it('is finished by the next start when it was only recorded', async () => {
     const id = await create(service.client);
     await service.stop();
     const key = keyOf(folder.path, id);
@@ -127,9 +127,8 @@ describe('erasing personal data', () => {
     assert.equal(keyOf(folder.path, id), null);
   });
 
-  it('is finished however it was killed in the middle of it', async function () {
-    this.timeout(300_000);
-    for (let round = 0; round < 6; round += 1) {
+  itInRounds('is finished however it was killed in the middle of it', { few: 2, many: 12 }, async (rounds) => {
+    for (let round = 0; round < rounds; round += 1) {
       const id = await create(service.client);
       const answer = service.client.remove(`${path}/${id}/personal-data`).catch(() => null);
       await sleep(Math.random() * 8);

@@ -3,6 +3,7 @@ import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts'
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { PositionsReader } from '#read-store/told-positions.ts';
 import { describeOnSharedEngines } from '#test/support/engines.ts';
+import { itInRounds, long } from '#test/support/long.ts';
 import { Nodes, projectingNode } from '#test/support/nodes.ts';
 import { type ServiceProcess, until } from '#test/support/service-process.ts';
 import { SettlingLoad } from './settling-load.ts';
@@ -46,26 +47,30 @@ describeOnSharedEngines('two nodes that run projections and processes', (engines
   };
   const beat = async () => (await reader.positions())?.beat;
 
-  it('lose and double nothing when each is killed in the middle of a batch', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      const killed = await someHolder();
-      // What it missed meanwhile is the batch.
-      killed.freeze();
-      await load.expectMore(5);
-      const before = await beat();
-      killed.thaw();
-      await until(async () => (await beat()) !== before, takeoverLimitMilliseconds);
-      await killed.kill();
-      projectors = projectors.filter((node) => node !== killed);
-      await load.expectMore(5);
-      await someHolder();
-      projectors.push(await nodes.start('projections'));
-    }
-    await load.stop();
-    await expectSound(engines.urls, load.acknowledged);
-  });
+  itInRounds(
+    'lose and double nothing when each is killed in the middle of a batch',
+    { few: 1, many: 3 },
+    async (rounds) => {
+      for (let round = 0; round < rounds; round += 1) {
+        const killed = await someHolder();
+        // What it missed meanwhile is the batch.
+        killed.freeze();
+        await load.expectMore(5);
+        const before = await beat();
+        killed.thaw();
+        await until(async () => (await beat()) !== before, takeoverLimitMilliseconds);
+        await killed.kill();
+        projectors = projectors.filter((node) => node !== killed);
+        await load.expectMore(5);
+        await someHolder();
+        projectors.push(await nodes.start('projections'));
+      }
+      await load.stop();
+      await expectSound(engines.urls, load.acknowledged);
+    },
+  );
 
-  it('lose and double nothing when each is frozen past its leases and wakes', async () => {
+  it(`lose and double nothing when each is frozen past its leases and wakes ${long}`, async () => {
     for (let round = 0; round < 2; round += 1) {
       const frozen = await someHolder();
       frozen.freeze();

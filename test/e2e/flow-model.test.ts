@@ -9,10 +9,10 @@ import { readConfig } from '#src/config.ts';
 import { EncodedJson } from '#src/encoded-json.ts';
 import type { JsonObject } from '#src/json.ts';
 import { invokeOperation, type OperationInvocation } from '#test/support/invoke-operation.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { adminKey, temporaryFolder } from '#test/support/service-process.ts';
 import { type CreatedIds, type Expected, FlowModel, type Step } from './flow-model.ts';
 
-const runs = 200;
 const stepsOfRun = 40;
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -114,8 +114,7 @@ describe('flows and versions against a simple model', () => {
     }
   }
 
-  it('answer and read as it does, whatever the order of commands', async function () {
-    this.timeout(180_000);
+  itInRounds('answer and read as it does, whatever the order of commands', { few: 15, many: 200 }, async (numRuns) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: stepsOfRun, size: 'max' }), async (steps) => {
         const project = await ask('create_project', {}, { body: { name: 'Model' } });
@@ -134,7 +133,7 @@ describe('flows and versions against a simple model', () => {
         }
         await expectReads(projectId, model);
       }),
-      { numRuns: runs, interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
+      { numRuns, interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
     );
   });
 });

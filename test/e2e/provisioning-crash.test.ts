@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FlowRecord } from '#domain/flow/record.ts';
 import type { InstanceDetails } from '#domain/instance/record.ts';
 import type { Client } from '#test/support/client.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { startService, temporaryFolder, until } from '#test/support/service-process.ts';
 import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
 import { expectStatus } from './expect.ts';
 
 type Named = { readonly id: string };
 
-const kills = 5;
 const instances = 12;
 const flowKeys = ['a', 'b', 'c'];
 const settleMilliseconds = 60_000;
@@ -21,9 +21,11 @@ const contents = (text: string) => ({
   fieldsSchema: [field()],
 });
 
-describe('provisioning through kills', () => {
-  it(`brings every instance to what was asked of it last, and leaves nothing over, through ${kills} kills`, async function () {
-    this.timeout(300_000);
+describe('provisioning through kills', function () {
+  this.timeout(120_000);
+
+  const title = 'brings every instance to what was asked of it last, and leaves nothing over';
+  itInRounds(title, { few: 2, many: 8 }, async (kills) => {
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     try {

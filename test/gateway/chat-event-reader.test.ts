@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { itInRounds } from '#test/support/long.ts';
 import { readChatEvent } from '../../src/gateway/chat-event.ts';
 import { ChatEventReader } from '../../src/gateway/chat-event-reader.ts';
 
@@ -53,13 +54,13 @@ const stream = fc.oneof(
 );
 
 describe('reader of the events of a chat stream', () => {
-  it('says of every event what reading it by itself says', () => {
+  itInRounds('says of every event what reading it by itself says', { few: 500, many: 20_000 }, (numRuns) => {
     fc.assert(
       fc.property(stream, (events) => {
         const reader = new ChatEventReader();
         for (const event of events) assert.deepEqual(reader.read(event), readChatEvent(event), String(event));
       }),
-      { numRuns: 3_000 },
+      { numRuns },
     );
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
+import { itInRounds } from '#test/support/long.ts';
 import { chatService, messages, path, short } from './chat-service.ts';
 import {
   type Behaviour,
@@ -139,52 +140,59 @@ describe('chat, streamed', () => {
     assert.equal((await post(service, path, chat)).text, body.toString());
   });
 
-  it('is whole, or told to have failed, or another’s: however its bytes come, and however they end', async function () {
-    this.timeout(120_000);
-    const numRuns = 150;
-    // A target for each run: one that failed often would be rested.
-    const models = Array.from({ length: numRuns }, (_, run) => [
-      `m${run}`,
-      {
-        targets: [{ provider: 'primary', model: `x${run}` }],
-        fallbacks: [{ provider: 'backup', model: 'y' }],
-        retries: 0,
-      },
-    ]);
-    const base = configuration();
-    service.configure({ ...base, models: { ...base.models, ...Object.fromEntries(models) } });
-    const text = fc.constantFrom('Gr\u00fc\u00df', ' \u{1F600}', '\n\ndata: x', '"\\');
-    const cases = fc.record({
-      texts: fc.array(text, { minLength: 1, maxLength: 5 }),
-      end: fc.constantFrom('marked', 'unmarked', 'cut', 'ended', 'malformed', 'error', 'marked early'),
-      /** Of a stream that fails, the events that come before. */
-      before: fc.nat({ max: 6 }),
-      lineEnd: fc.constantFrom('\n', '\r\n'),
-      sizes: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 }),
-    });
-    let run = 0;
-    const property = fc.asyncProperty(cases, async ({ texts, end, before, lineEnd, sizes }) => {
-      const said = [role, ...words(...texts)];
-      const tails: Record<string, string> = { malformed: 'data: {"cho\n\n', error: inside('b'), 'marked early': done };
-      const isWhole = end === 'marked' || end === 'unmarked';
-      const events = isWhole
-        ? [...said, stop, ...(end === 'marked' ? [done] : [])]
-        : [...said.slice(0, before), tails[end] ?? ''];
-      const body = events.join('').replaceAll('\n', lineEnd);
-      primary.answers(stream(piecesOf(body, sizes), { after: end === 'cut' ? 'cut' : 'end' }));
-      const answer = await post(service, path, { ...chat, model: `m${run % numRuns}` });
-      run += 1;
-      const seen = readStream(answer.text.replaceAll('\r\n', '\n'));
-      if (isWhole) assert.equal(answer.text, end === 'marked' ? body : body + done);
-      else if (answer.headers.get('x-switchyard-target') === 'backup/y')
-        assert.deepEqual(seen, whole('from the backup'));
-      else {
-        assert.ok(seen.error !== null && !seen.isDone && seen.finish === null);
-        assert.ok(seen.text !== '' && texts.join('').startsWith(seen.text));
-      }
-    });
-    await fc.assert(property, { numRuns });
-  });
+  const rounds = { few: 30, many: 500 };
+  itInRounds(
+    'is whole, failed for all to see, or another’s: however its bytes come and end',
+    rounds,
+    async (numRuns) => {
+      // A target for each run: one that failed often would be rested.
+      const models = Array.from({ length: numRuns }, (_, run) => [
+        `m${run}`,
+        {
+          targets: [{ provider: 'primary', model: `x${run}` }],
+          fallbacks: [{ provider: 'backup', model: 'y' }],
+          retries: 0,
+        },
+      ]);
+      const base = configuration();
+      service.configure({ ...base, models: { ...base.models, ...Object.fromEntries(models) } });
+      const text = fc.constantFrom('Gr\u00fc\u00df', ' \u{1F600}', '\n\ndata: x', '"\\');
+      const cases = fc.record({
+        texts: fc.array(text, { minLength: 1, maxLength: 5 }),
+        end: fc.constantFrom('marked', 'unmarked', 'cut', 'ended', 'malformed', 'error', 'marked early'),
+        /** Of a stream that fails, the events that come before. */
+        before: fc.nat({ max: 6 }),
+        lineEnd: fc.constantFrom('\n', '\r\n'),
+        sizes: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 }),
+      });
+      let run = 0;
+      const property = fc.asyncProperty(cases, async ({ texts, end, before, lineEnd, sizes }) => {
+        const said = [role, ...words(...texts)];
+        const tails: Record<string, string> = {
+          malformed: 'data: {"cho\n\n',
+          error: inside('b'),
+          'marked early': done,
+        };
+        const isWhole = end === 'marked' || end === 'unmarked';
+        const events = isWhole
+          ? [...said, stop, ...(end === 'marked' ? [done] : [])]
+          : [...said.slice(0, before), tails[end] ?? ''];
+        const body = events.join('').replaceAll('\n', lineEnd);
+        primary.answers(stream(piecesOf(body, sizes), { after: end === 'cut' ? 'cut' : 'end' }));
+        const answer = await post(service, path, { ...chat, model: `m${run % numRuns}` });
+        run += 1;
+        const seen = readStream(answer.text.replaceAll('\r\n', '\n'));
+        if (isWhole) assert.equal(answer.text, end === 'marked' ? body : body + done);
+        else if (answer.headers.get('x-switchyard-target') === 'backup/y')
+          assert.deepEqual(seen, whole('from the backup'));
+        else {
+          assert.ok(seen.error !== null && !seen.isDone && seen.finish === null);
+          assert.ok(seen.text !== '' && texts.join('').startsWith(seen.text));
+        }
+      });
+      await fc.assert(property, { numRuns });
+    },
+  );
 
   it('brings content as it comes', async () => {
     primary.answers(stream([role, ...words('early')], { after: 'stall' }));

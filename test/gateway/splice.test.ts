@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { JsonScanner } from '#src/json-scanner.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { MemberCollector, wantedNames } from '../../src/gateway/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '../../src/gateway/splice.ts';
 
@@ -100,26 +101,30 @@ const isAscii = (text: string) => /^[\x20-\x7e]*$/.test(text);
 const changed = ['model', 'reasoning'];
 
 describe('splice', () => {
-  it('finds the members looked for in every object that JSON.parse reads', () => {
-    fc.assert(
-      fc.property(object, (written) => {
-        const json = textOf(written);
-        JSON.parse(json);
-        const bytes = Buffer.from(json);
-        const known = new Set(written.members.map(([each]) => each).filter(isAscii));
-        const { count, found, open } = membersOf(json, [...known]);
-        assert.equal(count, written.members.length);
-        assert.equal(open, bytes.indexOf('{'));
-        assert.deepEqual(
-          found.map(({ name: each, valueStart, end }) => [each, bytes.toString('utf8', valueStart, end)]),
-          written.members.filter(([each]) => known.has(each)).map(([each, , , , , member]) => [each, member]),
-        );
-      }),
-      { numRuns: 500 },
-    );
-  });
+  itInRounds(
+    'finds the members looked for in every object that JSON.parse reads',
+    { few: 150, many: 3_000 },
+    (numRuns) => {
+      fc.assert(
+        fc.property(object, (written) => {
+          const json = textOf(written);
+          JSON.parse(json);
+          const bytes = Buffer.from(json);
+          const known = new Set(written.members.map(([each]) => each).filter(isAscii));
+          const { count, found, open } = membersOf(json, [...known]);
+          assert.equal(count, written.members.length);
+          assert.equal(open, bytes.indexOf('{'));
+          assert.deepEqual(
+            found.map(({ name: each, valueStart, end }) => [each, bytes.toString('utf8', valueStart, end)]),
+            written.members.filter(([each]) => known.has(each)).map(([each, , , , , member]) => [each, member]),
+          );
+        }),
+        { numRuns },
+      );
+    },
+  );
 
-  it('replaces every value of a name and keeps every other byte', () => {
+  itInRounds('replaces every value of a name and keeps every other byte', { few: 150, many: 3_000 }, (numRuns) => {
     fc.assert(
       fc.property(object, fc.string({ unit: 'grapheme' }), (written, model) => {
         const json = textOf(written);
@@ -130,26 +135,30 @@ describe('splice', () => {
           textOf(written, (known, old) => (known === 'model' ? asciiJson(model) : old)),
         );
       }),
-      { numRuns: 500 },
+      { numRuns },
     );
   });
 
-  it('takes members out with one comma each, adds a missing one first, and leaves the others as they are', () => {
-    fc.assert(
-      fc.property(object, (written) => {
-        const json = textOf(written);
-        const changes = { replace: { model: '"m"' }, add: ['model'], remove: ['reasoning'] };
-        const spliced = applyEdits(Buffer.from(json), editsOf(membersOf(json, changed), changes));
-        const result = spliced.toString();
-        const kept = written.members.filter(([known]) => known !== 'reasoning');
-        JSON.parse(result);
-        const expected = kept.map(([known, , key, , , member]) => [key, known === 'model' ? '"m"' : member]);
-        if (!kept.some(([known]) => known === 'model')) expected.unshift(['"model"', '"m"']);
-        assert.deepEqual(writtenMembers(result), expected);
-      }),
-      { numRuns: 500 },
-    );
-  });
+  itInRounds(
+    'takes members out with one comma each, adds a missing one first, and leaves the others as they are',
+    { few: 150, many: 3_000 },
+    (numRuns) => {
+      fc.assert(
+        fc.property(object, (written) => {
+          const json = textOf(written);
+          const changes = { replace: { model: '"m"' }, add: ['model'], remove: ['reasoning'] };
+          const spliced = applyEdits(Buffer.from(json), editsOf(membersOf(json, changed), changes));
+          const result = spliced.toString();
+          const kept = written.members.filter(([known]) => known !== 'reasoning');
+          JSON.parse(result);
+          const expected = kept.map(([known, , key, , , member]) => [key, known === 'model' ? '"m"' : member]);
+          if (!kept.some(([known]) => known === 'model')) expected.unshift(['"model"', '"m"']);
+          assert.deepEqual(writtenMembers(result), expected);
+        }),
+        { numRuns },
+      );
+    },
+  );
 
   it('reads names with escapes, doubled names and numbers of any length', () => {
     const json = '{"\\u006dodel" : "a","n":1.00000000000000000001e+2,"model":"b" }';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { itInRounds } from '#test/support/long.ts';
 import { maxEventBytes, SseSplitter } from '../../src/gateway/sse-splitter.ts';
 
 /** Pushes pieces; gives the bytes that came out, and what each event said. */
@@ -34,30 +35,36 @@ const event = fc.oneof(
 );
 
 describe('stream of server-sent events', () => {
-  it('is split the same wherever its bytes are cut, and not one byte is lost or changed', () => {
-    fc.assert(
-      fc.property(
-        fc.array(event, { maxLength: 6 }),
-        lineEnd,
-        fc.boolean(),
-        fc.array(fc.nat(), { maxLength: 12 }),
-        (events, end, spaced, places) => {
-          const written = events.map(({ kind, lines }) =>
-            lines.map((text) => `${kind === 'data' ? `data:${spaced ? ' ' : ''}${text}` : `: ${text}`}${end}`).join(''),
-          );
-          const stream = Buffer.from(`${written.map((text) => text + end).join('')}: end\n\n`);
-          const { bytes, said } = split(cut(stream, places));
-          assert.deepEqual(bytes, stream);
-          const unspaced = (text: string) => (!spaced && text.startsWith(' ') ? text.slice(1) : text);
-          assert.deepEqual(said, [
-            ...events.map(({ kind, lines }) => (kind === 'data' ? lines.map(unspaced).join('\n') : null)),
-            null,
-          ]);
-        },
-      ),
-      { numRuns: 1_000 },
-    );
-  });
+  itInRounds(
+    'is split the same wherever its bytes are cut, and not one byte is lost or changed',
+    { few: 200, many: 5_000 },
+    (numRuns) => {
+      fc.assert(
+        fc.property(
+          fc.array(event, { maxLength: 6 }),
+          lineEnd,
+          fc.boolean(),
+          fc.array(fc.nat(), { maxLength: 12 }),
+          (events, end, spaced, places) => {
+            const written = events.map(({ kind, lines }) =>
+              lines
+                .map((text) => `${kind === 'data' ? `data:${spaced ? ' ' : ''}${text}` : `: ${text}`}${end}`)
+                .join(''),
+            );
+            const stream = Buffer.from(`${written.map((text) => text + end).join('')}: end\n\n`);
+            const { bytes, said } = split(cut(stream, places));
+            assert.deepEqual(bytes, stream);
+            const unspaced = (text: string) => (!spaced && text.startsWith(' ') ? text.slice(1) : text);
+            assert.deepEqual(said, [
+              ...events.map(({ kind, lines }) => (kind === 'data' ? lines.map(unspaced).join('\n') : null)),
+              null,
+            ]);
+          },
+        ),
+        { numRuns },
+      );
+    },
+  );
 
   it('never throws and keeps every byte, whatever comes', () => {
     fc.assert(

@@ -10,6 +10,7 @@ import type { FlowVersionDocument } from '#projections/flow-versions.ts';
 import type { Json } from '#src/json.ts';
 import { GatedWorker } from '#test/support/gated-worker.ts';
 import { InstanceStory } from '#test/support/instance-story.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { ids } from '#test/support/story.ts';
 import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
 
@@ -264,18 +265,21 @@ async function sleeping(appends: number, between: (run: Run) => Promise<void>): 
 }
 
 describe('provision-instances, whatever comes between', () => {
-  it('leaves what the last operation wanted, or what was there before it', async function () {
-    this.timeout(180_000);
-    await fc.assert(
-      fc.asyncProperty(actions, async (all) => {
-        const run = await Run.begun();
-        for (const each of all) await run.act(each);
-        await run.settle();
-        await run.check();
-      }),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 40) },
-    );
-  });
+  itInRounds(
+    'leaves what the last operation wanted, or what was there before it',
+    { few: 8, many: 200 },
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(actions, async (all) => {
+          const run = await Run.begun();
+          for (const each of all) await run.act(each);
+          await run.settle();
+          await run.check();
+        }),
+        { numRuns },
+      );
+    },
+  );
 
   for (const wakes of ['after it', 'before it', 'in the middle of it']) {
     it(`leaves nothing of a first provisioning that an upgrade superseded, whose worker wakes up ${wakes}`, async function () {

@@ -23,6 +23,7 @@ import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { JsonObject } from '#src/json.ts';
 import { settleProcesses } from '#test/support/believable-service.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { ProcessDrive } from '#test/support/process-harness.ts';
 import { profileInput } from '#test/support/profile-input.ts';
 import { seedProjects } from '#test/support/seed.ts';
@@ -161,8 +162,7 @@ const recordsOf = (shown: Record<string, Shown>) =>
   Object.fromEntries(Object.entries(shown).map(([id, { record, revision }]) => [id, { record, revision }]));
 
 describe('records in read models', () => {
-  it('are those that commands answer, after any commands', async function () {
-    this.timeout(180_000);
+  itInRounds('are those that commands answer, after any commands', { few: 20, many: 300 }, async (numRuns) => {
     const sequences = fc.array(step, { minLength: 10, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(sequences, async (steps) => {
@@ -179,7 +179,7 @@ describe('records in read models', () => {
         assert.deepEqual(Object.fromEntries(versions.map(([id, { record }]) => [id, record])), expected.versions);
         await assertSettled(random);
       }),
-      { numRuns: 150 },
+      { numRuns },
     );
   });
 });

@@ -10,6 +10,7 @@ import { templateRecord, templateVersionRecord } from '#domain/template/answer.t
 import type { TemplateRecord, TemplateVersionRecord } from '#domain/template/record.ts';
 import { template } from '#domain/template/template.ts';
 import type { JsonObject } from '#src/json.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { Service } from '#test/support/service.ts';
 import { payload, payloadFlow } from '#test/support/template-payload.ts';
 
@@ -94,39 +95,42 @@ const shownIn = async <Record>({ documents }: Service, collection: string) =>
   );
 
 describe('records of templates in read models', () => {
-  it('are those that commands answer and a simple model tells, after any commands', async function () {
-    this.timeout(180_000);
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 50 }), async (steps) => {
-        const random = new Random();
-        for (const each of steps) await random.take(each);
-        const { service, model } = random;
-        const templates = await shownIn<TemplateRecord>(service, 'templates');
-        const versions = (await shownIn<TemplateVersionRecord>(service, 'template-versions')).map(
-          (each) => each.record,
-        );
+  itInRounds(
+    'are those that commands answer and a simple model tells, after any commands',
+    { few: 20, many: 300 },
+    async (numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 50 }), async (steps) => {
+          const random = new Random();
+          for (const each of steps) await random.take(each);
+          const { service, model } = random;
+          const templates = await shownIn<TemplateRecord>(service, 'templates');
+          const versions = (await shownIn<TemplateVersionRecord>(service, 'template-versions')).map(
+            (each) => each.record,
+          );
 
-        const told = [...model].map(([id, { name, description, status }]) => ({ id, name, description, status }));
-        const shown = templates.map(({ record: { id, name, description, status } }) => {
-          return { id, name, description, status };
-        });
-        assert.deepEqual(shown, told);
-        for (const { record, revision } of templates) {
-          const { state, resourceRevision } = await service.handler.load(template, record.id);
-          const dataAt = async (at: number) => service.store.streamOf(`template-${record.id}`)[at]?.data ?? {};
-          assert.deepEqual(
-            { record, revision },
-            { record: await templateRecord(state, dataAt), revision: resourceRevision },
-          );
-          const own = versions.filter(({ templateId }) => templateId === record.id);
-          assert.deepEqual(
-            own.map(({ id, tag, publishedAt }) => ({ id, tag, published: publishedAt !== null })),
-            model.get(record.id)?.versions,
-          );
-          for (const each of own) assert.deepEqual(each, await templateVersionRecord(state, each.id, dataAt));
-        }
-      }),
-      { numRuns: 100 },
-    );
-  });
+          const told = [...model].map(([id, { name, description, status }]) => ({ id, name, description, status }));
+          const shown = templates.map(({ record: { id, name, description, status } }) => {
+            return { id, name, description, status };
+          });
+          assert.deepEqual(shown, told);
+          for (const { record, revision } of templates) {
+            const { state, resourceRevision } = await service.handler.load(template, record.id);
+            const dataAt = async (at: number) => service.store.streamOf(`template-${record.id}`)[at]?.data ?? {};
+            assert.deepEqual(
+              { record, revision },
+              { record: await templateRecord(state, dataAt), revision: resourceRevision },
+            );
+            const own = versions.filter(({ templateId }) => templateId === record.id);
+            assert.deepEqual(
+              own.map(({ id, tag, publishedAt }) => ({ id, tag, published: publishedAt !== null })),
+              model.get(record.id)?.versions,
+            );
+            for (const each of own) assert.deepEqual(each, await templateVersionRecord(state, each.id, dataAt));
+          }
+        }),
+        { numRuns },
+      );
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { parsedCharacters } from '#test/support/parsed-characters.ts';
 
 const stored = (value: object) => new StoredDocument<{ record?: unknown }>('a', 1, JSON.stringify(recordLast(value)));
@@ -32,7 +33,7 @@ describe('a stored document', () => {
     assert.equal(document.record.text, 'null');
   });
 
-  it('is cut right whatever it holds', () => {
+  itInRounds('is cut right whatever it holds', { few: 300, many: 10_000 }, (numRuns) => {
     const names = fc.oneof(fc.constantFrom('record', 'a', 'a"b', '\\'), fc.string({ maxLength: 4 }));
     const values = fc.oneof(fc.string(), fc.double({ noDefaultInfinity: true, noNaN: true }), fc.jsonValue());
     fc.assert(
@@ -42,7 +43,7 @@ describe('a stored document', () => {
         assert.deepEqual(document.head, head);
         if (record !== undefined) assert.deepEqual(document.record.parse(), record);
       }),
-      { numRuns: 1_000 },
+      { numRuns },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { describeOnMongoDb, type MongoDbServer } from '#test/support/ferretdb.ts';
+import { long } from '#test/support/long.ts';
 import type { ServiceEnvironment } from '#test/support/service-process.ts';
 
 /** The stores that one suite's services work on. */
@@ -13,13 +14,26 @@ export interface Engines {
 /** On stores embedded in the service's own folder. */
 const embedded: Engines = { environment: () => ({}), quick: true };
 
+/** A test that asks a service in a process of its own may take this long on a busy machine. */
+const serviceTestMs = 60_000;
+
 /**
  * Describes a suite of the service twice: on its embedded stores, and with both stores outside, on EventStoreDB and
  * MongoDB. The latter is left out where no MongoDB can be had.
+ * @param outside where the suite on outside stores belongs; by default to the long run, as one suite there shows in
+ * `npm test` that they work
  */
-export function describeOnEngines(suite: string, define: (engines: Engines) => void): void {
-  describe(suite, () => define(embedded));
-  describeOnSharedEngines(`${suite}, on EventStoreDB and MongoDB`, define);
+export function describeOnEngines(
+  suite: string,
+  define: (engines: Engines) => void,
+  outside: 'in npm test' | 'in the long run' = 'in the long run',
+): void {
+  describe(suite, function () {
+    this.timeout(serviceTestMs);
+    define(embedded);
+  });
+  const mark = outside === 'in npm test' ? '' : ` ${long}`;
+  describeOnSharedEngines(`${suite}, on EventStoreDB and MongoDB${mark}`, define);
 }
 
 /**

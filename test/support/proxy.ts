@@ -8,6 +8,9 @@ import { freePort } from './free-port.ts';
 import { leaveOut } from './left-out.ts';
 import { until } from './service-process.ts';
 
+/** A test may start nodes and a proxy. */
+const suiteTestMs = 60_000;
+
 const startLimitMilliseconds = 30_000;
 const configuration = resolve(import.meta.dirname, '../../deployment/Caddyfile');
 
@@ -18,7 +21,11 @@ const program =
 
 /** Describes a suite that needs the proxy; without its program it is left out. */
 export function describeBehindProxy(suite: string, define: () => void): void {
-  if (existsSync(program)) describe(suite, define);
+  if (existsSync(program))
+    describe(suite, function () {
+      this.timeout(suiteTestMs);
+      define();
+    });
   else leaveOut(suite, 'run .ci/caddy or set CADDY');
 }
 

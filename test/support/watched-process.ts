@@ -24,7 +24,7 @@ export interface Program {
 }
 
 /** Most of a start is compiling what an earlier start has compiled. `npm ci` empties it. */
-const compileCache = resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
+export const compileCache = resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
 
 /** A program of Node in a process of its own, with what it writes. */
 export class WatchedProcess {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { eventLine, eventOfLine } from '#event-store/log-file/event-line.ts';
+import { itInRounds } from '#test/support/long.ts';
 
 const event: StoredEvent = {
   stream: 'flow-1',
@@ -42,7 +43,7 @@ describe('event line', () => {
     );
   });
 
-  it('gives every text back as it was, on one line that is JSON', () => {
+  itInRounds('gives every text back as it was, on one line that is JSON', { few: 150, many: 5_000 }, (numRuns) => {
     fc.assert(
       fc.property(
         fc.record({ data: anyText, metadata: anyText, stream: fc.string({ unit: 'binary' }), type: fc.string() }),
@@ -55,7 +56,7 @@ describe('event line', () => {
           assert.deepEqual(Object.keys(JSON.parse(line)), ['stream', 'revision', 'id', 'type', 'data', 'metadata']);
         },
       ),
-      { numRuns: 500 },
+      { numRuns },
     );
   });
 

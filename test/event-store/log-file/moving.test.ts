@@ -24,6 +24,7 @@ import { collect, someEvent, someMetadata } from '#test/contract/event-store.ts'
 import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { believableService, settleProcesses } from '#test/support/believable-service.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { itInRounds } from '#test/support/long.ts';
 import { MemoryLog } from '#test/support/memory-log.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 import { Service } from '#test/support/service.ts';
@@ -190,7 +191,7 @@ describe('moving a log', () => {
     assert.equal(store.log.length, events.length);
   });
 
-  it('goes on with an export that was cut off at any byte', async () => {
+  itInRounds('goes on with an export that was cut off at any byte', { few: 12, many: 200 }, async (numRuns) => {
     const whole = withoutFirstLine(await exported(new MemoryLog(events), 'whole'));
     const bytes = readFileSync(join(folder, 'whole'));
     await fc.assert(
@@ -200,7 +201,7 @@ describe('moving a log', () => {
         assert.equal(withoutFirstLine(file), whole);
         rmSync(file);
       }),
-      { numRuns: 60, examples: [[0], [bytes.length], [bytes.length - 1]] },
+      { numRuns, examples: [[0], [bytes.length], [bytes.length - 1]] },
     );
   });
 
@@ -227,7 +228,7 @@ describe('moving a log', () => {
     await assert.rejects(exported(new MemoryLog(events), 'list', { resume: true }), /no part of an export/);
   });
 
-  it('goes on with an import that was cut off after any event', async () => {
+  itInRounds('goes on with an import that was cut off after any event', { few: 12, many: 200 }, async (numRuns) => {
     const file = await exported(new MemoryLog(events), 'file');
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: events.length - 1 }), fc.nat({ max: 5 }), async (room, secondRoom) => {
@@ -242,7 +243,7 @@ describe('moving a log', () => {
         assert.deepEqual(await imported(file, target), { held, stored: events.length - held });
         assert.deepEqual(contents(target.events), events);
       }),
-      { numRuns: 60 },
+      { numRuns },
     );
   });
 
@@ -257,7 +258,7 @@ describe('moving a log', () => {
     await target.close();
   });
 
-  it('knows a file that was cut off at any byte', async () => {
+  itInRounds('knows a file that was cut off at any byte', { few: 12, many: 200 }, async (numRuns) => {
     const bytes = readFileSync(await exported(new MemoryLog(events), 'file'));
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: bytes.length - 1 }), async (length) => {
@@ -265,11 +266,11 @@ describe('moving a log', () => {
         await assert.rejects(checked(file), /is cut off after line \d+/);
         await assert.rejects(imported(file, new MemoryLog()), /is cut off after line \d+/);
       }),
-      { numRuns: 60, examples: [[0]] },
+      { numRuns, examples: [[0]] },
     );
   });
 
-  it('knows a file that was changed, wherever it was', async () => {
+  itInRounds('knows a file that was changed, wherever it was', { few: 25, many: 400 }, async (numRuns) => {
     const lines = readFileSync(await exported(new MemoryLog(events), 'file'), 'utf8')
       .trimEnd()
       .split('\n');
@@ -284,7 +285,7 @@ describe('moving a log', () => {
         if (how === 'swap') changed.splice(at === 1 ? 2 : at - 1, 0, line);
         await assert.rejects(checked(written('changed', text(changed))), LogFailure);
       }),
-      { numRuns: 100 },
+      { numRuns },
     );
     const [first = '', ...rest] = lines;
     const newer = text([first.replace('"version":1', '"version":2'), ...rest]);
