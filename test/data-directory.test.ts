@@ -16,7 +16,7 @@ const holder = `
 `;
 
 describe('data directory', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   let parent: string;
   let path: string;

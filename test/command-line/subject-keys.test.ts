@@ -20,14 +20,14 @@ interface Told {
 function run(...words: ReadonlyArray<string>): Promise<Told> {
   return new Promise((done) => {
     const env = { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH };
-    execFile(process.execPath, [tool, ...words], { env, timeout: 30_000 }, (error, stdout, stderr) =>
+    execFile(process.execPath, [tool, ...words], { env, timeout: 120_000 }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
     );
   });
 }
 
 describe('subject keys by command line', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   let folder: TemporaryFolder;
   beforeEach(() => {

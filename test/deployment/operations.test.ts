@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 /** What the page names must be there: it would rot in silence. */
 describe('docs/operations.md', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   const page = readFileSync('docs/operations.md', 'utf8');
   const sources = ['src', 'commands', 'projections', 'queries', 'deployment']

@@ -21,7 +21,7 @@ const loadMilliseconds = 400;
 const effectsLimitMilliseconds = 2_000;
 
 describe('the process stopped at any moment', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
 
   const killRounds = { few: 3, many: 20 };
   itInRounds(

@@ -62,7 +62,7 @@ const nameOf = async (client: Client, id: string) =>
   expectStatus(await client.get<{ name: string }>(`${path}/${id}`), 200).name;
 
 describe('erasing personal data', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
 
   let folder: TemporaryFolder;
   let service: ServiceProcess;

@@ -22,7 +22,7 @@ const contents = (text: string) => ({
 });
 
 describe('provisioning through kills', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
 
   const title = 'brings every instance to what was asked of it last, and leaves nothing over';
   itInRounds(title, { few: 2, many: 8 }, async (kills) => {

@@ -15,7 +15,7 @@ export interface Engines {
 const embedded: Engines = { environment: () => ({}), quick: true };
 
 /** A test that asks a service in a process of its own may take this long on a busy machine. */
-const serviceTestMs = 60_000;
+const serviceTestMs = 180_000;
 
 /**
  * Describes a suite of the service twice: on its embedded stores, and with both stores outside, on EventStoreDB and

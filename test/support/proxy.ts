@@ -9,7 +9,7 @@ import { leaveOut } from './left-out.ts';
 import { until } from './service-process.ts';
 
 /** A test may start nodes and a proxy. */
-const suiteTestMs = 60_000;
+const suiteTestMs = 180_000;
 
 const startLimitMilliseconds = 30_000;
 const configuration = resolve(import.meta.dirname, '../../deployment/Caddyfile');

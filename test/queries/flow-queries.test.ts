@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { getFlow } from '#queries/flow/get-flow.ts';
+import { listFlows } from '#queries/flow/list-flows.ts';
+import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
+import { givenLog } from '#test/support/query-harness.ts';
+import { callerOf, ids, tenants } from '#test/support/story.ts';
+import { projectCreated } from '#test/support/tenant-events.ts';
+
+const project = { [`project-${ids.project}`]: [projectCreated(ids.project, ids.partner)] };
+const one = { [`flow-${ids.flow}`]: begunFlow() };
+const other = { [`flow-${ids.otherFlow}`]: begunFlow({ id: ids.otherFlow, name: 'Nights' }) };
+
+const idsOf = (body: unknown) => (body as { flows: ReadonlyArray<{ id: string }> }).flows.map(({ id }) => id);
+
+describe('the queries of flows', () => {
+  it('read a flow as its events made it', async () => {
+    const { body } = await givenLog({ ...project, ...one }).ask(getFlow, { flowId: ids.flow });
+    assert.deepEqual(body, {
+      id: ids.flow,
+      projectId: ids.project,
+      name: 'Opening hours',
+      type: 'simple',
+      description: 'Answers when the desk is closed',
+      tier: 'standard',
+      agentProfileId: null,
+      createdAt: '2026-01-05T09:30:00.000Z',
+      updatedAt: '2026-01-05T09:30:00.000Z',
+    });
+  });
+
+  it('refuse a flow that is deleted, unknown, or out of the key’s reach, all alike', async () => {
+    const log = givenLog({ ...project, [`flow-${ids.flow}`]: [...begunFlow(), flowDeleted()], ...other });
+    const stranger = callerOf('project', tenants.stranger);
+    assert.equal((await log.ask(getFlow, { flowId: ids.flow })).refusal, 'flow-not-found');
+    assert.equal((await log.ask(getFlow, { flowId: 'cnothing0was0ever0here00' })).refusal, 'flow-not-found');
+    assert.equal((await log.ask(getFlow, { flowId: ids.otherFlow }, stranger)).refusal, 'flow-not-found');
+  });
+
+  it('refuse a key without the scope only where it reaches the flow', async () => {
+    const log = givenLog({ ...project, ...one });
+    const scopeless = callerOf('project', { scopes: ['keys:read'] });
+    assert.equal((await log.ask(getFlow, { flowId: ids.flow }, scopeless)).refusal, 'scope-required');
+    assert.equal((await log.ask(getFlow, { flowId: ids.otherFlow }, scopeless)).refusal, 'flow-not-found');
+  });
+
+  it('list a project’s flows in the order in which they were made, page by page', async () => {
+    const log = givenLog({ ...project, ...other, ...one });
+    const whole = await log.ask(listFlows, { projectId: ids.project });
+    assert.deepEqual([idsOf(whole.body), whole.nextCursor], [[ids.otherFlow, ids.flow], null]);
+    const first = await log.ask(listFlows, { projectId: ids.project, limit: '1' });
+    assert.deepEqual(idsOf(first.body), [ids.otherFlow]);
+    assert.ok(first.nextCursor !== null);
+    const second = await log.ask(listFlows, { projectId: ids.project, limit: '1', cursor: first.nextCursor });
+    assert.deepEqual([idsOf(second.body), second.nextCursor], [[ids.flow], null]);
+  });
+});
