@@ -6,6 +6,7 @@ import type { AnyQuery } from '#operations/query.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import { PersonalData } from '#src/subject-keys/personal-data.ts';
 import { InMemorySubjectKeys } from '#test/support/in-memory-subject-keys.ts';
+import { invokeOperation } from '#test/support/invoke-operation.ts';
 import { ReadModel } from '#test/support/read-model.ts';
 import { recorded, type ToldEvent } from '#test/support/recorded.ts';
 import { callerOf } from '#test/support/story.ts';
@@ -33,6 +34,7 @@ export function givenLog(streams: Readonly<Record<string, ReadonlyArray<ToldEven
     keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryRuntime['keyUsage'],
     personalData: new PersonalData(new InMemorySubjectKeys()),
     projectionStatus: async () => [],
+    processStatus: async () => [],
     reached: async () => true,
     lastPosition: async () => log.length,
   };
@@ -40,15 +42,10 @@ export function givenLog(streams: Readonly<Record<string, ReadonlyArray<ToldEven
     /** @param input path and query parameters by name @param caller absent: an admin */
     ask: async (query: AnyQuery, input: JsonObject = {}, caller: Caller = callerOf('admin')): Promise<Asked> => {
       const parameters = Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]));
-      const answer = await queryOperation(query, runtime).execute({
+      const answer = await invokeOperation(queryOperation(query, runtime), {
         caller,
-        requestId: 'request',
         parameters,
-        requestTarget: `${query.http.method} ${query.http.path}`,
         loadBody: async () => E.right({ fields: input, bodyHash: '' }),
-        ifMatch: null,
-        idempotencyKey: null,
-        minPosition: null,
       });
       return {
         get body() {
