@@ -48,8 +48,8 @@ export function oneResource<Parameter extends string, Record>({
     output: record,
     failures: [notFound],
     example: { output: example },
-    reads: [collection.name],
-    subject: { collection: collection.name, parameter, notFound },
+    reads: {},
+    subject: { collection, parameter, notFound },
     hasRevision: true,
     answer: ({ subject: { record, head } }) => E.right({ body: record, revision: head.revision }),
   });

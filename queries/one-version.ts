@@ -43,8 +43,8 @@ export function oneVersion<Document extends VersionDocument<Record>, Record>({
   example,
   collection,
   of,
-}: OneVersion<Document, Record>): Query<ById, Document, Record> {
-  return query<ById, Document, Record>({
+}: OneVersion<Document, Record>): Query<ById, Document, Record, 'versions' | 'wholes'> {
+  return query<ById, Document, Record, 'versions' | 'wholes'>({
     name,
     summary,
     group,
@@ -54,13 +54,13 @@ export function oneVersion<Document extends VersionDocument<Record>, Record>({
     output: record,
     failures: [notFound],
     example: { output: example },
-    reads: [collection.name, of.collection.name],
-    subject: { collection: collection.name, parameter: 'versionId', notFound },
+    reads: { versions: collection, wholes: of.collection },
+    subject: { collection, parameter: 'versionId', notFound },
     hasRevision: true,
-    answer: async ({ input: { versionId }, subject, documents }) => {
-      const whole = await documents.get<TenantDocument<object>>(of.collection.name, of.id(subject.head));
+    answer: async ({ input: { versionId }, subject, read }) => {
+      const whole = await read.wholes.get<TenantDocument<object>>(of.id(subject.head));
       // After it, so that the ETag is never newer than what stands beside it: an If-Match would undo unseen changes.
-      const version = await documents.get<Document>(collection.name, versionId, 'fresh');
+      const version = await read.versions.get<Document>(versionId, 'fresh');
       if (whole === null || version === null)
         return E.left(failure(notFound, `Version ${versionId} is not there any more.`));
       return E.right({ body: version.record, revision: whole.head.revision });

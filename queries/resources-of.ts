@@ -42,10 +42,10 @@ export function resourcesOf<Name extends string, Record>({
   record,
   example,
   collection,
-}: ResourcesOf<Name, Record>): Query<PageInput, Tenant, ListOf<Name, Record>> {
+}: ResourcesOf<Name, Record>): Query<PageInput, Tenant, ListOf<Name, Record>, 'items'> {
   // The type of an object with a computed member does not name it.
   const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(pageInput)]) as unknown;
-  return query<PageInput, Tenant, ListOf<Name, Record>>({
+  return query<PageInput, Tenant, ListOf<Name, Record>, 'items'>({
     name,
     summary,
     group,
@@ -55,13 +55,12 @@ export function resourcesOf<Name extends string, Record>({
     output: listOf(member, record),
     failures: [owner.notFound],
     example: { output: { [member]: [example] } },
-    reads: [collection.name, owner.collection.name],
-    subject: { collection: owner.collection.name, parameter: owner.parameter, notFound: owner.notFound },
+    reads: { items: collection },
+    subject: owner,
     paged: true,
-    answer: async ({ input, subject, documents }) =>
+    answer: async ({ input, subject, read }) =>
       E.right(
-        await listRecords<Name, Record>(documents, {
-          collection: collection.name,
+        await listRecords<Name, Record>(read.items, {
           where: { [owner.parameter]: subject.id },
           input,
           name: member,

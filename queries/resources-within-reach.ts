@@ -40,23 +40,23 @@ export function resourcesWithinReach<Name extends string, Record, Document exten
   recordOf,
   collection,
   ...told
-}: ResourcesWithinReach<Name, Record, Document>): Query<Page, Tenant, ListOf<Name, Record>> {
-  return query<Page, Tenant, ListOf<Name, Record>>({
+}: ResourcesWithinReach<Name, Record, Document>): Query<Page, Tenant, ListOf<Name, Record>, 'items'> {
+  return query<Page, Tenant, ListOf<Name, Record>, 'items'>({
     ...told,
     http: get(path),
     input: Page,
     output: listOf(member, record),
     failures: [],
     example: { output: { [member]: [example] } },
-    reads: [collection.name],
+    reads: { items: collection },
     subject: null,
     paged: true,
-    answer: async ({ input, caller, documents }) => {
-      const list = { collection: collection.name, where: withinReach(caller), input, name: member };
-      if (recordOf === undefined) return E.right(await listRecords<Name, Record>(documents, list));
+    answer: async ({ input, caller, read }) => {
+      const list = { where: withinReach(caller), input, name: member };
+      if (recordOf === undefined) return E.right(await listRecords<Name, Record>(read.items, list));
       return E.right(
         await listItems<Document, Name, Record>(
-          documents,
+          read.items,
           list,
           async () =>
             ({ value }) =>

@@ -29,7 +29,7 @@ export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<type
       keyType: 'project',
     },
   },
-  reads: [],
+  reads: {},
   subject: null,
   answer: ({ caller: { keyId, projectId, organizationId, keyType } }) =>
     E.right({ body: { apiKeyId: keyId, projectId, organizationId, keyType } }),

@@ -12,7 +12,7 @@ import { type ProjectDocument, projects } from '#projections/projects.ts';
 const Input = t.intersection([t.type({ projectId: cuid }), t.partial(pageInput)]);
 const Output = t.intersection([t.type({ keys: t.readonlyArray(ApiKeyRecord) }), nextCursorOutput]);
 
-export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.TypeOf<typeof Output>>({
+export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.TypeOf<typeof Output>, 'apiKeys'>({
   name: 'list_api_keys',
   summary: "List a project's API keys",
   description: 'Those in force, without their secrets.',
@@ -23,13 +23,13 @@ export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.Type
   output: Output,
   failures: ['project-not-found'],
   example: { output: { keys: [examples.apiKey] } },
-  reads: [apiKeys.name, projects.name],
-  subject: { collection: projects.name, parameter: 'projectId', notFound: 'project-not-found' },
+  reads: { apiKeys },
+  subject: { collection: projects, parameter: 'projectId', notFound: 'project-not-found' },
   paged: true,
-  answer: async ({ input, subject, documents, keyUsage }) => {
-    const list = { collection: apiKeys.name, where: { projectId: subject.id }, input, name: 'keys' } as const;
+  answer: async ({ input, subject, read, keyUsage }) => {
+    const list = { where: { projectId: subject.id }, input, name: 'keys' } as const;
     return E.right(
-      await listItems<ApiKeyDocument, 'keys', ApiKeyRecord>(documents, list, async (page) => {
+      await listItems<ApiKeyDocument, 'keys', ApiKeyRecord>(read.apiKeys, list, async (page) => {
         const lastUsed = await keyUsage.lastUsed(page.map(({ id }) => id));
         return ({ id, record }) => ({ ...record.parse(), lastUsedAt: lastUsed.get(id) ?? null });
       }),

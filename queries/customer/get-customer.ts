@@ -18,8 +18,8 @@ export const getCustomer = query<{ readonly organizationId: string }, CustomerDo
   output: CustomerRecord,
   failures: ['customer-not-found'],
   example: { output: examples.customer },
-  reads: [customers.name],
-  subject: { collection: customers.name, parameter: 'organizationId', notFound: 'customer-not-found' },
+  reads: {},
+  subject: { collection: customers, parameter: 'organizationId', notFound: 'customer-not-found' },
   hasRevision: true,
   answer: async ({ subject: { id, record, head }, personalReader }) => {
     const read = await personalReader([id]);

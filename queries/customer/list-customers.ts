@@ -13,7 +13,7 @@ import { withinReach } from '../within-reach.ts';
 
 const Input = t.partial(pageInput);
 
-export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'customers', CustomerRecord>>({
+export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'customers', CustomerRecord>, 'customers'>({
   name: 'list_customers',
   summary: 'List the customers that the key reaches',
   group: 'Partner customers',
@@ -23,13 +23,13 @@ export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'custo
   output: listOf('customers', CustomerRecord),
   failures: [],
   example: { output: { customers: [examples.customer] } },
-  reads: [customers.name],
+  reads: { customers },
   subject: null,
   paged: true,
-  answer: async ({ input, caller, documents, personalReader }) => {
-    const list = { collection: customers.name, where: withinReach(caller), input, name: 'customers' } as const;
+  answer: async ({ input, caller, read, personalReader }) => {
+    const list = { where: withinReach(caller), input, name: 'customers' } as const;
     return E.right(
-      await listItems<CustomerDocument, 'customers', CustomerRecord>(documents, list, async (page) => {
+      await listItems<CustomerDocument, 'customers', CustomerRecord>(read.customers, list, async (page) => {
         const read = await personalReader(page.map(({ id }) => id));
         return ({ id, record }) => customerRecord(record.parse(), (field, text) => read(id, field, text));
       }),

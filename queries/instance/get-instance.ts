@@ -7,11 +7,11 @@ import { InstanceDetails } from '#domain/instance/record.ts';
 import { get } from '#operations/operation.ts';
 import { query } from '#operations/query.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
-import { driftOf, driftReads } from './drift-of.ts';
+import { type DriftReads, driftOf, driftReads } from './drift-of.ts';
 
 const Input = t.type({ instanceId: cuid });
 
-export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, InstanceDetails>({
+export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, InstanceDetails, DriftReads>({
   name: 'get_instance',
   summary: 'Read an instance',
   description:
@@ -24,8 +24,8 @@ export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, Insta
   output: InstanceDetails,
   failures: ['instance-not-found'],
   example: { output: { ...examples.instance, drifted: [] } },
-  reads: [instances.name, ...driftReads],
-  subject: { collection: instances.name, parameter: 'instanceId', notFound: 'instance-not-found' },
+  reads: driftReads,
+  subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
   hasRevision: true,
   answer: async (context) => {
     const { document, drifted } = await driftOf(context, context.subject);

@@ -11,11 +11,10 @@ import { isHiddenFrom } from '#domain/scope.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type Caller, reaches } from '#domain/tenancy.ts';
 import { get } from '#operations/operation.ts';
-import { query } from '#operations/query.ts';
+import { type CollectionReader, query } from '#operations/query.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
-import { driftOf, driftReads } from './drift-of.ts';
+import { type DriftReads, driftOf, driftReads } from './drift-of.ts';
 
 const Input = t.type({ instanceId: cuid, targetTemplateVersionId: cuid });
 
@@ -39,50 +38,52 @@ const Preview = t.type({
 
 type Preview = t.TypeOf<typeof Preview>;
 
-export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Preview>({
-  name: 'preview_instance_upgrade',
-  summary: 'What an upgrade of an instance would change',
-  description: 'Nothing is changed by asking. It is refused where the upgrade itself would be.',
-  group: 'Instances',
-  http: get('/v1/instances/:instanceId/upgrade-preview'),
-  scope: 'instances:read',
-  input: Input,
-  output: Preview,
-  failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals],
-  example: {
-    output: {
-      instanceId: examples.instance.id,
-      targetTemplateVersionId: examples.templateVersion.id,
-      flows: {
-        added: [{ key: 'closing', name: 'Closing' }],
-        changed: [{ key: 'welcome', name: 'Welcome', flowId: examples.flow.id }],
-        removed: [],
-        drifted: [],
+export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Preview, DriftReads | 'templateVersions'>(
+  {
+    name: 'preview_instance_upgrade',
+    summary: 'What an upgrade of an instance would change',
+    description: 'Nothing is changed by asking. It is refused where the upgrade itself would be.',
+    group: 'Instances',
+    http: get('/v1/instances/:instanceId/upgrade-preview'),
+    scope: 'instances:read',
+    input: Input,
+    output: Preview,
+    failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals],
+    example: {
+      output: {
+        instanceId: examples.instance.id,
+        targetTemplateVersionId: examples.templateVersion.id,
+        flows: {
+          added: [{ key: 'closing', name: 'Closing' }],
+          changed: [{ key: 'welcome', name: 'Welcome', flowId: examples.flow.id }],
+          removed: [],
+          drifted: [],
+        },
+        fields: { added: ['opening_hours'], removed: [], missing: ['opening_hours'] },
       },
-      fields: { added: ['opening_hours'], removed: [], missing: ['opening_hours'] },
+    },
+    reads: { templateVersions, ...driftReads },
+    subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
+    answer: async (context) => {
+      const { subject, caller, read } = context;
+      const { targetTemplateVersionId: id } = context.input;
+      const wanted = await templateVersion(read.templateVersions, id);
+      if (wanted === null || !mayRead(caller, wanted)) {
+        return E.left(notFound('template-version-not-found', id));
+      }
+      const refusal = notUpgradable(subject.value.state, wanted.record);
+      if (refusal !== null) return E.left(refusal);
+      const { document, drifted } = await driftOf(context, subject);
+      const had = await templateVersion(read.templateVersions, shownTarget(document.state).templateVersionId);
+      const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
+      const fields = fieldChanges(document, had?.record ?? null, wanted.record);
+      return E.right({ body: { instanceId: subject.id, targetTemplateVersionId: id, flows, fields } });
     },
   },
-  reads: [instances.name, templateVersions.name, ...driftReads],
-  subject: { collection: instances.name, parameter: 'instanceId', notFound: 'instance-not-found' },
-  answer: async (context) => {
-    const { subject, caller, documents } = context;
-    const { targetTemplateVersionId: id } = context.input;
-    const wanted = await templateVersion(documents, id);
-    if (wanted === null || !mayRead(caller, wanted)) {
-      return E.left(notFound('template-version-not-found', id));
-    }
-    const refusal = notUpgradable(subject.value.state, wanted.record);
-    if (refusal !== null) return E.left(refusal);
-    const { document, drifted } = await driftOf(context, subject);
-    const had = await templateVersion(documents, shownTarget(document.state).templateVersionId);
-    const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
-    const fields = fieldChanges(document, had?.record ?? null, wanted.record);
-    return E.right({ body: { instanceId: subject.id, targetTemplateVersionId: id, flows, fields } });
-  },
-});
+);
 
-async function templateVersion(documents: ReadStore, id: string): Promise<TemplateVersionDocument | null> {
-  return (await documents.get<TemplateVersionDocument>(templateVersions.name, id))?.value ?? null;
+async function templateVersion(versions: CollectionReader, id: string): Promise<TemplateVersionDocument | null> {
+  return (await versions.get<TemplateVersionDocument>(id))?.value ?? null;
 }
 
 /** A customer's key sees its instances, and nothing of the templates behind them. */

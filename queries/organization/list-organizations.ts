@@ -11,7 +11,7 @@ import { organizations } from '#projections/organizations.ts';
 const Input = t.partial(pageInput);
 const Output = t.intersection([t.type({ organizations: t.readonlyArray(OrganizationRecord) }), nextCursorOutput]);
 
-export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
+export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>, 'organizations'>({
   name: 'list_organizations',
   summary: 'List all organizations',
   description: 'For the operator alone.',
@@ -22,17 +22,21 @@ export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<
   output: Output,
   failures: [],
   example: { output: { organizations: [examples.organization] } },
-  reads: [organizations.name],
+  reads: { organizations },
   subject: null,
   paged: true,
-  answer: async ({ input, documents, personalReader }) => {
-    const list = { collection: organizations.name, where: {}, input, name: 'organizations' } as const;
+  answer: async ({ input, read, personalReader }) => {
+    const list = { where: {}, input, name: 'organizations' } as const;
     return E.right(
-      await listItems<SealedOrganization, 'organizations', OrganizationRecord>(documents, list, async (page) => {
-        const sealed = page.filter(({ value: { name } }) => typeof name !== 'string');
-        const read = await personalReader(sealed.map(({ id }) => id));
-        return ({ id, value }) => ({ ...value, name: read(id, 'name', value.name) });
-      }),
+      await listItems<SealedOrganization, 'organizations', OrganizationRecord>(
+        read.organizations,
+        list,
+        async (page) => {
+          const sealed = page.filter(({ value: { name } }) => typeof name !== 'string');
+          const read = await personalReader(sealed.map(({ id }) => id));
+          return ({ id, value }) => ({ ...value, name: read(id, 'name', value.name) });
+        },
+      ),
     );
   },
 });

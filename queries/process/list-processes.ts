@@ -34,7 +34,7 @@ export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<type
       processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, failure: null }],
     },
   },
-  reads: [],
+  reads: {},
   subject: null,
   answer: async ({ processStatus }) => E.right({ body: { processes: await processStatus() } }),
 });

@@ -62,10 +62,10 @@ export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<ty
       unknownEvents: [],
     },
   },
-  reads: [],
+  reads: {},
   subject: null,
-  answer: async ({ projectionStatus, documents }) => {
-    const [projections, unknownEvents] = await Promise.all([projectionStatus(), documents.unknownEvents()]);
-    return E.right({ body: { projections, unknownEvents } });
+  answer: async ({ projectionStatus, unknownEvents }) => {
+    const [projections, unknown] = await Promise.all([projectionStatus(), unknownEvents()]);
+    return E.right({ body: { projections, unknownEvents: unknown } });
   },
 });

@@ -20,8 +20,8 @@ export const getStore = query<{ readonly store_id: string }, StoreDocument, Stor
   output: StoreRecord,
   failures: ['store-not-found'],
   example: { output: examples.store },
-  reads: [stores.name],
-  subject: { collection: stores.name, parameter: 'store_id', notFound: 'store-not-found' },
+  reads: {},
+  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' },
   hasRevision: true,
   answer: ({ input: { store_id }, subject: { record, head } }) =>
     head.listedIn === null

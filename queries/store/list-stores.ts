@@ -6,7 +6,7 @@ import { get } from '#operations/operation.ts';
 import { query } from '#operations/query.ts';
 import { stores } from '#projections/stores.ts';
 
-export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>>({
+export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>, 'stores'>({
   name: 'list_stores',
   summary: "List the knowledge stores of the key's project",
   group: 'Stores',
@@ -25,7 +25,7 @@ export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>
       has_more: false,
     },
   },
-  reads: [stores.name],
+  reads: { stores },
   subject: null,
-  answer: ({ input, caller, documents }) => listObjects(documents, stores.name, caller.projectId, input),
+  answer: ({ input, caller, read }) => listObjects(read.stores, caller.projectId, input),
 });

@@ -17,7 +17,7 @@ import {
   type OperationResult,
   type ValidRequest,
 } from './operation.ts';
-import type { AnyQuery } from './query.ts';
+import type { AnyQuery, CollectionReader } from './query.ts';
 
 /** What queries run on. */
 export interface QueryRuntime {
@@ -37,6 +37,11 @@ const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
 
 /** Makes a query callable by every caller. */
 export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation<StoredDocument<Tenant>> {
+  const read = readersOf<string>(runtime.documents, definition.reads);
+  const subject = definition.subject === null ? [] : [definition.subject.collection];
+  const collections = [
+    ...new Set([...subject, ...Object.values<{ readonly name: string }>(definition.reads)].map(({ name }) => name)),
+  ];
   return {
     ...describeOperation(definition),
     kind: 'query',
@@ -44,21 +49,39 @@ export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Ope
     onBothPlanes: definition.onBothPlanes === true,
     paged: definition.paged === true,
     hasRevision: definition.hasRevision === true,
-    loadSubject: (request) => loadSubject(definition, runtime, request),
-    execute: (request) => answer(definition, runtime, request),
+    loadSubject: (request) => loadSubject(definition, collections, runtime, request),
+    execute: (request) => answer(definition, read, runtime, request),
+  };
+}
+
+/** Each of the collections that a query declares, to be read. */
+export function readersOf<Read extends string>(
+  documents: Pick<ReadStore, 'get' | 'list'>,
+  reads: Readonly<Record<Read, { readonly name: string }>>,
+): Readonly<Record<Read, CollectionReader>> {
+  const declared = Object.entries<{ readonly name: string }>(reads);
+  const readers = declared.map(([key, { name }]) => [key, readerOf(documents, name)] as const);
+  return Object.fromEntries(readers) as Record<Read, CollectionReader>;
+}
+
+function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, collection: string): CollectionReader {
+  return {
+    get: (id, fresh) => documents.get(collection, id, fresh),
+    list: (where, page) => documents.list(collection, where, page),
   };
 }
 
 async function loadSubject(
-  { subject, scope, reads }: AnyQuery,
+  { subject, scope }: AnyQuery,
+  collections: ReadonlyArray<string>,
   runtime: QueryRuntime,
   { caller, parameters, minPosition }: OperationRequest,
 ): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
-  if (minPosition !== null && !(await runtime.reached(reads, minPosition)))
+  if (minPosition !== null && !(await runtime.reached(collections, minPosition)))
     return E.left(await notReached(minPosition, runtime));
   if (subject === null) return E.right(noSubject);
   const id = parameters[subject.parameter] ?? '';
-  const document = await runtime.documents.get<Tenant>(subject.collection, id);
+  const document = await runtime.documents.get<Tenant>(subject.collection.name, id);
   const hidden = isHiddenFrom(caller.keyType, scope);
   if (document !== null && !hidden && reaches(caller, document.head)) return E.right(document);
   return E.left(notFound(subject.notFound, id));
@@ -66,6 +89,7 @@ async function loadSubject(
 
 async function answer(
   definition: AnyQuery,
+  read: Readonly<Record<string, CollectionReader>>,
   { documents, keyUsage, personalData, reached, projectionStatus, processStatus }: QueryRuntime,
   { request: { caller }, subject, input }: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
@@ -73,12 +97,13 @@ async function answer(
     input,
     subject,
     caller,
-    documents,
+    read,
     keyUsage,
     personalReader: (subjects) => personalData.readerOf(subjects),
     reached,
     projectionStatus,
     processStatus,
+    unknownEvents: () => documents.unknownEvents(),
   });
   if (E.isLeft(answered)) return answered;
   const { body, revision, nextCursor } = answered.right;

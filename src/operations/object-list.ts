@@ -2,11 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { describedAs, nullable, text, wholeNumber } from '#domain/codecs.ts';
 import type { Failure } from '#domain/failure.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
 import { encodeObject } from '#src/encoded-json.ts';
 import { invalidInput } from './input-errors.ts';
 import { maxPageBytes, readInTurn } from './paging.ts';
-import type { QueryAnswer } from './query.ts';
+import type { CollectionReader, QueryAnswer } from './query.ts';
 
 /** Items in a page at most, and without a `limit`: what OpenAI gives of files. */
 const maxObjects = 10_000;
@@ -59,15 +58,14 @@ export interface ListedDocument<Item> {
  * @returns invalid-input when `after` names nothing that was ever in the list
  */
 export async function listObjects<Item>(
-  documents: ReadStore,
-  collection: string,
+  collection: CollectionReader,
   projectId: string,
   { after, limit = maxObjects }: ObjectListInput,
 ): Promise<E.Either<Failure, QueryAnswer<ObjectList<Item>>>> {
-  const place = after === undefined ? null : await documents.get<ListedDocument<Item>>(collection, after);
+  const place = after === undefined ? null : await collection.get<ListedDocument<Item>>(after);
   if (after !== undefined && place?.head.projectId !== projectId) return E.left(unknownPlace);
   const request = { limit, maxBytes: maxPageBytes, ...(place === null ? {} : { after: place }) };
-  const page = await readInTurn<ListedDocument<Item>>(documents, collection, { listedIn: projectId }, request);
+  const page = await readInTurn<ListedDocument<Item>>(collection, { listedIn: projectId }, request);
   return E.right({
     body: encodeObject({
       object: 'list',

@@ -1,10 +1,10 @@
 import * as t from 'io-ts';
 import { describedAs, wholeNumber } from '#domain/codecs.ts';
-import type { DocumentValue, Page, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
+import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { type EncodedJson, encodeJson, encodeObject } from '#src/encoded-json.ts';
 import { TurnBudget } from '#src/turn-budget.ts';
-import type { QueryAnswer } from './query.ts';
+import type { CollectionReader, QueryAnswer } from './query.ts';
 
 /** Items in a page at most, and without a `limit`. */
 export const maxPageItems = 1_000;
@@ -61,7 +61,6 @@ export interface PageInput {
 
 /** What a list is made of. */
 interface ListedPage<Name extends string> {
-  readonly collection: string;
   readonly where: Where;
   readonly input: PageInput;
   /** The member of the answer that holds the items. */
@@ -73,10 +72,10 @@ type PageBody<Name extends string, Item> = Record<Name, ReadonlyArray<Item>> & {
 
 /** One page of documents' records, oldest first, just as they are stored: nothing of them is parsed. */
 export async function listRecords<Name extends string, Item>(
-  documents: ReadStore,
+  collection: CollectionReader,
   list: ListedPage<Name>,
 ): Promise<QueryAnswer<PageBody<Name, Item>>> {
-  const page = await readPage<{ readonly record: Item }>(documents, list);
+  const page = await readPage<{ readonly record: Item }>(collection, list);
   return pageAnswer(
     list.name,
     page.documents.map(({ record }) => record),
@@ -89,31 +88,30 @@ export async function listRecords<Name extends string, Item>(
  * @param itemOf what makes an item, once all that the page's items need is there
  */
 export async function listItems<Value extends DocumentValue, Name extends string, Item>(
-  documents: ReadStore,
+  collection: CollectionReader,
   list: ListedPage<Name>,
   itemOf: (page: ReadonlyArray<StoredDocument<Value>>) => Promise<(document: StoredDocument<Value>) => Item>,
 ): Promise<QueryAnswer<PageBody<Name, Item>>> {
-  const page = await readPage<Value>(documents, list);
+  const page = await readPage<Value>(collection, list);
   return pageAnswer(list.name, await encodeItems(page.documents, await itemOf(page.documents)), page.next);
 }
 
 async function readPage<Value extends DocumentValue>(
-  documents: ReadStore,
-  { collection, where, input: { limit = maxPageItems, cursor } }: ListedPage<string>,
+  collection: CollectionReader,
+  { where, input: { limit = maxPageItems, cursor } }: ListedPage<string>,
 ): Promise<Page<Value>> {
   const after = cursor === undefined ? {} : { after: cursor };
-  return readInTurn(documents, collection, where, { limit, maxBytes: maxPageBytes, ...after });
+  return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...after });
 }
 
 /** Reads a page of documents when it is its turn: twenty that are asked for at once leave room for others. */
 export async function readInTurn<Value extends DocumentValue>(
-  documents: ReadStore,
-  collection: string,
+  collection: CollectionReader,
   where: Where,
   request: PageRequest,
 ): Promise<Page<Value>> {
   await turns.take(expectedCharacters);
-  const page = await documents.list<Value>(collection, where, request);
+  const page = await collection.list<Value>(where, request);
   turns.spend(page.documents.reduce((sum, { text }) => sum + text.length, -expectedCharacters));
   return page;
 }

@@ -5,25 +5,36 @@ import type { Scope } from '#domain/scope.ts';
 import type { Caller, Tenant } from '#domain/tenancy.ts';
 import type { ProcessStatus } from '#processes/process-statuses.ts';
 import type { KeyUsage } from '#read-store/key-usage.ts';
-import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#src/encoded-json.ts';
 import type { Json, JsonObject } from '#src/json.ts';
 import type { PersonalData } from '#src/subject-keys/personal-data.ts';
 import type { HttpLine, Plane } from './operation.ts';
 
+/** Reads one collection. */
+export interface CollectionReader {
+  /** @see ReadStore.get */
+  readonly get: <Value extends DocumentValue>(id: string, fresh?: 'fresh') => Promise<StoredDocument<Value> | null>;
+  /** @see ReadStore.list */
+  readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
+}
+
 /** What an answer is made from. */
-export interface QueryContext<Input, Subject extends object> {
+export interface QueryContext<Input, Subject extends object, Read extends string = never> {
   readonly input: Input;
   /** The document that the path names. */
   readonly subject: StoredDocument<Subject>;
   readonly caller: Caller;
-  readonly documents: ReadStore;
+  /** The collections that the query declares, by the names that it gives them. */
+  readonly read: Readonly<Record<Read, CollectionReader>>;
   readonly keyUsage: KeyUsage;
   /** Gives what reads the personal texts of these subjects. */
   readonly personalReader: PersonalData['readerOf'];
   /** Waits, one second at most, until these projections have passed a position. */
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
+  /** The events that no projection knows. */
+  readonly unknownEvents: ReadStore['unknownEvents'];
   /** How each projection stands now. */
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
   /** The status of each process now. */
@@ -38,7 +49,7 @@ export interface QueryAnswer<Output> {
 }
 
 /** One question, answered from read models. */
-export interface Query<Input extends object, Subject extends Tenant, Output> {
+export interface Query<Input extends object, Subject extends Tenant, Output, Read extends string = never> {
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
@@ -54,25 +65,32 @@ export interface Query<Input extends object, Subject extends Tenant, Output> {
   readonly output: t.Type<Output, unknown, unknown>;
   readonly failures: ReadonlyArray<FailureCode>;
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
-  /** The projections it reads: those that `Switchyard-Min-Position` waits for. */
-  readonly reads: ReadonlyArray<string>;
+  /**
+   * The projections that it reads beside its subject's, by the names that its context has them under: it can read no
+   * others. `Switchyard-Min-Position` waits for them and the subject's.
+   */
+  readonly reads: Readonly<Record<Read, { readonly name: string }>>;
   /** The document that the path names, judged for reach; null where the answer is within reach by itself. */
-  readonly subject: { readonly collection: string; readonly parameter: string; readonly notFound: FailureCode } | null;
+  readonly subject: {
+    readonly collection: { readonly name: string };
+    readonly parameter: string;
+    readonly notFound: FailureCode;
+  } | null;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;
   /** The answer is one resource with an ETag. */
   readonly hasRevision?: boolean;
   readonly answer: (
-    context: QueryContext<Input, Subject>,
+    context: QueryContext<Input, Subject, Read>,
   ) => Promise<E.Either<Failure, QueryAnswer<Output>>> | E.Either<Failure, QueryAnswer<Output>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds queries of every shape; each stays typed where it is made.
-export type AnyQuery = Query<any, any, any>;
+export type AnyQuery = Query<any, any, any, any>;
 
 /** Declares a query. */
-export function query<Input extends object, Subject extends Tenant, Output>(
-  definition: Query<Input, Subject, Output>,
-): Query<Input, Subject, Output> {
+export function query<Input extends object, Subject extends Tenant, Output, Read extends string = never>(
+  definition: Query<Input, Subject, Output, Read>,
+): Query<Input, Subject, Output, Read> {
   return definition;
 }

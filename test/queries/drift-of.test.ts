@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { updateFlow } from '#commands/flow/update-flow.ts';
+import { readersOf } from '#operations/execute-query.ts';
 import type { InstanceDocument } from '#projections/instances.ts';
-import { driftOf } from '#queries/instance/drift-of.ts';
+import { driftOf, driftReads } from '#queries/instance/drift-of.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { InstanceStory } from '#test/support/instance-story.ts';
@@ -28,8 +29,8 @@ async function lagging(byHand = false) {
     (collection === 'instances' || waitedFor.length > 0 ? now : before).get(collection, key);
   const reached = async (names: ReadonlyArray<string>, position: number) => waitedFor.push([names, position]) > 0;
   const subject = (await now.get<InstanceDocument>('instances', id)) as StoredDocument<InstanceDocument>;
-  const documents = { ...now, get } as ReadStore;
-  return { flowId, subject, waitedFor, drift: () => driftOf({ documents, reached }, subject) };
+  const read = readersOf({ get, list: now.list }, driftReads);
+  return { flowId, subject, waitedFor, drift: () => driftOf({ read, reached }, subject) };
 }
 
 describe('drift, from read models', () => {

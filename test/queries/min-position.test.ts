@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { queryOperation } from '#operations/execute-query.ts';
+import { getFlow } from '#queries/flow/get-flow.ts';
+import { listFlowVersions } from '#queries/flow-version/list-flow-versions.ts';
 import { listProjects } from '#queries/project/list-projects.ts';
 import { invokeOperation } from '#test/support/invoke-operation.ts';
+import { ids } from '#test/support/story.ts';
 
 /** What a read that asks for position 12 is refused with, where the read models do not reach it in time. */
 async function refusalOf(lastPosition: number | null): Promise<string> {
@@ -26,5 +29,20 @@ describe('a position that the read models do not reach in time', () => {
 
   it('may be asked for again where the event store does not say where its log ends', async () => {
     assert.equal(await refusalOf(null), 'read-model-behind');
+  });
+});
+
+describe('the read models that a minimum position waits for', () => {
+  it('are those of the subject and of all that the query reads', async () => {
+    const waitedFor: Array<ReadonlyArray<string>> = [];
+    const reached = async (names: ReadonlyArray<string>) => {
+      waitedFor.push(names);
+      return false;
+    };
+    const runtime = { reached, lastPosition: async () => null };
+    const ofOneFlow = { parameters: { flowId: ids.flow }, minPosition: 12 };
+    await invokeOperation(queryOperation(listFlowVersions, runtime as never), ofOneFlow);
+    await invokeOperation(queryOperation(getFlow, runtime as never), ofOneFlow);
+    assert.deepEqual(waitedFor, [['flows', 'flow-versions'], ['flows']]);
   });
 });

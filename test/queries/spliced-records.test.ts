@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { queryOperation } from '#operations/execute-query.ts';
 import type { OperationResult } from '#operations/operation.ts';
 import { listItems, maxPageBytes } from '#operations/paging.ts';
-import type { AnyQuery } from '#operations/query.ts';
+import type { AnyQuery, CollectionReader } from '#operations/query.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';
 import { getFlowVersion } from '#queries/flow-version/get-flow-version.ts';
 import { listFlowVersions } from '#queries/flow-version/list-flow-versions.ts';
@@ -72,6 +72,12 @@ class Documents implements ReadStore {
   keysLastUsed = async () => new Map();
   close = async () => undefined;
 
+  /** Reads any collection. */
+  readonly reader: CollectionReader = {
+    get: (id) => this.get('any', id),
+    list: (where, page) => this.list('any', where, page),
+  };
+
   #document(id: string) {
     return new StoredDocument(id, 1, JSON.stringify(this.#value));
   }
@@ -119,7 +125,7 @@ describe('records that are made of documents', () => {
       turn = setImmediate(endTurn);
     };
     let turn = setImmediate(endTurn);
-    await listItems(documents, { collection: 'any', where: {}, input: {}, name: 'items' }, async () => ({ id }) => {
+    await listItems(documents.reader, { where: {}, input: {}, name: 'items' }, async () => ({ id }) => {
       madeInTurn += 1;
       mostInTurn = Math.max(mostInTurn, madeInTurn);
       return id;
@@ -136,7 +142,7 @@ describe('every query', () => {
     for (const query of queries.filter(({ name }) => name !== 'preview_instance_upgrade')) {
       const { collection, parameter } = query.subject ?? {};
       const found =
-        collection === undefined ? undefined : await documents.list(collection, {}, { limit: 1, maxBytes: 1 });
+        collection === undefined ? undefined : await documents.list(collection.name, {}, { limit: 1, maxBytes: 1 });
       const parameters = parameter === undefined ? {} : { [parameter]: found?.documents[0]?.id ?? '' };
       const { body } = await ask(query, documents, parameters, personalData);
       const value = body instanceof EncodedJson ? body.parse() : body;
