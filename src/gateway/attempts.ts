@@ -1,7 +1,7 @@
 import { backOffMs } from '#src/back-off.ts';
 import { type AttemptFailure, classifyRefusal } from './attempt-failure.ts';
 
-/** Where a call stands when an attempt has failed before any content of it left. */
+/** The state of a call whose attempt failed before the client received any content. */
 export interface RetryState {
   /** Tries on this target so far, the failed one included. */
   readonly triesHere: number;
@@ -33,11 +33,11 @@ export const maxRetryAfterMs = 15_000;
  * Decides what follows a failed attempt.
  * @param random from 0 to 1, for jitter: callers that failed together must not come back together
  */
-export function nextStep(failure: AttemptFailure, standing: RetryState, random: number): NextStep {
-  const elsewhere = standing.hasOther ? other : giveUp;
+export function nextStep(failure: AttemptFailure, state: RetryState, random: number): NextStep {
+  const elsewhere = state.hasOther ? other : giveUp;
   if (failure.kind === 'limit') return failure.limit === 'total' ? giveUp : elsewhere;
   if (failure.kind === 'broken')
-    return failure.how === 'too-large' ? elsewhere : retryOr(elsewhere, null, standing, random);
+    return failure.how === 'too-large' ? elsewhere : retryOr(elsewhere, null, state, random);
   switch (classifyRefusal(failure)) {
     case 'request':
       return giveUp;
@@ -47,12 +47,12 @@ export function nextStep(failure: AttemptFailure, standing: RetryState, random: 
     case 'busy':
     case 'server':
       if (failure.shouldRetry === 'false') return elsewhere;
-      return retryOr(elsewhere, failure.retryAfterMs, standing, random);
+      return retryOr(elsewhere, failure.retryAfterMs, state, random);
   }
 }
 
-function retryOr(elsewhere: NextStep, retryAfterMs: number | null, standing: RetryState, random: number): NextStep {
-  const { triesHere, retries, retryAfterMaxMs, hasOther, remainingMs } = standing;
+function retryOr(elsewhere: NextStep, retryAfterMs: number | null, state: RetryState, random: number): NextStep {
+  const { triesHere, retries, retryAfterMaxMs, hasOther, remainingMs } = state;
   if (triesHere > retries) return elsewhere;
   if (retryAfterMs === null) {
     const afterMs = backOffMs(triesHere, backOffLimits, random);
@@ -64,7 +64,7 @@ function retryOr(elsewhere: NextStep, retryAfterMs: number | null, standing: Ret
   return { kind: 'again', afterMs: Math.round(retryAfterMs + random * Math.min(250, retryAfterMs / 4)) };
 }
 
-/** Whether a failure speaks against the target itself: enough of these in a row, and it is rested. */
+/** Whether a failure counts against the target itself: enough of these in a row open its circuit. */
 export function countsAgainst(failure: AttemptFailure): boolean {
   switch (failure.kind) {
     case 'limit':

@@ -5,20 +5,20 @@ import { type AttemptFailure, malformed } from './attempt-failure.ts';
 
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
-/** Passes bytes on as they come, audio for one. The first of them makes the answer begin. */
+/** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
 export class ByteStreamResponse implements ResponseHandler {
   readonly #response: ResponseSink;
   readonly tokens = null;
   readonly isAwaitingUsage = false;
   hasBegun = false;
 
-  constructor(client: ResponseSink) {
-    this.#response = client;
+  constructor(response: ResponseSink) {
+    this.#response = response;
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
-    const goOn = () => attempt.resume();
-    // What stands in front of a provider may tell of its trouble by a page of status 200.
+    const resume = () => attempt.resume();
+    // A proxy in front of a provider may report an error as a page with status 200.
     const isPage = /^text\/html\b/i.test(head.headers['content-type'] ?? '');
     return {
       onData: (chunk) => {
@@ -26,7 +26,7 @@ export class ByteStreamResponse implements ResponseHandler {
         if (!this.hasBegun) this.#begin(head, attempt);
         if (this.#response.write(chunk)) return;
         attempt.pause();
-        this.#response.onceDrained(goOn);
+        this.#response.onceDrained(resume);
       },
       onEnd: () => {
         if (this.hasBegun) {
@@ -41,7 +41,7 @@ export class ByteStreamResponse implements ResponseHandler {
     return null;
   }
 
-  /** Bytes have no place for an error: the connection is cut, which no client takes for an end. */
+  /** Destroys the response, because bytes have no place for an error, and no client takes that for an end. */
   abort(): void {
     this.#response.destroy();
   }
@@ -52,7 +52,7 @@ export class ByteStreamResponse implements ResponseHandler {
     const { audio } = head.translator ?? {};
     const contentType = audio?.contentType ?? head.headers['content-type'] ?? 'application/octet-stream';
     const fields = createResponseHeaders(head, contentType);
-    // With something put before it, it is longer than the provider says.
+    // With a prefix the body is longer than the provider says.
     const lengths = audio === undefined || audio.prefix.length === 0 ? ['content-length'] : [];
     for (const name of [...lengths, 'content-encoding', 'content-disposition']) copyHeader(fields, head, name);
     this.#response.start(head.status, fields);

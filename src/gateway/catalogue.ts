@@ -13,15 +13,15 @@ import {
 
 /** A model of a provider: where a call can go. */
 export interface Target {
-  /** `provider/model`: what answers, breakers and records call it. */
+  /** `provider/model`, as responses, circuit breakers and records name it. */
   readonly id: string;
   readonly provider: string;
   /** As the provider calls it. */
   readonly model: string;
   readonly timeouts: Timeouts;
-  /** Its own, or that of the entry that it stands in; null where neither has one. */
+  /** Its own price, or that of its catalogue entry; null where neither has one. */
   readonly price: Price | null;
-  /** Whether it goes on from an answer's beginning when a chat ends with it. */
+  /** Whether it continues an answer whose beginning is the last message of a chat. */
   readonly prefill: boolean;
   /** Its answers are made up by the built-in sandbox. */
   readonly isSandbox: boolean;
@@ -89,7 +89,7 @@ export class Catalogue {
     return new Set(routes.flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks].map(({ id }) => id)));
   }
 
-  /** Whether `auto` stands for anything. */
+  /** Whether `auto` names any model. */
   get hasAuto(): boolean {
     const { chat, transcription } = this.#configuration.auto;
     return transcription !== undefined || Object.values(chat).some((tag) => tag !== undefined);

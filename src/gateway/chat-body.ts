@@ -8,7 +8,7 @@ export interface ChatChanges {
   readonly model: string;
   /** The gateway wants to know the usage of a stream, whether or not the client does. */
   readonly asksUsage: boolean;
-  /** The answer's text so far, for the target to go on from; null for a fresh answer. */
+  /** The answer's text so far, which the target continues; null for a new answer. */
   readonly continueFrom: string | null;
 }
 
@@ -55,7 +55,7 @@ function prefillEdits({ found }: Members, continueFrom: string): ReadonlyArray<E
     .map(({ end, size }) => ({ start: end - 1, end: end - 1, text: size === 0 ? message : `,${message}` }));
 }
 
-/** Whether another target may go on from a part of the answer: one choice of plain text and nothing else. */
+/** Whether another target may continue a part of the answer: only one choice of plain text. */
 export function isContinuable({ bytes, members, choices }: ChatRequest): boolean {
   const isSet = (name: string) => {
     const member = lastMember(members, name);

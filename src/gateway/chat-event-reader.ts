@@ -1,6 +1,6 @@
 import { type ChatEvent, readChatEvent } from './chat-event.ts';
 
-/** What stands around the text in an event that adds text and nothing else. */
+/** The bytes around the text in an event that only adds text. */
 interface Frame {
   readonly before: string;
   readonly after: string;
@@ -58,7 +58,7 @@ function textWithin({ before, after }: Frame, data: string): string | null {
   return plain.test(text) ? text : null;
 }
 
-/** What is around the text of an event; null where it cannot be told for certain. */
+/** The bytes around the text of an event; null where they are not certain. */
 function frameOf(data: string, text: string): Frame | null {
   const start = data.indexOf(contentMember) + contentMember.length;
   const end = start + text.length;

@@ -35,7 +35,7 @@ export interface ChatChunk {
   /** Those that it ends. */
   readonly finished: ReadonlyArray<number>;
   readonly tokens: Tokens | null;
-  /** It tells of usage and nothing else: what `stream_options.include_usage` asks for. */
+  /** It holds only usage: what `stream_options.include_usage` asks for. */
   readonly isUsageOnly: boolean;
 }
 
@@ -56,7 +56,7 @@ export function readChatEvent(data: string | null): ChatEvent {
   return chunkOf(value, (choices ?? []) as ReadonlyArray<Json>);
 }
 
-/** The error that an object tells, in any of the shapes that providers use; null for none. */
+/** The error in an object, in any of the shapes that providers use; null for none. */
 export function providerErrorIn(value: JsonObject): ProviderError | null {
   const { error, detail } = value;
   if (typeof error === 'string' && error !== '') return errorOf({ message: error });
@@ -67,7 +67,7 @@ export function providerErrorIn(value: JsonObject): ProviderError | null {
   return null;
 }
 
-/** Tokens as `usage` tells them, under either of the names in use; null for none. */
+/** The tokens in `usage`, under either of the names in use; null for none. */
 export function tokensIn(usage: Json | undefined): Tokens | null {
   if (!isObject(usage)) return null;
   const input = usage.prompt_tokens ?? usage.input_tokens;
@@ -83,7 +83,7 @@ export function isCount(value: Json | undefined): value is number {
 function errorOf({ message, type, code, param }: JsonObject): ProviderError {
   return {
     message:
-      typeof message === 'string' && message !== '' ? message : 'The provider tells of an error without a message.',
+      typeof message === 'string' && message !== '' ? message : 'The provider reported an error without a message.',
     type: typeof type === 'string' ? type : null,
     code: typeof code === 'string' || typeof code === 'number' ? String(code) : null,
     param: typeof param === 'string' ? param : null,

@@ -11,7 +11,7 @@ export class ChatProgress {
 
   /**
    * @param expected the choices that the request asks for
-   * @param keepsText whether the text is kept, for another provider to go on from
+   * @param keepsText whether the text is kept, for another provider to continue
    */
   constructor(expected: number, keepsText: boolean) {
     this.#expected = expected;
@@ -19,7 +19,7 @@ export class ChatProgress {
   }
 
   take(chunk: ChatChunk): void {
-    // Nobody goes on from what is finished: what a provider adds then is not kept.
+    // No target continues a finished answer: what a provider adds then is not kept.
     if (this.#text !== null && !this.finished) this.#takeText(chunk.text);
     for (const index of chunk.choices) this.#seen.add(index);
     for (const index of chunk.finished) this.#finished.add(index);

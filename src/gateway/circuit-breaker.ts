@@ -1,19 +1,19 @@
-/** Failures in a row after which a target is rested. */
+/** Failures in a row that open a target's circuit. */
 const failuresToOpen = 5;
-/** How long it is rested, and how often it is then tried with one call: a recovery shows within three seconds. */
+/** How long a circuit stays open, and how often it then lets one call through: a recovery shows within three seconds. */
 const openMs = 1_500;
 
 interface BreakerState {
   failures: number;
-  /** When it may be tried again; null while it is well. In ms of the monotonic clock. */
+  /** When the circuit is half-open, so that one call may try the target; null while it is closed. In monotonic ms. */
   openUntil: number | null;
-  /** When the latest attempt began of those that it answered. What began before tells nothing of it any more. */
+  /** When the latest successful attempt began: failures of attempts that began before it no longer count. */
   lastSuccessAt: number;
 }
 
 /**
- * Rests targets that keep failing. A rested one is tried with one call at a time at most every so often, whatever became
- * of the call before; the first that is served ends the rest.
+ * Opens the circuit of a target that keeps failing: no call goes to it. After a while the circuit is half-open: one call
+ * in each period tries the target, whatever became of the one before. The first that succeeds closes the circuit.
  */
 export class CircuitBreaker {
   readonly #states = new Map<string, BreakerState>();
@@ -24,73 +24,73 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** Whether a target may be asked now. Where it is rested this takes the turn to try it. */
+  /** Whether a target may be called now. Where its circuit is half-open, this takes the period's one call. */
   tryAcquire(target: string): boolean {
-    const standing = this.#states.get(target);
-    if (standing === undefined || standing.openUntil === null) return true;
+    const state = this.#states.get(target);
+    if (state === undefined || state.openUntil === null) return true;
     const now = this.#now();
-    if (now < standing.openUntil) return false;
-    standing.openUntil = now + openMs;
+    if (now < state.openUntil) return false;
+    state.openUntil = now + openMs;
     return true;
   }
 
-  /** When a target may be tried again, for picking one where all are rested; 0 for one that is well. */
+  /** When a target may be tried again, to pick one where all circuits are open; 0 for a closed circuit. */
   openUntil(target: string): number {
     return this.#states.get(target)?.openUntil ?? 0;
   }
 
-  /** Whether a target is rested, its turn to be tried not counted. */
+  /** Whether a target's circuit is open; false when it is half-open. */
   isOpen(target: string): boolean {
     return this.openUntil(target) > this.#now();
   }
 
   /**
-   * An answer has begun: a rested target is asked again; one more failure, and it rests again.
+   * Records that an answer has begun, which closes an open circuit; one more failure opens it again.
    * @param begunAt when the attempt began, by the monotonic clock in ms; so below
    */
   recordContent(target: string, begunAt: number): void {
-    const standing = this.#states.get(target);
-    if (standing === undefined || standing.openUntil === null) return;
-    standing.openUntil = null;
-    standing.failures = Math.min(standing.failures, failuresToOpen - 1);
-    standing.lastSuccessAt = Math.max(standing.lastSuccessAt, begunAt);
+    const state = this.#states.get(target);
+    if (state === undefined || state.openUntil === null) return;
+    state.openUntil = null;
+    state.failures = Math.min(state.failures, failuresToOpen - 1);
+    state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
   }
 
-  /** An answer is complete: what was before is forgotten. */
+  /** Records a complete answer, which closes the circuit and resets its count of failures. */
   recordSuccess(target: string, begunAt: number): void {
-    const standing = this.#states.get(target);
-    if (standing === undefined) return;
-    standing.openUntil = null;
-    standing.failures = 0;
-    standing.lastSuccessAt = Math.max(standing.lastSuccessAt, begunAt);
+    const state = this.#states.get(target);
+    if (state === undefined) return;
+    state.openUntil = null;
+    state.failures = 0;
+    state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
   }
 
   /**
-   * An attempt failed. Many that hung together fail one after the other, also long after the target's recovery: none of
-   * them puts off its next turn.
+   * Records a failed attempt. Many attempts that hung at once fail one after the other, some long after the target has
+   * recovered: none of them keeps the circuit open for longer.
    */
   recordFailure(target: string, begunAt: number): void {
-    const standing = this.#stateOf(target);
-    if (begunAt < standing.lastSuccessAt) return;
-    standing.failures += 1;
-    if (standing.failures >= failuresToOpen) standing.openUntil ??= this.#now() + openMs;
+    const state = this.#stateOf(target);
+    if (begunAt < state.lastSuccessAt) return;
+    state.failures += 1;
+    if (state.failures >= failuresToOpen) state.openUntil ??= this.#now() + openMs;
   }
 
-  /** Rests a target that asks to be left alone, for so long. */
+  /** Opens the circuit of a target that asks for it by `Retry-After`. */
   open(target: string, milliseconds: number): void {
-    const standing = this.#stateOf(target);
-    standing.openUntil = Math.max(standing.openUntil ?? 0, this.#now() + milliseconds);
+    const state = this.#stateOf(target);
+    state.openUntil = Math.max(state.openUntil ?? 0, this.#now() + milliseconds);
   }
 
   #stateOf(target: string): BreakerState {
     const known = this.#states.get(target);
     if (known !== undefined) return known;
-    const standing: BreakerState = { failures: 0, openUntil: null, lastSuccessAt: Number.NEGATIVE_INFINITY };
-    this.#states.set(target, standing);
-    return standing;
+    const state: BreakerState = { failures: 0, openUntil: null, lastSuccessAt: Number.NEGATIVE_INFINITY };
+    this.#states.set(target, state);
+    return state;
   }
 
-  /** Forgets targets that there are no more. */
+  /** Forgets all other targets. */
   keepOnly(targets: ReadonlySet<string>): void {
     for (const target of this.#states.keys()) if (!targets.has(target)) this.#states.delete(target);
   }

@@ -7,9 +7,9 @@ import { decodeConfiguration, type GatewayConfiguration } from './configuration.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How often the file is looked at. Asked for rather than told: that works with links, mounts and editors alike. */
+/** How often the file is checked, in ms. Polling works with links, mounts and editors alike. */
 const pollMs = 1_000;
-/** Mistakes told in one line at most. */
+/** The most issues in one log line. */
 const maxListedIssues = 5;
 
 /** The gateway's configuration in a file that may change while it runs. */
@@ -17,7 +17,7 @@ export class ConfigurationFile {
   readonly #path: string;
   readonly #environment: Environment;
   readonly #log: Logger;
-  /** What was last understood or refused: the same again is no news. */
+  /** The text last applied; null after an invalid one. The same text again changes nothing. */
   #text: string | null = null;
   #reading: Promise<void> = Promise.resolve();
   #onChange: ((configuration: GatewayConfiguration) => void) | null = null;
@@ -28,7 +28,7 @@ export class ConfigurationFile {
     this.#log = log;
   }
 
-  /** Reads it for the first time. @throws StartFailure with one line that tells the mistakes */
+  /** Reads the file for the first time. @throws StartFailure with the issues in one line */
   async load(): Promise<GatewayConfiguration> {
     const read = await this.#read();
     if (E.isLeft(read)) throw new StartFailure(`GATEWAY_CONFIG=${this.#path}: ${read.left}`);
@@ -36,10 +36,10 @@ export class ConfigurationFile {
     return read.right.configuration;
   }
 
-  /** From now on tells every change that is valid. One that is not is logged, and what was there goes on. */
+  /** Reports every valid change from now on. An invalid one is logged, and the running configuration stays. */
   watch(onChange: (configuration: GatewayConfiguration) => void): void {
     this.#onChange = onChange;
-    watchFile(this.#path, { interval: pollMs, persistent: false }, this.#looked);
+    watchFile(this.#path, { interval: pollMs, persistent: false }, this.#handleCheck);
   }
 
   /** Reads it now, whether or not it has changed. Resolves when that is done; never rejects. */
@@ -51,10 +51,10 @@ export class ConfigurationFile {
 
   close(): void {
     this.#onChange = null;
-    unwatchFile(this.#path, this.#looked);
+    unwatchFile(this.#path, this.#handleCheck);
   }
 
-  readonly #looked = (): void => void this.reload();
+  readonly #handleCheck = (): void => void this.reload();
 
   async #apply(): Promise<void> {
     const read = await this.#read();
@@ -89,11 +89,11 @@ export class ConfigurationFile {
     }
     const decoded = decodeConfiguration(value, this.#environment);
     if (E.isRight(decoded)) return E.right({ text, configuration: decoded.right });
-    const told = decoded.left
+    const listed = decoded.left
       .slice(0, maxListedIssues)
       .map(({ pointer, message }) => `${pointer || 'the file'} ${message}`);
     const more = decoded.left.length > maxListedIssues ? [`${decoded.left.length - maxListedIssues} more`] : [];
-    return E.left([...told, ...more].join('; '));
+    return E.left([...listed, ...more].join('; '));
   }
 }
 

@@ -22,7 +22,7 @@ const Timeouts = strictObject({
 
 /** How long each phase of a call may take, in milliseconds. */
 export interface Timeouts {
-  /** Until a connection stands, waiting for a free one included. */
+  /** Until there is a connection, waiting for a free one included. */
   readonly connectMs: number;
   /** From the request sent to the answer's headers. */
   readonly headersMs: number;
@@ -114,7 +114,7 @@ const Auto = strictObject({
   transcription: optional(text({ min: 1 })),
 });
 
-/** Who speaks: a provider's voice, with a model that has it. */
+/** A provider's voice, with a model that has it. */
 const voiceTarget = {
   provider: text({ min: 1 }),
   voice: text({ min: 1, max: 200 }),
@@ -159,7 +159,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Decodes the gateway's configuration.
  * @param environment where the variables that `apiKeyEnv` names must be set
- * @returns every mistake with its exact place
+ * @returns every issue with its exact place
  */
 export function decodeConfiguration(
   value: unknown,
@@ -167,36 +167,36 @@ export function decodeConfiguration(
 ): E.Either<ReadonlyArray<InputError>, GatewayConfiguration> {
   const decoded = Configuration.decode(value);
   if (E.isLeft(decoded)) return E.left(inputErrors(decoded.left));
-  const mistakes = findReferenceIssues(decoded.right, environment);
-  return mistakes.length > 0 ? E.left(mistakes) : decoded;
+  const issues = findReferenceIssues(decoded.right, environment);
+  return issues.length > 0 ? E.left(issues) : decoded;
 }
 
-/** What is wrong between the parts: names that name nothing, variables that are not set. */
+/** Finds what is wrong between the parts: names without an entry, variables that are not set. */
 function findReferenceIssues(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
   const { providers, models, auto, voices } = configuration;
   const found: InputError[] = [];
-  const mistake = (path: ReadonlyArray<string | number>, message: string) =>
+  const addIssue = (path: ReadonlyArray<string | number>, message: string) =>
     found.push({ pointer: pointerTo(path.map(String)), message });
   const mustHaveProvider = (path: ReadonlyArray<string | number>, provider: string) => {
     if (!Object.hasOwn(providers, provider))
-      mistake([...path, 'provider'], `names no provider: ${oneOfThe(providers)}`);
+      addIssue([...path, 'provider'], `names no provider: ${oneOfThe(providers)}`);
   };
   const mustHaveModel = (path: ReadonlyArray<string>, model: string | undefined) => {
-    if (model !== undefined && !Object.hasOwn(models, model)) mistake(path, `names no model: ${oneOfThe(models)}`);
+    if (model !== undefined && !Object.hasOwn(models, model)) addIssue(path, `names no model: ${oneOfThe(models)}`);
   };
 
   for (const [name, provider] of Object.entries(providers)) {
     for (const [path, message] of findProviderIssues(provider, environment))
-      mistake(['providers', name, ...path], message);
+      addIssue(['providers', name, ...path], message);
   }
   for (const [name, { targets, fallbacks }] of Object.entries(models)) {
-    if (name === 'auto') mistake(['models', name], 'is taken: auto picks by the hint, see the section auto');
+    if (name === 'auto') addIssue(['models', name], 'is taken: auto picks by the hint, see the section auto');
     for (const [index, { provider }] of targets.entries())
       mustHaveProvider(['models', name, 'targets', index], provider);
     for (const [index, { provider }] of fallbacks.entries())
       mustHaveProvider(['models', name, 'fallbacks', index], provider);
     if (targets.every(({ weight }) => weight === 0))
-      mistake(['models', name, 'targets'], 'must hold one with a weight above 0');
+      addIssue(['models', name, 'targets'], 'must hold one with a weight above 0');
   }
   for (const hint of reasoningHints) mustHaveModel(['auto', 'chat', hint], auto.chat[hint]);
   mustHaveModel(['auto', 'transcription'], auto.transcription);
@@ -207,10 +207,10 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
     for (const [path, speaker] of [[['voices', name], voice] as const, ...places]) {
       mustHaveProvider(path, speaker.provider);
       const fault = checkVoice(speaker, providers[speaker.provider]);
-      if (fault !== null) mistake([...path, 'voice'], fault);
+      if (fault !== null) addIssue([...path, 'voice'], fault);
     }
     const other = id === undefined ? undefined : holders.get(id);
-    if (other !== undefined) mistake(['voices', name, 'id'], `is the id of ${other}, too`);
+    if (other !== undefined) addIssue(['voices', name, 'id'], `is the id of ${other}, too`);
     if (id !== undefined) holders.set(id, name);
   }
   return found;

@@ -8,7 +8,7 @@ export interface Consumption {
   readonly tokens: Tokens | null;
   /** Unicode characters of the text that was spoken. */
   readonly characters: number | null;
-  /** Of the audio that was transcribed, where the provider tells it. */
+  /** Of the transcribed audio, where the provider states it. */
   readonly audioSeconds: number | null;
 }
 
@@ -25,6 +25,6 @@ export function costOf({ tokens, characters, audioSeconds }: Consumption, price:
 
 /** The length of a transcribed audio in seconds, under any of the names in use; null where an answer does not tell it. */
 export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: JsonObject): number | null {
-  const told = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
-  return isCount(told) ? told : null;
+  const stated = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
+  return isCount(stated) ? stated : null;
 }

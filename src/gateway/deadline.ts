@@ -1,4 +1,4 @@
-/** Deadlines are looked at this often: what they end goes on so long after them at most. */
+/** How often deadlines are checked, in ms: one runs out at most so long after its time. */
 const tickMs = 20;
 
 const watched = new Set<Deadline>();
@@ -17,7 +17,7 @@ export class Deadline {
     this.#onOver = onOver;
   }
 
-  /** Sets it, or sets it anew. @param milliseconds from now; it runs out up to 20 ms later */
+  /** Sets the deadline, or replaces it. @param milliseconds from now; it runs out up to 20 ms later */
   set(milliseconds: number): void {
     this.#at = performance.now() + milliseconds;
     watched.add(this);

@@ -11,11 +11,11 @@ import type { EventClassification, StreamInterpreter } from './stream-meaning.ts
 
 export interface EventStreamResponseOptions {
   readonly response: ResponseSink;
-  /** Makes what understands the events of an attempt. */
+  /** Makes the interpreter for the events of one attempt. */
   readonly createInterpreter: () => StreamInterpreter;
-  /** The answer is held until it is complete. */
+  /** Whether the answer is held until it is complete. */
   readonly isHeldWhole: boolean;
-  /** Another target may go on from the text so far. */
+  /** Whether another target may continue the text so far. */
   readonly canContinue: boolean;
 }
 
@@ -55,9 +55,9 @@ export class EventStreamResponse implements ResponseHandler {
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
     if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? ''))
       return new JsonInsteadOfStream(attempt);
-    const meaning = this.options.createInterpreter();
-    this.#interpreter = meaning;
-    return new StreamConsumer(this, head, attempt, meaning);
+    const interpreter = this.options.createInterpreter();
+    this.#interpreter = interpreter;
+    return new StreamConsumer(this, head, attempt, interpreter);
   }
 
   continuation(): string | null {
@@ -81,7 +81,7 @@ export class EventStreamResponse implements ResponseHandler {
   }
 }
 
-/** JSON where a stream was asked for: at best it tells why there is none. */
+/** Reads JSON that came instead of a stream: at best it says why there is no stream. */
 class JsonInsteadOfStream implements BodyConsumer {
   readonly #attempt: AttemptControl;
   #chunks: Buffer[] = [];
@@ -114,7 +114,7 @@ class StreamConsumer implements BodyConsumer {
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
   readonly #splitter = new SseSplitter();
-  /** Another attempt's answer had begun: this one goes on with it. */
+  /** Another attempt's answer had begun, and this one continues it. */
   readonly #isContinuation: boolean;
   #arrived: Buffer[] = [];
   #held: Buffer[] = [];
@@ -122,22 +122,27 @@ class StreamConsumer implements BodyConsumer {
   #hasContent = false;
   #isOver = false;
 
-  constructor(answer: EventStreamResponse, head: ResponseHead, attempt: AttemptControl, meaning: StreamInterpreter) {
+  constructor(
+    stream: EventStreamResponse,
+    head: ResponseHead,
+    attempt: AttemptControl,
+    interpreter: StreamInterpreter,
+  ) {
     const contentType = head.headers['content-type'] ?? '';
-    this.#stream = answer;
-    this.#response = answer.options.response;
+    this.#stream = stream;
+    this.#response = stream.options.response;
     this.#status = head.status;
-    // A proxy in front that gathers what it passes on would undo the streaming.
+    // A proxy that buffers responses would undo the streaming.
     this.#headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
     this.#attempt = attempt;
-    this.#interpreter = meaning;
-    this.#isContinuation = answer.hasBegun;
+    this.#interpreter = interpreter;
+    this.#isContinuation = stream.hasBegun;
     if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
     this.#isOver = true;
     queueMicrotask(() => attempt.fail(malformed));
   }
 
-  /** What comes in one turn is looked at and written once. */
+  /** Reads and writes what arrives in one turn of the event loop at once. */
   onData(chunk: Buffer): void {
     if (this.#arrived.push(chunk) === 1) queueMicrotask(this.#flush);
   }
@@ -153,14 +158,14 @@ class StreamConsumer implements BodyConsumer {
 
   onAbort(): void {
     this.#take();
-    // All that makes an answer has come: how the connection ended does not matter any more.
+    // The answer is whole: how the connection ended does not matter any more.
     if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
     this.#isOver = true;
   }
 
   readonly #flush = (): void => {
     this.#take();
-    // The first content waits for the end of its turn: a failure that came with it can still be served elsewhere.
+    // The first content waits for the end of its turn: after a failure that came with it another target can still serve.
     if (this.#hasContent && this.#held.length > 0 && !this.#isOver && !this.#stream.options.isHeldWhole)
       this.#write(noBytes);
   };
@@ -176,37 +181,37 @@ class StreamConsumer implements BodyConsumer {
   }
 
   #pass({ bytes, events }: SseBatch): void {
-    /** From where on bytes of this batch are still to go out. */
+    /** From here on bytes of this batch are not written yet. */
     let from = 0;
-    let saysMore = false;
+    let hasData = false;
     for (const { start, end, data } of events) {
-      saysMore ||= data !== null;
-      const meaning = this.#interpreter.classify(data);
-      if (meaning.kind === 'content' && !this.#hasContent) {
+      hasData ||= data !== null;
+      const event = this.#interpreter.classify(data);
+      if (event.kind === 'content' && !this.#hasContent) {
         this.#hasContent = true;
         this.#attempt.markContent();
-        // What a second attempt says before its content, the first one has said.
+        // The first attempt has sent already what comes before the content.
         if (this.#isContinuation) from = start;
-      } else if (meaning.kind === 'ours') {
+      } else if (event.kind === 'gateway-only') {
         this.#send(bytes.subarray(from, start));
         from = end;
-      } else if (meaning.kind !== 'quiet' && meaning.kind !== 'content') {
+      } else if (event.kind !== 'no-content' && event.kind !== 'content') {
         this.#send(bytes.subarray(from, start));
-        this.#conclude(meaning, bytes.subarray(start, end));
+        this.#conclude(event, bytes.subarray(start, end));
         return;
       }
     }
     this.#send(from === 0 ? bytes : bytes.subarray(from));
-    if (saysMore && this.#interpreter.isFinished && !this.#isOver) this.#attempt.markEnding();
+    if (hasData && this.#interpreter.isFinished && !this.#isOver) this.#attempt.markEnding();
   }
 
   /** An event after which nothing else counts. */
-  #conclude(meaning: Extract<EventClassification, { kind: 'end' | 'malformed' | 'error' }>, event: Buffer): void {
-    if (meaning.kind === 'error') this.#fail(refusalInBody(meaning.error));
-    else if (meaning.kind === 'malformed') this.#fail(malformed);
+  #conclude(event: Extract<EventClassification, { kind: 'end' | 'malformed' | 'error' }>, bytes: Buffer): void {
+    if (event.kind === 'error') this.#fail(refusalInBody(event.error));
+    else if (event.kind === 'malformed') this.#fail(malformed);
     else if (!this.#interpreter.canEnd) this.#fail(unfinished);
     else {
-      this.#send(event);
+      this.#send(bytes);
       this.#complete(null);
     }
   }

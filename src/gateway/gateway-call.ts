@@ -22,7 +22,7 @@ export interface GatewayLimits {
   readonly arrival: ArrivalLimits;
 }
 
-/** A call that was let in. */
+/** A call that passed the limits of its project. */
 export interface GatewayCall extends RelayRequest {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
@@ -98,9 +98,12 @@ export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | nu
   }
 }
 
-const tooSlow = failure('body-too-slow', 'The body stood still, or took longer than an upload may. Send it again.');
+const tooSlow = failure(
+  'body-too-slow',
+  'The body stopped arriving, or took longer than an upload may. Send it again.',
+);
 
-/** What the catalogue has nothing for, as the client is told it. */
+/** The failure that a client receives where the catalogue has nothing for its call. */
 export function catalogueFailure(refused: CatalogueRefusal): Failure {
   switch (refused.kind) {
     case 'unknown-model':

@@ -8,11 +8,11 @@ import { openProvider } from './providers/open-provider.ts';
 import type { RelayDependencies } from './relay.ts';
 import type { SpoolFolder } from './spool-folder.ts';
 
-/** What a configuration makes: calls hold on to the one that they began with. */
+/** What a configuration makes. A call keeps the one that it began with. */
 export interface ConfigurationSnapshot {
   readonly catalogue: Catalogue;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** How many it serves: what they may still ask stays open. */
+  /** How many calls use it. The providers that they may still call stay open. */
   runningCalls: number;
 }
 
@@ -28,7 +28,7 @@ export interface GatewayOptions {
 
 interface OpenedProvider {
   readonly provider: Provider;
-  /** What it was opened with: the same again needs no new connections. */
+  /** The settings it was opened with: the same settings need no new connections. */
   readonly fingerprint: string;
 }
 
@@ -41,8 +41,8 @@ export class Gateway {
   readonly #breaker = new CircuitBreaker();
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, OpenedProvider> = new Map();
-  #served: ConfigurationSnapshot;
-  /** Of earlier configurations, those that calls still run with. */
+  #current: ConfigurationSnapshot;
+  /** The earlier configurations that running calls still use. */
   readonly #retired = new Set<ConfigurationSnapshot>();
 
   constructor({ configuration, environment, usage, random = Math.random, spools }: GatewayOptions) {
@@ -50,43 +50,43 @@ export class Gateway {
     this.spools = spools;
     this.#environment = environment;
     this.limits = new CallLimits(configuration.limits);
-    this.#served = this.#open(configuration);
+    this.#current = this.#open(configuration);
   }
 
-  /** Begins to serve a call: it is tried, and tried again, with what is configured now. To be told of its end. */
+  /** Gives a call the current configuration, which all its attempts use. The call must release it when it ends. */
   acquireConfiguration(): ConfigurationSnapshot {
-    this.#served.runningCalls += 1;
-    return this.#served;
+    this.#current.runningCalls += 1;
+    return this.#current;
   }
 
-  /** A call has ended. */
-  releaseConfiguration(served: ConfigurationSnapshot): void {
-    served.runningCalls -= 1;
-    if (served.runningCalls === 0 && this.#retired.delete(served)) this.#closeUnused(served);
+  /** Takes a configuration back from a call that has ended. */
+  releaseConfiguration(snapshot: ConfigurationSnapshot): void {
+    snapshot.runningCalls -= 1;
+    if (snapshot.runningCalls === 0 && this.#retired.delete(snapshot)) this.#closeUnused(snapshot);
   }
 
-  /** Goes over to another configuration. Running calls end with the one that they began with. */
+  /** Changes to another configuration. Running calls end with the one that they began with. */
   configure(configuration: GatewayConfiguration): void {
-    const before = this.#served;
-    this.#served = this.#open(configuration);
+    const before = this.#current;
+    this.#current = this.#open(configuration);
     this.limits.configure(configuration.limits);
     if (before.runningCalls > 0) this.#retired.add(before);
     else this.#closeUnused(before);
-    this.#breaker.keepOnly(this.#served.catalogue.targetIds());
+    this.#breaker.keepOnly(this.#current.catalogue.targetIds());
   }
 
   /** Lets running calls end and closes the connections. */
   async close(): Promise<void> {
-    const all = [this.#served, ...this.#retired].flatMap(({ providers }) => [...providers.values()]);
+    const all = [this.#current, ...this.#retired].flatMap(({ providers }) => [...providers.values()]);
     this.#retired.clear();
     await Promise.all([...new Set(all)].map(({ transport }) => transport.close()));
   }
 
-  /** Closes the connections of what no running call and no new one will ask. */
+  /** Closes the connections to providers that neither running nor new calls use. */
   #closeUnused({ providers }: ConfigurationSnapshot): void {
-    const used = [this.#served, ...this.#retired];
+    const used = [this.#current, ...this.#retired];
     for (const [name, provider] of providers) {
-      if (!used.some((served) => served.providers.get(name) === provider)) void provider.transport.close();
+      if (!used.some((snapshot) => snapshot.providers.get(name) === provider)) void provider.transport.close();
     }
   }
 

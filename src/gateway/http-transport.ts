@@ -26,7 +26,7 @@ export class HttpTransport implements Transport {
 
   /**
    * @param origin scheme, host and port
-   * @param connectMs how long an attempt to connect may go on, also when the call that began it has been given up
+   * @param connectMs how long connecting may take, also when the call that began it was abandoned
    */
   constructor(origin: string, connectMs: number) {
     this.#streams = new Connections(origin, connectMs);
@@ -98,7 +98,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const stored = body.open();
     this.#stored = stored;
     stored.on('data', this.#sent);
-    // Told to the listener by undici while the call runs; nobody's concern when it is over.
+    // undici reports it to the listener while the call runs; after that it does not matter.
     stored.on('error', () => undefined);
     stored.pause();
     const all = [...headers, 'content-length', String(body.bytes)];

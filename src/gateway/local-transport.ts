@@ -8,7 +8,7 @@ export interface LocalAnswer {
   readonly pieces: Iterable<Buffer>;
 }
 
-/** Answers calls from this process: what the sandbox stands on. */
+/** Answers calls from this process, for the sandbox. */
 export class LocalTransport implements Transport {
   readonly #answer: (request: UpstreamRequest) => Promise<LocalAnswer>;
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The header in which a client is told the provider's own id of its request: what a provider's support asks for. */
+/** The header with the provider's own id of a request, which a provider's support asks for. */
 const toldAs = 'X-Switchyard-Provider-Request-Id';
 
 /** What a provider's id may look like: anything else is no id, or could not be sent on. */
@@ -13,7 +13,7 @@ export function providerRequestIdIn(headers: IncomingHttpHeaders): string | null
   return typeof value === 'string' && id.test(value) ? value : null;
 }
 
-/** The header that tells it, name and value in turn. */
+/** The header that holds the id, name and value in turn; none without an id. */
 export function providerRequestIdField(requestId: string | null): ReadonlyArray<string> {
   return requestId === null ? [] : [toldAs, requestId];
 }

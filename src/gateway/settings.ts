@@ -1,21 +1,21 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 
-/** What an object of settings decodes to. */
+/** The type that a strict object decodes to. */
 export type StrictObjectOf<Codecs extends Record<string, t.Mixed>> = {
   readonly [Name in keyof Codecs]: t.TypeOf<Codecs[Name]>;
 };
 
 /**
- * An object of settings: each is decoded by its codec (`withDefault` where it may be left out), and a name that is none
- * of them is a mistake, so that a slip of the pen is told and not passed over.
+ * An object with exactly these members: each is decoded by its codec (`withDefault` where it may be left out). Any other name
+ * of them is an issue, so that no typing error passes unseen.
  */
 export function strictObject<Codecs extends Record<string, t.Mixed>>(
   codecs: Codecs,
 ): t.Type<StrictObjectOf<Codecs>, unknown, unknown> {
   const names = Object.keys(codecs);
   return new t.Type<StrictObjectOf<Codecs>, unknown, unknown>(
-    `settings(${names.join(', ')})`,
+    `strictObject(${names.join(', ')})`,
     (value): value is StrictObjectOf<Codecs> => isObject(value) && names.every((name) => codecs[name]?.is(value[name])),
     (value, context) => {
       if (!isObject(value)) return t.failure(value, context, 'must be an object');
@@ -35,10 +35,10 @@ export function strictObject<Codecs extends Record<string, t.Mixed>>(
   );
 }
 
-/** Settings by a name of the operator's choice. */
+/** A record: values of one codec, by names of the operator's choice. */
 export function recordOf<C extends t.Mixed>(codec: C): t.Type<Readonly<Record<string, t.TypeOf<C>>>, unknown, unknown> {
   return new t.Type<Readonly<Record<string, t.TypeOf<C>>>, unknown, unknown>(
-    `named(${codec.name})`,
+    `recordOf(${codec.name})`,
     (value): value is Readonly<Record<string, t.TypeOf<C>>> => isObject(value) && Object.values(value).every(codec.is),
     (value, context) => {
       if (!isObject(value)) return t.failure(value, context, 'must be an object');
@@ -46,8 +46,8 @@ export function recordOf<C extends t.Mixed>(codec: C): t.Type<Readonly<Record<st
       const decoded: [string, t.TypeOf<C>][] = [];
       for (const [name, given] of Object.entries(value)) {
         const inside = t.appendContext(context, name, codec, given);
-        const fault = checkName(name);
-        const one = fault === null ? codec.validate(given, inside) : t.failure(given, inside, fault);
+        const issue = checkName(name);
+        const one = issue === null ? codec.validate(given, inside) : t.failure(given, inside, issue);
         if (E.isLeft(one)) errors.push(...one.left);
         else decoded.push([name, one.right]);
       }
@@ -59,7 +59,7 @@ export function recordOf<C extends t.Mixed>(codec: C): t.Type<Readonly<Record<st
 
 const maxNameLength = 200;
 
-/** Names stand in headers, metrics and logs: what would break those is refused where the name is given. */
+/** Checks a name that headers, metrics and logs will hold. @returns what is wrong with it; null for nothing */
 function checkName(name: string): string | null {
   if (name === '' || name.length > maxNameLength) return `must have a name of 1 to ${maxNameLength} characters`;
   return /^[\x21-\x7e]+$/.test(name) ? null : 'must have a name of visible ASCII characters, without blanks';

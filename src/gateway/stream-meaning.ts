@@ -3,24 +3,24 @@ import { ChatEventReader } from './chat-event-reader.ts';
 import { ChatProgress } from './chat-progress.ts';
 import { isObject, parsedJson } from './json-value.ts';
 
-/** What an event means to whoever passes it on. */
+/** What an event is to the stream that passes it on. */
 export type EventClassification =
-  /** Nothing yet that a client waits for. */
-  | { readonly kind: 'quiet' }
+  /** Nothing that a client waits for. */
+  | { readonly kind: 'no-content' }
   | { readonly kind: 'content' }
-  /** What only the gateway asked for: it is taken out. */
-  | { readonly kind: 'ours' }
+  /** Only the gateway asked for it: it is taken out. */
+  | { readonly kind: 'gateway-only' }
   /** The mark that ends the stream. */
   | { readonly kind: 'end' }
   | { readonly kind: 'malformed' }
   | { readonly kind: 'error'; readonly error: ProviderError };
 
-/** Understands the events of one attempt's stream. */
+/** Interprets the events of one attempt's stream. */
 export interface StreamInterpreter {
   readonly classify: (data: string | null) => EventClassification;
-  /** Everything that makes a whole answer has come. */
+  /** Whether the whole answer has arrived. */
   readonly isFinished: boolean;
-  /** The answer is whole if the provider says by its mark that it is. */
+  /** Whether the answer is whole if the provider's end mark follows. */
   readonly canEnd: boolean;
   /** What is written where a finished stream ended without its mark; null where there is none. */
   readonly endMark: string | null;
@@ -29,9 +29,9 @@ export interface StreamInterpreter {
   readonly text: string | null;
 }
 
-const quiet: EventClassification = { kind: 'quiet' };
+const noContent: EventClassification = { kind: 'no-content' };
 const content: EventClassification = { kind: 'content' };
-const ours: EventClassification = { kind: 'ours' };
+const gatewayOnly: EventClassification = { kind: 'gateway-only' };
 const end: EventClassification = { kind: 'end' };
 const malformed: EventClassification = { kind: 'malformed' };
 
@@ -55,7 +55,7 @@ export class ChatStreamInterpreter implements StreamInterpreter {
     const event = this.#reader.read(data);
     switch (event.kind) {
       case 'empty':
-        return quiet;
+        return noContent;
       case 'done':
         return end;
       case 'malformed':
@@ -64,8 +64,8 @@ export class ChatStreamInterpreter implements StreamInterpreter {
         return event;
       case 'chunk':
         this.#progress.take(event);
-        if (event.isUsageOnly && this.#takesUsageOut) return ours;
-        return event.hasContent ? content : quiet;
+        if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
+        return event.hasContent ? content : noContent;
     }
   }
 
@@ -98,7 +98,7 @@ export class AudioStreamInterpreter implements StreamInterpreter {
   }
 
   classify(data: string | null): EventClassification {
-    if (data === null || data === '') return quiet;
+    if (data === null || data === '') return noContent;
     if (data.trim() === '[DONE]') return end;
     const event = parsedJson(data);
     if (!isObject(event)) return malformed;

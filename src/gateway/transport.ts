@@ -18,9 +18,9 @@ export interface UpstreamRequest {
   readonly streams: boolean;
 }
 
-/** Is told what becomes of a call. Nothing more comes after `onEnd`, `onError` or an abort. */
+/** Receives the events of a call; none after `onEnd`, `onError` or an abort. */
 export interface UpstreamListener {
-  /** The connection stands and the request is sent; again for each further piece of a stored body. */
+  /** There is a connection and the request is sent; again for each further piece of a stored body. */
   readonly onSent: () => void;
   readonly onHeaders: (status: number, headers: IncomingHttpHeaders) => void;
   readonly onData: (chunk: Buffer) => void;

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What is handed through between two collections. */
+/** Bytes released between two collections. */
 const bytesBetween = 4 * 1024 * 1024;
 
 type Collect = (options: { readonly type: 'minor' }) => void;
@@ -10,9 +10,9 @@ let collect: Collect | null = null;
 let bytesSince = 0;
 
 /**
- * Counts bytes of an upload that are garbage as soon as they have been written or sent. Their memory lies outside of
- * V8's heap, which lets some 80 MB of it gather before it looks. A collection of what is young, every few megabytes,
- * takes a millisecond or two and keeps that near 10 MB.
+ * Counts bytes of an upload that are garbage because they were written or sent, and collects young garbage every few
+ * megabytes. That memory lies outside V8's heap, so V8 lets much more of it gather before it collects by itself:
+ * docs/adr/0028-uploads-collect-their-own-garbage.md has the figures.
  */
 export function countReleasedBytes(bytes: number): void {
   bytesSince += bytes;
@@ -22,7 +22,7 @@ export function countReleasedBytes(bytes: number): void {
   collect({ type: 'minor' });
 }
 
-/** V8's own function, which Node hides unless it is told on its command line. Does nothing where there is none. */
+/** V8's own function, which Node hides without a command-line flag. It does nothing where there is none. */
 function collector(): Collect {
   setFlagsFromString('--expose-gc');
   const found: unknown = runInNewContext('typeof gc === "function" ? gc : null');

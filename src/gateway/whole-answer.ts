@@ -15,7 +15,7 @@ export interface WholeResponseOptions {
 
 /** The bytes of a whole answer that are held at most. */
 const maxResponseBytes = 64 * 1024 * 1024;
-/** A few bytes may be made of very many: nothing else goes on meanwhile. */
+/** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;
 
 const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };

@@ -2,7 +2,7 @@ import type { FailedTriesEntry } from '#domain/usage/events.ts';
 import type { FailedTry } from '#src/gateway/call-record.ts';
 import { otherErrorType } from '#src/gateway/error-type.ts';
 
-/** Kinds that are told apart at most: providers name errors as they like. */
+/** The most kinds that are counted apart: providers name errors as they like. */
 const maxKinds = 20;
 
 /** Counts failed tries by target and type of error. Bounded: what is one kind too many counts as another, `_OTHER`. */

@@ -4,7 +4,7 @@ import type { LatencyDistribution } from '#domain/usage/events.ts';
 /** Quantiles are found within 2%. Sketches can be merged only while it stays what it is: events tell it. */
 export const relativeAccuracy = 0.02;
 
-/** Shorter latencies count as this: below it the clock tells nothing. */
+/** Shorter latencies count as this: the clock is not precise below it. */
 const leastMs = 0.001;
 
 /** Takes latencies and keeps their distribution. */

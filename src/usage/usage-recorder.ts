@@ -112,7 +112,7 @@ export class UsageRecorder {
     for (let [part] = this.#unsettled; part !== undefined; [part] = this.#unsettled) {
       const refused = await this.#append(part);
       if (refused === null) this.#unsettled.shift();
-      else if (!this.#mends(part, refused)) break;
+      else if (!this.#canRetryNow(part, refused)) break;
     }
     if (this.#unsettled.length > 0 || this.#window.calls > 0) this.#storing.soon();
   }
@@ -147,8 +147,8 @@ export class UsageRecorder {
     return null;
   }
 
-  /** Does what can be done about a refusal. @returns whether to go on at once; else after a while */
-  #mends(part: Part, refused: AppendFailure): boolean {
+  /** Handles a refused append. @returns whether to retry at once; else after a while */
+  #canRetryNow(part: Part, refused: AppendFailure): boolean {
     switch (refused.kind) {
       case 'unavailable':
         this.#outage.failed(refused.detail);

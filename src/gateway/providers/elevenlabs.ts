@@ -24,7 +24,7 @@ import { wavHeader } from './wav-header.ts';
 
 export const elevenLabsBaseUrl = 'https://api.elevenlabs.io/v1';
 
-/** What ElevenLabs calls OpenAI's formats of speech, and how they are told. What is missing it does not have. */
+/** ElevenLabs' names for OpenAI's formats of speech, and their content types. It has no others. */
 const audioFormats: ReadonlyMap<
   string,
   { readonly outputFormat: string; readonly audio: ResponseTranslator['audio'] }

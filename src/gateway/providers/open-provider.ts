@@ -17,7 +17,7 @@ export function openProvider(name: string, configuration: ProviderConfiguration,
   }
 }
 
-/** A model may wait longer for a connection than its provider says: attempts are let go on for a while. */
+/** A model may wait longer for a connection than its provider says: connecting may take this long. */
 const connectMsAtLeast = 15_000;
 
 function transportTo({ baseUrl, timeouts }: ProviderConfiguration, byDefault: string): HttpTransport {

@@ -52,7 +52,7 @@ export class Sandbox implements Provider {
   transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest | UnsupportedRequest {
     const format = fields.findLast(([name]) => name === 'response_format')?.[1] ?? 'json';
     if (!transcriptFormats.includes(format)) return unknownFormat(transcriptFormats);
-    // What it would have heard it cannot tell: it tells how much it was given, which is the same every time.
+    // It cannot hear, so it says how much audio it got, which is the same every time.
     const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${fileBytes}`;
     return { request: { path, headers: [], body, streams }, translator: null };
   }

@@ -1,7 +1,7 @@
 /** The bytes of a WAV file before its samples. */
 export const wavHeaderBytes = 44;
 
-/** What stands for a length that is not known when the file begins; players read to the end. */
+/** The length in a header that is written before the length is known; players read to the end. */
 const unknownLength = 0xffffffff;
 
 /**

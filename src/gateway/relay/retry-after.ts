@@ -2,14 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const longestRetryAfterMs = 24 * 60 * 60 * 1_000;
 
-/** How long to wait, from `retry-after-ms` before `Retry-After` (seconds or a date). @param now in ms of the epoch */
+/**
+ * How long a provider asks to wait, in ms: `retry-after-ms`, else `Retry-After` (seconds or a date); null for neither.
+ * @param now in ms of the epoch
+ * @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
+ */
 export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | null {
   const exact = headers['retry-after-ms'];
   if (typeof exact === 'string' && /^\d+(?:\.\d+)?$/.test(exact.trim())) return bounded(Number(exact));
   const header = headers['retry-after']?.trim();
   if (header === undefined || header === '') return null;
   if (/^\d+(?:\.\d+)?$/.test(header)) return bounded(Number(header) * 1_000);
-  // Date.parse makes a date of much that is none.
+  // Date.parse takes much that is no date.
   const date = /\d:\d\d:\d\d/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? null : bounded(date - now);
 }

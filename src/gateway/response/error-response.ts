@@ -5,10 +5,10 @@ import { type AttemptFailure, classifyRefusal, type ProviderRefusal, type Timeou
 import { isErrorType } from '../error-type.ts';
 import { isObject, parsedJson } from '../json-value.ts';
 
-/** What a client is told where nothing is left to be tried. */
+/** The response that a client receives when no attempt is left. */
 export interface ErrorResponse {
   readonly status: number;
-  /** The body; where a provider's own is handed on, its bytes as they came. */
+  /** The body; a provider's own is passed on byte for byte. */
   readonly body: string | Buffer;
   readonly contentType: string;
   readonly retryAfterMs: number | null;
@@ -16,14 +16,14 @@ export interface ErrorResponse {
   readonly code: string | null;
 }
 
-/** Makes of the failure of the last attempt what the client is told. */
+/** Makes the client's response to the failure of the last attempt: a provider's own 4xx, or the gateway's words. */
 export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
-  const isHandedOn =
+  const isForwarded =
     failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
-  return isHandedOn ? forwardedErrorResponse(failed) : gatewayErrorResponse(failureOf(failed));
+  return isForwarded ? forwardedErrorResponse(failed) : gatewayErrorResponse(failureOf(failed));
 }
 
-/** A failure of the gateway's own as a client is told it. */
+/** Makes the client's response to a failure of the gateway's own. */
 export function gatewayErrorResponse(failed: Failure): ErrorResponse {
   const { retryAfterSeconds } = failed;
   return {
@@ -36,14 +36,14 @@ export function gatewayErrorResponse(failed: Failure): ErrorResponse {
   };
 }
 
-/** What failed in the middle of a stream: an error inside it in the provider's own words. */
+/** Makes the event that reports a failure in mid-stream; an error inside the stream keeps the provider's words. */
 export function errorInStream(failed: AttemptFailure): JsonObject {
-  const isTold =
+  const isProvidersOwn =
     failed.kind === 'refused' &&
     failed.error !== null &&
     classifyRefusal(failed) !== 'operator' &&
     (failed.body === null || failed.status < 500);
-  return isTold ? { error: { ...errorObjectOf(failed) } } : gatewayError(failureOf(failed), 'body');
+  return isProvidersOwn ? { error: { ...errorObjectOf(failed) } } : gatewayError(failureOf(failed), 'body');
 }
 
 /** A provider's 4xx keeps its status and body; a body without an error is put into one. */
@@ -123,13 +123,13 @@ function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']):
 
 function refusedFailure({ status, retryAfterMs }: ProviderRefusal): Failure {
   if (status === 401 || status === 403) {
-    const told = 'The provider does not take the key that the gateway has for it. Tell the operator.';
-    return failure('provider-key-refused', told);
+    const detail = 'The provider does not take the key that the gateway has for it. Tell the operator.';
+    return failure('provider-key-refused', detail);
   }
   const wait = retryAfterMs === null ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };
   if (status === 503 || status === 529) {
-    const told = 'The provider is overloaded or down. Try again later.';
-    return failure('provider-overloaded', told, { retryAfterSeconds: 1, ...wait });
+    const detail = 'The provider is overloaded or down. Try again later.';
+    return failure('provider-overloaded', detail, { retryAfterSeconds: 1, ...wait });
   }
   if (status === 504) return failure('provider-timeout', 'The provider ran out of time.', wait);
   return failure('provider-failed', `The provider failed with status ${status}.`, wait);
