@@ -61,7 +61,7 @@ export class ConfigurationFile {
     if (this.#onChange === null) return;
     if (E.isLeft(read)) {
       this.#log.error(
-        { file: this.#path, mistake: read.left },
+        { file: this.#path, issues: read.left },
         'gateway configuration refused: the running one is kept',
       );
       this.#text = null;

@@ -23,20 +23,20 @@ const saying = (status: number, code: string | null, message = '') =>
 const kinds = (failure: AttemptFailure) =>
   [first, alone].map((standing) => nextStep(failure, standing, 0.5).kind).join(', ');
 
-describe('what follows a failed attempt', () => {
-  it('is no second try on a target whose limit ran out, and the end when all time is over', () => {
+describe('nextStep', () => {
+  it('never retries a target that ran into a timeout, and gives up when all time is over', () => {
     for (const limit of ['connect', 'headers', 'firstContent', 'idle'] as const)
       assert.equal(kinds({ kind: 'limit', limit }), 'other, give-up');
     assert.equal(kinds({ kind: 'limit', limit: 'total' }), 'give-up, give-up');
   });
 
-  it('is another try where it may help', () => {
+  it('retries the same target where a retry may help', () => {
     for (const how of ['unreachable', 'reset', 'malformed', 'unfinished'] as const)
       assert.equal(kinds({ kind: 'broken', how }), 'again, again');
     for (const status of [500, 502, 503, 529, 429, 408, 409, 425]) assert.equal(kinds(refused(status)), 'again, again');
   });
 
-  it('is nothing for the request’s own fault; another target for one that is too long or the operator’s trouble', () => {
+  it('gives up on the request’s own fault, and asks another target for one that is too long or the operator’s fault', () => {
     for (const status of [400, 404, 413, 415, 422]) assert.equal(kinds(refused(status)), 'give-up, give-up');
     assert.equal(kinds(saying(400, 'content_policy_violation')), 'give-up, give-up');
     assert.equal(kinds(saying(403, 'content_filter')), 'give-up, give-up');
@@ -45,14 +45,14 @@ describe('what follows a failed attempt', () => {
     for (const status of [401, 403]) assert.equal(kinds(refused(status)), 'other, give-up');
   });
 
-  it('is another target once the tries on one are used up, or the provider says so', () => {
+  it('asks another target once all retries on one are used, or when the provider forbids a retry', () => {
     const last = { ...first, triesHere: 3 };
     assert.equal(nextStep(refused(500), last, 0).kind, 'other');
     assert.equal(nextStep(refused(500), { ...last, hasOther: false }, 0).kind, 'give-up');
     assert.equal(kinds(refused(503, { shouldRetry: 'false' })), 'other, give-up');
   });
 
-  it('waits longer each time, with jitter, and never longer than there is time', () => {
+  it('waits longer before each retry, with jitter, and never longer than there is time', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 }), fc.double({ min: 0, max: 1, noNaN: true }), (triesHere, random) => {
         const step = nextStep(refused(500), { ...alone, triesHere, retries: 10 }, random);
@@ -64,7 +64,7 @@ describe('what follows a failed attempt', () => {
     assert.equal(nextStep(refused(500), { ...alone, remainingMs: 50 }, 0).kind, 'give-up');
   });
 
-  it('never comes back sooner than asked to, goes elsewhere for a long wait, and leaves a very long one to the client', () => {
+  it('never retries sooner than asked, asks another target for a long wait, and leaves a very long wait to the client', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 15_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (asked, random) => {
         const step = nextStep(refused(429, { retryAfterMs: asked }), alone, random);
@@ -81,7 +81,7 @@ describe('what follows a failed attempt', () => {
     assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), { ...alone, remainingMs: 4_000 }, 0).kind, 'give-up');
   });
 
-  it('speaks against the target where the target failed, and not where the request did', () => {
+  it('counts a failure against the target only where the target failed, not the request', () => {
     for (const failure of [
       refused(500),
       refused(401),
@@ -94,7 +94,7 @@ describe('what follows a failed attempt', () => {
   });
 });
 
-describe('Retry-After', () => {
+describe('parseRetryAfter', () => {
   const now = Date.parse('2026-01-05T09:30:00Z');
   const cases: ReadonlyArray<[Record<string, string>, number | null]> = [
     [{}, null],
@@ -111,5 +111,6 @@ describe('Retry-After', () => {
     [{ 'retry-after': '99999999' }, 86_400_000],
   ];
   for (const [headers, expected] of cases)
-    it(`is ${expected} ms for ${JSON.stringify(headers)}`, () => assert.equal(parseRetryAfter(headers, now), expected));
+    it(`reads ${expected} ms from ${JSON.stringify(headers)}`, () =>
+      assert.equal(parseRetryAfter(headers, now), expected));
 });

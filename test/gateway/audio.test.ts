@@ -7,7 +7,7 @@ import { eventually, type GatewayService, post, type Received, sendAndLeave, sta
 const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 const audio = { 'content-type': 'audio/mpeg', 'transfer-encoding': 'chunked' };
 
-describe('audio', () => {
+describe('audio operations', () => {
   let primary: FakeProvider;
   let backup: FakeProvider;
   let eleven: FakeProvider;
@@ -80,7 +80,7 @@ describe('audio', () => {
       return { headers: answer.headers, status: answer.status, body: Buffer.from(await answer.arrayBuffer()) };
     };
 
-    it('takes the voice’s own model and name, and leaves every other byte', async () => {
+    it('replaces the model and the voice of a speech request, and leaves every other byte', async () => {
       const answer = await spoken('{ "input":"h\\u00efi", "voice" : "narrator","odd":1.0 }');
       assert.ok(answer.body.equals(sound));
       assert.equal(answer.headers.get('content-type'), 'audio/mpeg');
@@ -93,7 +93,7 @@ describe('audio', () => {
       assert.equal(primary.seen[1]?.body.toString(), '{"model":"gpt-tts","input":"hi","voice":"al\\"loy"}');
     });
 
-    it('takes a named model, and any voice where the provider allows that', async () => {
+    it('takes a named model for speech, and any voice where the provider allows it', async () => {
       await spoken({ model: 'tts', input: 'hi', voice: 'narrator' });
       assert.equal(primary.seen[0]?.body.toString(), '{"model":"tts-x","input":"hi","voice":"al\\"loy"}');
       const answer = await spoken({ model: 'tts', input: 'hi', voice: 'unheard' });
@@ -113,18 +113,18 @@ describe('audio', () => {
       [{ input: 'hi', voice: 'rachel', response_format: 'flac' }, 422, 'response_format'],
     ];
     for (const [body, status, param] of refusals)
-      it(`refuses ${JSON.stringify(body)} with ${status}`, async () => {
+      it(`refuses the speech request ${JSON.stringify(body)} with ${status}`, async () => {
         const answer = await post(service, path, body);
         assert.equal(answer.status, status);
         assert.equal(errorOf(answer).param, param);
       });
 
-    it('names the voices that there are where there is not the one asked for', async () => {
+    it('lists the known voices when a speech request names an unknown one', async () => {
       const { message } = errorOf(await post(service, path, { input: 'hi', voice: 'nobody' }));
       assert.match(message, /^\/voice names no voice: there is no "nobody" here, but narrator, rachel\b/);
     });
 
-    it('is tried again before its first byte, and cut off after it', async () => {
+    it('retries speech before its first byte, and destroys the response after it', async () => {
       primary.answers(reset, bytes(sound, audio));
       assert.ok((await spoken({ input: 'hi', voice: 'narrator' })).body.equals(sound));
       primary.answers((res) => {
@@ -135,7 +135,7 @@ describe('audio', () => {
       assert.equal(service.records.at(-1)?.outcome, 'broken-off');
     });
 
-    it('is no page, even if its status is 200', async () => {
+    it('does not take an HTML page for speech, even with status 200', async () => {
       primary.answers(bytes('<html>', { 'content-type': 'text/html; charset=utf-8' }), bytes(sound, audio));
       assert.ok((await spoken({ input: 'hi', voice: 'narrator' })).body.equals(sound));
     });
@@ -143,7 +143,7 @@ describe('audio', () => {
     describe('by a voice with fallbacks', () => {
       const body = { input: 'h\u00ef \u{1F600}', voice: 'spared' };
 
-      it('is spoken by the first that can, each with its own voice, and billed by its characters', async () => {
+      it('speaks with the first target that can, each with its own voice, and bills by characters', async () => {
         primary.answers(error(500, 'x'));
         const answer = await spoken(body);
         assert.ok(answer.body.equals(sound));
@@ -165,7 +165,7 @@ describe('audio', () => {
         );
       });
 
-      it('leaves out those that cannot make what is asked for', async () => {
+      it('skips fallbacks of a voice that do not support the format', async () => {
         primary.answers(error(500, 'x'));
         const answer = await post(service, path, { ...body, response_format: 'flac' });
         assert.equal(answer.status, 502);
@@ -174,7 +174,7 @@ describe('audio', () => {
         assert.deepEqual([service.records[0]?.characters, service.records[0]?.cost], [null, null]);
       });
 
-      it('is spoken by no other when the request is at fault, or once its first bytes have left', async () => {
+      it('asks no fallback of a voice when the request is at fault, or once the first bytes have left', async () => {
         primary.answers(error(400, 'bad_input'));
         assert.equal((await post(service, path, body)).status, 400);
         primary.answers((res) => {
@@ -194,7 +194,7 @@ describe('audio', () => {
         );
       });
 
-      it('keeps what is known of its targets through a change of the configuration', async () => {
+      it('keeps the state of a voice’s targets when the configuration changes', async () => {
         primary.answers(error(500, 'x'));
         const { breaker } = service.gateway.relayDependencies;
         await eventually(async () => {
@@ -206,7 +206,7 @@ describe('audio', () => {
       });
     });
 
-    it('comes byte by byte, before it is complete', async () => {
+    it('passes speech on byte by byte, before it is complete', async () => {
       let end: () => void = () => undefined;
       primary.answers((res) => {
         res.writeHead(200, audio);
@@ -225,7 +225,7 @@ describe('audio', () => {
       await reader?.read();
     });
 
-    it('comes as events, too, which end with their own mark', async () => {
+    it('passes speech on as events, which end with their own mark', async () => {
       const events = [
         'data: {"type":"speech.audio.delta","audio":"AA=="}\n\n',
         'data: {"type":"speech.audio.done"}\n\n',
@@ -236,7 +236,7 @@ describe('audio', () => {
       assert.match((await post(service, path, body)).text, /"code":"provider_unfinished"/);
     });
 
-    it('is said in ElevenLabs’ own way', async () => {
+    it('translates a speech request for ElevenLabs', async () => {
       const answer = await spoken({ input: 'hi', voice: 'rachel', speed: 1.1 });
       assert.ok(answer.body.equals(sound));
       assert.equal(answer.headers.get('content-type'), 'audio/mpeg');
@@ -251,7 +251,7 @@ describe('audio', () => {
       });
     });
 
-    it('takes ElevenLabs’ own settings along', async () => {
+    it('passes ElevenLabs’ own settings on', async () => {
       const own = { language_code: 'de', seed: 7, voice_settings: { stability: 0.4 } };
       const openAis = { instructions: 'softly', stream: true, stream_format: 'audio', response_format: 'mp3' };
       await spoken({ input: 'hi', voice: 'rachel', speed: 1.1, text: 'x', ...own, ...openAis });
@@ -263,7 +263,7 @@ describe('audio', () => {
       });
     });
 
-    it('gets a header where ElevenLabs gives samples for WAV', async () => {
+    it('adds a WAV header where ElevenLabs sends raw samples', async () => {
       const answer = await spoken({ input: 'hi', voice: 'rachel', response_format: 'wav' });
       assert.equal(eleven.seen[0]?.path, '/v1/text-to-speech/21m%2000/stream?output_format=pcm_24000');
       assert.equal(answer.headers.get('content-type'), 'audio/wav');
@@ -271,7 +271,7 @@ describe('audio', () => {
       assert.ok(answer.body.subarray(44).equals(sound));
     });
 
-    it('tells ElevenLabs’ errors as OpenAI’s clients read them', async () => {
+    it('translates ElevenLabs’ errors for OpenAI’s clients', async () => {
       eleven.answers(json({ detail: { status: 'text_too_long', message: 'Too long.' } }, 400));
       const answer = await post(service, path, { input: 'hi', voice: 'rachel' });
       assert.equal(answer.status, 400);
@@ -283,7 +283,7 @@ describe('audio', () => {
       });
     });
 
-    it('is a WAV file from the sandbox, the same each time', async () => {
+    it('gets the same WAV file from the sandbox each time', async () => {
       const body = { model: 'sandbox', input: 'three short words', voice: 'any' };
       const [one, two] = [await spoken(body), await spoken(body)];
       assert.equal(one.headers.get('content-type'), 'audio/wav');
@@ -292,7 +292,7 @@ describe('audio', () => {
       assert.equal(one.body.length, 44 + 3 * 12_000);
     });
 
-    it('comes from the sandbox as events, as samples, and in no format that there is not', async () => {
+    it('gets events and samples from the sandbox, and no unknown format', async () => {
       const body = { model: 'sandbox', input: 'three short words', voice: 'any' };
       const wav = (await spoken(body)).body;
       const streamed = await post(service, path, { ...body, stream_format: 'sse' });
@@ -346,7 +346,7 @@ describe('audio', () => {
       backup.answers(bytes(heard, { 'content-type': 'application/json' }));
     });
 
-    it('changes the model and no other byte, in every part that names one', async () => {
+    it('replaces the model in every part of an upload that names one, and no other byte', async () => {
       const answer = await send(written('odd', 'auto'), multipart('b'));
       assert.equal(answer.status, 200);
       assert.equal(
@@ -360,7 +360,7 @@ describe('audio', () => {
       assert.deepEqual(service.records[0]?.tokens, { input: 3, output: 4 });
     });
 
-    it('is billed by the minute where the provider tells the length', async () => {
+    it('bills a transcription by the minute where the provider states the length', async () => {
       const timed = configuration({});
       const { whisper, scribe } = timed.models;
       const models = { ...timed.models, whisper: { ...whisper, price: { perMinute: 3 } } };
@@ -379,7 +379,7 @@ describe('audio', () => {
       );
     });
 
-    it('is sent again in full where a try fails, and with the fallback’s own model', async () => {
+    it('sends an upload again in full after a failed attempt, with the fallback’s own model', async () => {
       primary.answers(error(500, 'x'));
       assert.equal((await send(form({ model: 'whisper' }))).status, 200);
       assert.equal(primary.seen.length, 3);
@@ -388,7 +388,7 @@ describe('audio', () => {
       assert.ok(backup.seen[0]?.body.includes('whisper-long-name'));
     });
 
-    it('moves on from a provider that is silent, or breaks the upload off', async () => {
+    it('asks another provider when one is silent, or breaks the upload off', async () => {
       service.configure(configuration(short));
       primary.answers(silence);
       assert.equal(
@@ -402,14 +402,14 @@ describe('audio', () => {
       ['srt', 'text/plain', '1\n00:00:00,000 --> 00:00:01,000\nheard\n'],
       ['vtt', 'text/vtt', 'WEBVTT\n'],
     ] as const)
-      it(`comes back as the provider typed it: ${format}`, async () => {
+      it(`returns a transcription as the provider typed it: ${format}`, async () => {
         primary.answers(bytes(text, { 'content-type': type }));
         const answer = await send(form({ model: 'whisper', response_format: format }));
         assert.equal(answer.text, text);
         assert.equal(answer.headers.get('content-type'), type);
       });
 
-    it('streams events where it is asked to, and JSON where the provider does not', async () => {
+    it('streams transcription events where asked to, and JSON where the provider does not stream', async () => {
       const events = [
         'data: {"type":"transcript.text.delta","delta":"h"}\n\n',
         'data: {"type":"transcript.text.done","text":"h"}\n\n',
@@ -420,7 +420,7 @@ describe('audio', () => {
       assert.deepEqual((await send(form({ model: 'whisper', stream: 'true' }))).json(), { text: 'heard' });
     });
 
-    it('refuses what is not valid, with its place', async () => {
+    it('refuses an invalid upload, with the place of the fault', async () => {
       const answers: ReadonlyArray<[Received, number, string | null]> = [
         [await send(form({ model: 'whisper' }, null)), 422, 'file'],
         [await send(form({})), 422, 'model'],
@@ -442,7 +442,7 @@ describe('audio', () => {
       assert.equal(primary.seen.length, 0);
     });
 
-    it('refuses more than it takes, with or without a length', async () => {
+    it('refuses an upload that is too large, with or without a length', async () => {
       await service.stop();
       service = await startGateway({ models: {} }, { limits: { maxAudioBytes: 1_000_000 } });
       assert.equal((await send(form({ model: 'whisper' }))).status, 413);
@@ -455,7 +455,7 @@ describe('audio', () => {
       assert.equal(chunked.status, 413);
     });
 
-    it('is no fault where the caller leaves before its upload was looked at', async () => {
+    it('does not fail when the client leaves before its upload is read', async () => {
       const key = Promise.withResolvers<void>();
       const waiting = await startGateway(configuration({}), { beforeKey: () => key.promise });
       await sendAndLeave(waiting, path, written('whisper', 'whisper', randomBytes(10_000)), multipart('b'));
@@ -477,7 +477,7 @@ describe('audio', () => {
       };
       beforeEach(() => eleven.answers(json(heard)));
 
-      it('is sent as it wants it, the file as it came', async () => {
+      it('translates a transcription request for ElevenLabs, with the file as it came', async () => {
         const answer = await send(form({ model: 'scribe', language: 'en', prompt: 'x', diarize: 'true' }));
         assert.deepEqual(answer.json(), { text: 'two words' });
         const [seen] = eleven.seen;
@@ -508,13 +508,13 @@ describe('audio', () => {
         ],
       ];
       for (const [format, type, text] of formats)
-        it(`comes back as ${format}`, async () => {
+        it(`returns a transcription of ElevenLabs as ${format}`, async () => {
           const answer = await send(form({ model: 'scribe', response_format: format }));
           assert.equal(answer.text, text);
           assert.equal(answer.headers.get('content-type'), type);
         });
 
-      it('fails where the answer cannot be read', async () => {
+      it('fails when ElevenLabs’ transcription cannot be read', async () => {
         eleven.answers(json({ odd: 1 }));
         const answer = await send(form({ model: 'scribe' }));
         assert.equal(answer.status, 502);
@@ -522,7 +522,7 @@ describe('audio', () => {
       });
     });
 
-    it('is made up by the sandbox in every format', async () => {
+    it('gets a transcription from the sandbox in every format', async () => {
       assert.match((await send(form({ model: 'sandbox', response_format: 'text' }))).text, /sandbox .* 3000000 bytes/);
       assert.match((await send(form({ model: 'sandbox' }))).text, /"text":"This is the Switchyard sandbox/);
       const verbose = (await send(form({ model: 'sandbox', response_format: 'verbose_json' }))).json();

@@ -59,7 +59,7 @@ describe('a gateway call without a connection', () => {
     return response;
   }
 
-  it('answers a chat completion in one piece', async () => {
+  it('answers a chat completion in one piece, in memory', async () => {
     const response = await call('complete_chat', JSON.stringify({ model: 'auto', messages }));
     assert.equal(response.status, 200);
     assert.ok(response.isComplete);
@@ -72,7 +72,7 @@ describe('a gateway call without a connection', () => {
     );
   });
 
-  it('streams a chat completion event by event to its end', async () => {
+  it('streams a chat completion event by event to its end, in memory', async () => {
     const response = await call('complete_chat', JSON.stringify({ model: 'auto', messages, stream: true }));
     assert.equal(response.status, 200);
     assert.ok(response.isComplete);
@@ -80,7 +80,7 @@ describe('a gateway call without a connection', () => {
     assert.match(response.body.toString(), /^data: \{.*\n\ndata: \[DONE\]\n\n$/s);
   });
 
-  it('answers speech with audio', async () => {
+  it('answers speech with audio, in memory', async () => {
     const response = await call('create_speech', JSON.stringify({ input: 'Hello', voice: 'alloy' }));
     assert.equal(response.status, 200);
     assert.ok(response.isComplete);
@@ -88,7 +88,7 @@ describe('a gateway call without a connection', () => {
     assert.ok(response.body.length > 1_000);
   });
 
-  it('answers a transcription of an upload', async () => {
+  it('answers a transcription of an upload, in memory', async () => {
     const part = (disposition: string, content: string) =>
       `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`;
     const upload = `${part('name="model"', 'auto')}${part('name="file"; filename="a.wav"', 'sound')}--b--\r\n`;
@@ -99,7 +99,7 @@ describe('a gateway call without a connection', () => {
     assert.equal(bodies.bytes, 0);
   });
 
-  it('is refused with the error that a connection would get', async () => {
+  it('refuses a call in memory with the error that a connection would get', async () => {
     const response = await call('complete_chat', JSON.stringify({ model: 'unknown', messages }));
     assert.equal(response.status, 404);
     assert.equal(JSON.parse(response.body.toString()).error.code, 'model_not_found');
@@ -107,7 +107,7 @@ describe('a gateway call without a connection', () => {
     assert.equal(compressed.status, 415);
   });
 
-  it('ends as if the client had left when its response holds more bytes than may be kept', async () => {
+  it('ends a call in memory as if the client had left when its response is too large', async () => {
     const response = await call(
       'complete_chat',
       JSON.stringify({ model: 'auto', messages, stream: true }),

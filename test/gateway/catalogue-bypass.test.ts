@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { bytes, FakeProvider, json } from './fake-provider.ts';
 import { configurationOf, type GatewayService, post, type Received, startGateway } from './gateway-service.ts';
 
-describe('what gets round the catalogue', () => {
+describe('requests that try to bypass the catalogue', () => {
   let openAi: FakeProvider;
   let eleven: FakeProvider;
   let service: GatewayService;
@@ -52,28 +52,28 @@ describe('what gets round the catalogue', () => {
     });
 
   for (const spelling of ['Model', 'MODEL', '\\u004dodel'])
-    it(`is refused as a spelling of model in a chat: ${spelling}`, async () => {
+    it(`refuses another spelling of model in a chat: ${spelling}`, async () => {
       const body = `{"model":"large","${spelling}":"gpt-9","messages":${JSON.stringify(messages)}}`;
       refused(await post(service, '/v1/chat/completions', body), JSON.parse(`"${spelling}"`));
     });
 
-  it('is refused as a spelling of model or voice in speech', async () => {
+  it('refuses another spelling of model or voice in speech', async () => {
     refused(await speech({ mOdel: 'x' }), 'mOdel');
     refused(await speech({ Voice: 'x' }), 'Voice');
   });
 
-  it('is refused as a spelling of model in a part of an upload', async () => {
+  it('refuses another spelling of model in a part of an upload', async () => {
     refused(await transcription(part('name="model"', 'large') + part('name="Model"', 'gpt-9') + file), 'Model');
   });
 
-  it('is refused as a part with two names', async () => {
+  it('refuses a part of an upload with two names', async () => {
     const twice = part('name="language"\r\nContent-Disposition: form-data; name="model"', 'gpt-9');
     refused(await transcription(part('name="model"', 'large') + twice + file), 'language');
     const fileTwice = part('name="file"; filename="a.mp3"\r\nContent-Disposition: form-data; name="model"', 'gpt-9');
     refused(await transcription(part('name="model"', 'large') + fileTwice), 'file');
   });
 
-  it('is refused as a file that is a text', async () => {
+  it('refuses a file part of an upload that is a text', async () => {
     const text = part('name="file"', 'https://example.com/a.mp3');
     refused(await transcription(part('name="model"', 'scribe') + text), 'file');
     refused(await transcription(part('name="model"', 'large') + text + file), 'file');
@@ -88,7 +88,7 @@ describe('what gets round the catalogue', () => {
     'webhook_x',
     'Model_Id',
   ]) {
-    it(`is refused as ElevenLabs’ own ${name}, which passes elsewhere`, async () => {
+    it(`refuses ElevenLabs’ own ${name}, which other providers accept`, async () => {
       refused(await transcription(part('name="model"', 'scribe') + part(`name="${name}"`, 'x') + file), name);
       refused(await speech({ [name]: 'x' }), name);
       const elsewhere = part('name="model"', 'large') + part(`name="${name}"`, 'x') + file;
@@ -97,7 +97,7 @@ describe('what gets round the catalogue', () => {
     });
   }
 
-  it('leaves a call to the targets that may take it', async () => {
+  it('asks only the targets that may take the call', async () => {
     const answer = await transcription(part('name="model"', 'both') + part('name="webhook"', 'true') + file);
     assert.equal(answer.headers.get('x-switchyard-target'), 'openai/m');
     assert.equal(eleven.seen.length, 0);
@@ -119,18 +119,18 @@ describe('what gets round the catalogue', () => {
     '\ud800',
   ];
   for (const voice of outside)
-    it(`is refused as a voice of ElevenLabs: ${JSON.stringify(voice)}`, async () => {
+    it(`refuses an ElevenLabs voice that leaves its path segment: ${JSON.stringify(voice)}`, async () => {
       refused(await speech({ voice }), 'voice');
       refused(await speech({ voice: { id: voice } }), 'voice');
     });
 
-  it('lets a voice pass that is one segment of a path', async () => {
+  it('accepts an ElevenLabs voice that is one path segment', async () => {
     eleven.answers(bytes('sound', { 'content-type': 'audio/mpeg' }));
     assert.equal((await speech({ voice: 'Zoë (2.0)' })).status, 200);
     assert.equal(eleven.seen[0]?.path.split('?')[0], '/v1/text-to-speech/Zo%C3%AB%20(2.0)/stream');
   });
 
-  it('is a mistake in the configuration where a voice is no segment of a path', () => {
+  it('rejects a configuration with an ElevenLabs voice that is no path segment', () => {
     const configuration = (voice: string) => ({
       providers: { eleven: { kind: 'elevenlabs' } },
       voices: { v: { provider: 'eleven', voice, model: 'm' } },

@@ -55,8 +55,8 @@ const ids = (route: ModelRoute) => ({
   fallbacks: route.fallbacks.map(({ id, voice }) => (voice ? `${id}:${voice}` : id)),
 });
 
-describe('catalogue', () => {
-  it('finds a model by its tag, with the model’s limits before the provider’s before the defaults', () => {
+describe('Catalogue', () => {
+  it('finds a model by its tag; its timeouts precede the provider’s, and those the defaults', () => {
     const [target] = right(catalogue.chat('plain', 'fast')).targets;
     assert.equal(target?.id, 'a/x');
     assert.deepEqual(target?.timeouts, {
@@ -68,18 +68,18 @@ describe('catalogue', () => {
     });
   });
 
-  it('lets auto pick by the hint, and by balanced where the hint has none', () => {
+  it('picks the model for auto by the hint, and by balanced where the hint has none', () => {
     assert.equal(right(catalogue.chat('auto', 'smart')).name, 'split');
     assert.equal(right(catalogue.chat('auto', 'turbo')).name, 'plain');
     assert.equal(right(catalogue.transcription('auto')).name, 'plain');
   });
 
-  it('knows no model by another name', () => {
+  it('finds no model by another name', () => {
     for (const name of ['gpt-9', '', 'constructor', '__proto__'])
       assert.deepEqual(catalogue.chat(name, 'fast'), E.left({ kind: 'unknown-model', model: name }));
   });
 
-  it('draws targets by weight, tries every one once, those without weight last, then the fallbacks in order', () => {
+  it('orders targets by weight, each once, those without weight last, then the fallbacks', () => {
     const route = right(catalogue.chat('split', 'fast'));
     fc.assert(
       fc.property(
@@ -95,14 +95,14 @@ describe('catalogue', () => {
     );
   });
 
-  it('speaks a voice by its name before another one’s id, with the voice’s own model', () => {
+  it('finds a voice by name before another voice’s id, with the voice’s own model', () => {
     for (const model of [null, 'auto']) {
       assert.deepEqual(ids(right(catalogue.speech(model, 'narrator'))).targets, ['b/tts:alloy']);
       assert.deepEqual(ids(right(catalogue.speech(model, 'v-1'))).targets, ['a/tts-a:echo']);
     }
   });
 
-  it('speaks a voice by its fallbacks, too, with its own limits and price', () => {
+  it('adds a voice’s fallbacks to its route, with their own timeouts and price', () => {
     const route = right(catalogue.speech(null, 'spared'));
     assert.deepEqual(ids(route), { targets: ['a/tts-a:first'], fallbacks: ['b/tts-b:second', 'b/y:of y'] });
     assert.equal(route.retries, 0);
@@ -115,14 +115,14 @@ describe('catalogue', () => {
     assert.equal(route.fallbacks[0]?.timeouts.idleMs, 3);
   });
 
-  it('finds the voice of a named model among the fallbacks, that of the very model first', () => {
+  it('finds the voice for a named model among the fallbacks, that of the same model first', () => {
     assert.deepEqual(ids(right(catalogue.speech('split', 'spared'))), {
       targets: ['a/x:first', 'b/y:of y', 'b/spare:second'],
       fallbacks: ['b/f2:second'],
     });
   });
 
-  it('knows every target that a call can go to', () => {
+  it('lists every target that a call can go to', () => {
     assert.deepEqual([...catalogue.targetIds()].toSorted(), [
       'a/tts-a',
       'a/x',
@@ -135,7 +135,7 @@ describe('catalogue', () => {
     ]);
   });
 
-  it('speaks with a named model on those of its targets that have the voice', () => {
+  it('routes speech with a named model to its targets that have the voice', () => {
     assert.deepEqual(ids(right(catalogue.speech('split', 'narrator'))), {
       targets: ['b/y:alloy', 'b/spare:alloy'],
       fallbacks: ['b/f2:alloy'],
@@ -143,7 +143,7 @@ describe('catalogue', () => {
     assert.deepEqual(ids(right(catalogue.speech('split', 'unheard'))), { targets: [], fallbacks: ['any/f1:unheard'] });
   });
 
-  it('refuses voices that nobody has, or not with this model', () => {
+  it('refuses a voice that is unknown, or unknown to the named model', () => {
     const unknown = { kind: 'unknown-voice', voice: 'nobody', known: ['narrator', 'v-1', 'spared'] };
     assert.deepEqual(catalogue.speech('auto', 'nobody'), E.left(unknown));
     assert.deepEqual(catalogue.speech('plain', 'nobody'), E.left(unknown));

@@ -35,7 +35,7 @@ const chunk = fc
   );
 const data = fc.oneof(chunk, chunk, fc.constantFrom(null, '', '[DONE]', '{', 'oops'), fc.string());
 
-/** One event, and others that differ from it in what stands between two places. */
+/** One event, and others that differ from it in the bytes between two places. */
 const stream = fc.oneof(
   fc.array(data, { maxLength: 12 }),
   fc
@@ -53,8 +53,8 @@ const stream = fc.oneof(
     ]),
 );
 
-describe('reader of the events of a chat stream', () => {
-  itInRounds('says of every event what reading it by itself says', { few: 500, many: 20_000 }, (numRuns) => {
+describe('ChatEventReader', () => {
+  itInRounds('reads every event as the plain parser does', { few: 500, many: 20_000 }, (numRuns) => {
     fc.assert(
       fc.property(stream, (events) => {
         const reader = new ChatEventReader();
@@ -64,7 +64,7 @@ describe('reader of the events of a chat stream', () => {
     );
   });
 
-  it('is not led astray by a member of the same name', () => {
+  it('is not misled by another member of the same name', () => {
     const reader = new ChatEventReader();
     const event = (other: string, content: string) =>
       `{"x":{"content":"${other}"},"choices":[{"index":0,"delta":{"content" :"${content}"},"finish_reason":null}]}`;

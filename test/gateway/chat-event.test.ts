@@ -9,8 +9,8 @@ const chunk = (choices: unknown, more: object = {}): ChatChunk => {
 };
 const says = (delta: object, more: object = {}) => chunk([{ index: 0, delta, finish_reason: null, ...more }]);
 
-describe('event of a chat stream', () => {
-  it('is content once it brings more than a role', () => {
+describe('parsing an event of a chat stream', () => {
+  it('finds content once an event holds more than a role', () => {
     for (const delta of [{}, { role: 'assistant' }, { role: 'assistant', content: '', refusal: null, tool_calls: [] }])
       assert.equal(says(delta).hasContent, false, JSON.stringify(delta));
     assert.equal(chunk([], { prompt_filter_results: [{}] }).hasContent, false);
@@ -24,7 +24,7 @@ describe('event of a chat stream', () => {
     assert.equal(says({}, { finish_reason: 'stop' }).hasContent, true);
   });
 
-  it('has text only where it is nothing else', () => {
+  it('finds text only where an event holds nothing else', () => {
     assert.equal(says({ content: 'a' }).text, 'a');
     assert.equal(says({ role: 'assistant', content: '' }).text, '');
     for (const other of [
@@ -36,7 +36,7 @@ describe('event of a chat stream', () => {
       assert.equal(other.text, null);
   });
 
-  it('tells errors in every shape that providers use', () => {
+  it('finds errors in every shape that providers use', () => {
     const errors: ReadonlyArray<[string, string, string | null]> = [
       ['{"error":{"message":"m","type":"t","code":"c","param":null}}', 'm', 'c'],
       ['{"error":{"message":"m","code":429},"choices":[]}', 'm', '429'],
@@ -52,7 +52,7 @@ describe('event of a chat stream', () => {
     assert.equal(readChatEvent('{"error":null,"choices":[]}').kind, 'chunk');
   });
 
-  it('is done, empty or malformed otherwise, and never throws', () => {
+  it('finds the end mark, empty and malformed events, and never throws', () => {
     assert.equal(readChatEvent('[DONE]').kind, 'done');
     assert.equal(readChatEvent(null).kind, 'empty');
     for (const data of ['{"choices":[{"del', 'oops', '7', 'null', '[]', '{"choices":7}', '{"choices":[7]}'])
@@ -60,7 +60,7 @@ describe('event of a chat stream', () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (data) => void readChatEvent(data)));
   });
 
-  it('counts usage under either name, and knows a chunk of usage alone', () => {
+  it('counts usage under either name, and recognizes a chunk with only usage', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
     assert.deepEqual(chunk([], { usage }).tokens, { input: 3, output: 4 });
     assert.equal(chunk([], { usage }).isUsageOnly, true);
@@ -74,8 +74,8 @@ describe('event of a chat stream', () => {
   });
 });
 
-describe('progress of a chat stream', () => {
-  it('is finished when every choice that was asked for or seen has its reason', () => {
+describe('ChatProgress', () => {
+  it('is finished when every requested or seen choice has its finish reason', () => {
     const progress = new ChatProgress(2, false);
     progress.take(chunk([{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }]));
     assert.equal(progress.finished, false);
@@ -87,7 +87,7 @@ describe('progress of a chat stream', () => {
     assert.equal(progress.finished, false);
   });
 
-  it('keeps the text while there is nothing else', () => {
+  it('keeps the text of a stream while it holds only text', () => {
     const progress = new ChatProgress(1, true);
     progress.take(says({ role: 'assistant', content: '' }));
     progress.take(says({ content: 'Grüß' }));

@@ -14,22 +14,22 @@ const refused = async (body: unknown) => {
 const places = async (body: unknown) =>
   ((await refused(body)).errors ?? []).map(({ pointer, message }) => `${pointer} ${message}`);
 
-describe('chat request', () => {
+describe('readChatRequest', () => {
   const messages = [{ role: 'user', content: 'hi' }];
 
-  it('is read as far as a relay needs it', async () => {
+  it('reads the members that the relay needs', async () => {
     const request = await read('{"model":"m","messages":[],"stream":null,"n":2,"reasoning":7}');
     assert.ok(E.isRight(request));
     const { model, stream, choices } = request.right;
     assert.deepEqual({ model, stream, choices }, { model: 'm', stream: false, choices: 2 });
   });
 
-  it('takes content of any kind that is text, parts, null or absent', async () => {
+  it('accepts message content that is text, parts, null or absent', async () => {
     for (const content of ['', null, undefined, [], [{ type: 'image_url' }]])
       assert.ok(E.isRight(await read(JSON.stringify({ model: 'm', messages: [{ role: 'x', content }] }))));
   });
 
-  it('tells every fault with its place', async () => {
+  it('reports every fault with its place', async () => {
     assert.deepEqual(await places({}), ['/model is required', '/messages is required']);
     assert.deepEqual(await places({ model: 7, messages: {} }), [
       '/model must be a string',
@@ -48,7 +48,7 @@ describe('chat request', () => {
     assert.equal((await places({ model: 'm', messages: Array(500).fill({}) })).length, 100);
   });
 
-  it('shows the value that is not valid where it is short, and sends no prompt back', async () => {
+  it('shows a short invalid value, and sends no prompt back', async () => {
     const shown = async (body: unknown) => ((await refused(body)).errors ?? []).map(({ input }) => input);
     assert.deepEqual(await shown({ model: 'auto', messages, reasoning: 'deep', stream: 'yes' }), ['yes', 'deep']);
     assert.deepEqual(await shown({ model: null, messages: 7 }), [null, 7]);
@@ -58,12 +58,12 @@ describe('chat request', () => {
     assert.deepEqual(await shown({}), [undefined, undefined]);
   });
 
-  it('takes numbers and strings that only the provider has to hold', async () => {
+  it('accepts numbers and strings that only the provider must be able to hold', async () => {
     const body = '{"model":"m","messages":[],"seed":1e999,"user":"\\ud800","big":123456789012345678901234567890}';
     assert.ok(E.isRight(await read(body)));
   });
 
-  it('refuses what is no JSON, or no object', async () => {
+  it('refuses a body that is no JSON, or no object', async () => {
     for (const text of ['', '{', '{"a":1}x', "{'a':1}", '\ufeff{}', '{"a":01}'])
       assert.equal((await refused(text)).code, 'malformed-json', text);
     const notUtf8 = await read(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
@@ -72,7 +72,7 @@ describe('chat request', () => {
     assert.equal((await refused(`{"a":${'['.repeat(300)}`)).code, 'nesting-too-deep');
   });
 
-  it('holds of doubled messages the last ones to their roles and contents', async () => {
+  it('checks the last of repeated messages members for roles and contents', async () => {
     assert.deepEqual(await places('{"model":"m","messages":[{}],"messages":[{"role":"user"},7]}'), [
       '/messages/1 must be an object',
     ]);
@@ -83,7 +83,7 @@ describe('chat request', () => {
     ]);
   });
 
-  it('may hold so many values and no more; says which is one too many', async () => {
+  it('accepts the maximum of values and reports the first one beyond it', async () => {
     const body = (values: number) => `{"model":"m","messages":[],"a":{"b/c":[${Array(values).fill('{}').join(',')}]}}`;
     assert.ok(E.isRight(await read(body(maxValues - 5))));
     const { code, errors } = await refused(body(maxValues - 4));
@@ -94,7 +94,7 @@ describe('chat request', () => {
     );
   });
 
-  it('may repeat the members that the gateway reads a hundred times and no more', async () => {
+  it('accepts a hundred repetitions of the members that the gateway reads, and no more', async () => {
     const models = (times: number) => `{"messages":[],${Array(times).fill('"model":"m"').join(',')}}`;
     assert.ok(E.isRight(await read(models(99))));
     assert.match(String(await places(models(100))), /^\/model comes too often/);

@@ -75,7 +75,7 @@ function readStream(body: string): Streamed {
 
 const whole = (text: string): Streamed => ({ text, finish: 'stop', error: null, isDone: true });
 
-describe('chat, streamed', () => {
+describe('streamed chat', () => {
   const given = chatService({
     primary: stream(saying('from', ' the', ' primary')),
     backup: stream(saying('from', ' the', ' backup')),
@@ -91,7 +91,7 @@ describe('chat, streamed', () => {
 
   const tries = () => [primary.seen.length, backup.seen.length];
 
-  /** What a client makes of the primary's stream that goes on only when the client has its first pieces. */
+  /** What a client reads of the primary's stream, whose second part follows when the client has the first. */
   const readInTwo = async (
     first: ReadonlyArray<string>,
     then: (res: ServerResponse) => void,
@@ -110,7 +110,7 @@ describe('chat, streamed', () => {
     return readStream(client.received());
   };
 
-  it('passes every byte on as it came', async () => {
+  it('passes every byte of a stream on as it came', async () => {
     const pieces = [
       ': ping\n\n',
       role,
@@ -133,7 +133,7 @@ describe('chat, streamed', () => {
     assert.equal(service.records[0]?.cost, 0.000028);
   });
 
-  it('takes chunks cut anywhere: in a character, in "data:", in a line end', async () => {
+  it('reads a stream that is cut anywhere: in a character, in "data:", in a line end', async () => {
     const body = Buffer.from([role, ...words('Grüß', ' \u{1F600}'), stop, done].join('').replaceAll('\n', '\r\n'));
     const pieces = [...body].map((_, index) => body.subarray(index, index + 1));
     primary.answers(stream(pieces));
@@ -142,7 +142,7 @@ describe('chat, streamed', () => {
 
   const rounds = { few: 30, many: 500 };
   itInRounds(
-    'is whole, failed for all to see, or another’s: however its bytes come and end',
+    'delivers a whole stream, an error, or another target’s stream, however bytes come and end',
     rounds,
     async (numRuns) => {
       // A target for each run: one that failed often would be rested.
@@ -194,14 +194,14 @@ describe('chat, streamed', () => {
     },
   );
 
-  it('brings content as it comes', async () => {
+  it('passes content on as it arrives', async () => {
     primary.answers(stream([role, ...words('early')], { after: 'stall' }));
     const client = openChat(service, chat);
     await eventually(() => client.received().includes('early'), 'the first content');
     client.leave();
   });
 
-  describe('before the first content a failure is served by another try', () => {
+  describe('before the first content', () => {
     const good = stream(saying('from', ' the', ' primary'));
     const cases: ReadonlyArray<[string, ReadonlyArray<Behaviour>, string, readonly [number, number]]> = [
       ['500 once', [error(500, 'x'), good], 'primary', [2, 0]],
@@ -235,7 +235,7 @@ describe('chat, streamed', () => {
       ['429 with a long Retry-After', [error(429, 'x', { 'retry-after': '9' })], 'backup', [1, 1]],
     ];
     for (const [what, behaviours, from, expected] of cases)
-      it(what, async () => {
+      it(`serves a stream by another attempt before the first content: ${what}`, async () => {
         if (runsOut.test(what)) service.configure(configuration({}, short));
         primary.answers(...behaviours);
         const answer = await post(service, path, chat);
@@ -245,20 +245,20 @@ describe('chat, streamed', () => {
         assert.equal(service.records[0]?.outcome, 'served');
       });
 
-    it('and a refusal is told with its own status', async () => {
+    it('reports a refusal of a stream with its own status', async () => {
       primary.answers(error(400, 'content_policy_violation'));
       const answer = await post(service, path, chat);
       assert.equal(answer.status, 400);
       assert.match(answer.headers.get('content-type') ?? '', /json/);
     });
 
-    it('a slow first word is waited for', async () => {
+    it('waits for a slow first word of a stream', async () => {
       primary.answers(stream(saying('slow'), { beforeHeadersMs: 100, beforeFirstMs: 250 }));
       assert.deepEqual(readStream((await post(service, path, chat)).text), whole('slow'));
     });
   });
 
-  describe('in the middle a failure is an error in the stream, never a silent end', () => {
+  describe('after the first content', () => {
     const cases: ReadonlyArray<[string, (res: ServerResponse) => void, string]> = [
       ['cut', (res) => res.destroy(), 'provider_reset'],
       ['ended without its finish', (res) => res.end(), 'provider_unfinished'],
@@ -269,36 +269,36 @@ describe('chat, streamed', () => {
       ['an error', (res) => res.end(inside('b')), 'b'],
     ];
     for (const [what, then, code] of cases)
-      it(what, async () => {
+      it(`reports a failure in mid-stream as an error in the stream: ${what}`, async () => {
         if (runsOut.test(what)) service.configure(configuration({}, short));
-        const { text, error: told, isDone } = await readInTwo([role, ...words('Once', ' upon')], then);
+        const { text, error: reported, isDone } = await readInTwo([role, ...words('Once', ' upon')], then);
         assert.equal(text, 'Once upon');
-        assert.equal(told?.code, code);
-        assert.ok((told?.message ?? '').length > 0);
+        assert.equal(reported?.code, code);
+        assert.ok((reported?.message ?? '').length > 0);
         assert.equal(isDone, false);
         assert.deepEqual(tries(), [1, 0]);
         assert.equal(service.records[0]?.outcome, 'broken-off');
       });
   });
 
-  it('counts as whole when every choice has its finish: a missing [DONE] is added, a cut after it does not matter', async () => {
+  it('completes a stream when every choice is finished: adds a missing [DONE], and ignores a break after that', async () => {
     for (const after of ['end', 'cut', 'stall'] as const) {
       primary.answers(stream([role, ...words('all'), stop], { after }));
       assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'), after);
     }
     const second = `data: {"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":null}]}\n\n`;
-    const { error: told } = await readInTwo([role, second], (res) => res.end(stop + done), { n: 2 });
-    assert.equal(told?.code, 'provider_unfinished');
+    const { error: reported } = await readInTwo([role, second], (res) => res.end(stop + done), { n: 2 });
+    assert.equal(reported?.code, 'provider_unfinished');
   });
 
-  it('does not take an empty finish_reason for the end', async () => {
+  it('does not take an empty finish_reason for the end of a stream', async () => {
     const said = chunk({ content: 'a' }, '');
     assert.equal((await readInTwo([said], (res) => res.destroy())).error?.code, 'provider_reset');
     primary.answers(stream([said, stop, done]));
     assert.deepEqual(readStream((await post(service, path, chat)).text), whole('a'));
   });
 
-  it('does not wait for more than comments once it is whole', async () => {
+  it('does not wait for comments once a stream is whole', async () => {
     service.configure(configuration({}, { idleMs: 400, totalMs: 4_000 }));
     primary.answers(async (res, seen) => {
       await stream([role, ...words('all'), stop], { after: 'stall' })(res, seen);
@@ -308,14 +308,14 @@ describe('chat, streamed', () => {
     assert.ok((service.records[0]?.totalMs ?? 1e9) < 3_900, 'it is not its time in all that ended it');
   });
 
-  it('counts as whole when the provider says so, with fewer choices than it was asked for', async () => {
+  it('completes a stream when the provider says so, with fewer choices than requested', async () => {
     primary.answers(stream(saying('one')));
     assert.deepEqual(readStream((await post(service, path, { ...chat, n: 2 })).text), whole('one'));
-    const { error: told } = await readInTwo([role, ...words('one'), stop], (res) => res.end(), { n: 2 });
-    assert.equal(told?.code, 'provider_unfinished');
+    const { error: reported } = await readInTwo([role, ...words('one'), stop], (res) => res.end(), { n: 2 });
+    assert.equal(reported?.code, 'provider_unfinished');
   });
 
-  it('hands no header on that cannot be sent', async () => {
+  it('does not pass on a header that cannot be sent', async () => {
     primary.answers((res) => {
       res.socket?.write(
         'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: \u{1F600}\r\nconnection: close\r\n\r\n',
@@ -325,24 +325,24 @@ describe('chat, streamed', () => {
     assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'));
   });
 
-  it('ends with [DONE], even if the provider keeps its connection', async () => {
+  it('ends a stream with [DONE], even if the provider keeps its connection', async () => {
     primary.answers(stream(saying('all'), { after: 'stall' }));
     assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'));
     assert.equal(primary.seen[0]?.closedAt, null, 'it did not wait for the end of the connection');
     await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the connection');
   });
 
-  it('takes a live stream’s time: only silence ends it', async () => {
+  it('lets a live stream take its time: only silence ends it', async () => {
     service.configure(configuration({}, { firstContentMs: 10_000, idleMs: 1_500 }));
     primary.answers(stream(saying(...'slow but alive'), { gapMs: 150 }));
     assert.deepEqual(readStream((await post(service, path, chat)).text), whole('slow but alive'));
   });
 
-  describe('continue', () => {
+  describe('onStreamFailure: continue', () => {
     const begun = [role, ...words('Once', ' upon')];
     beforeEach(() => service.configure(configuration({ onStreamFailure: 'continue' })));
 
-    it('lets a fallback go on from the text so far', async () => {
+    it('lets a fallback continue a broken stream from the text so far', async () => {
       primary.answers(stream(begun, { after: 'cut' }));
       backup.answers(stream([role, ': ping\n\n', ...words(' a', ' time'), stop, done]));
       const answer = await post(
@@ -360,7 +360,7 @@ describe('chat, streamed', () => {
       assert.equal(service.records[0]?.target, 'backup/other-y');
     });
 
-    it('records the wait of the client, not that for the rest', async () => {
+    it('records the time that the client waited, not that of the continuation', async () => {
       for (const [rest, outcome] of [
         [stream(saying(' there'), { beforeHeadersMs: 300 }), 'served'],
         [stream([], { beforeHeadersMs: 300, after: 'cut' }), 'broken-off'],
@@ -376,7 +376,7 @@ describe('chat, streamed', () => {
       }
     });
 
-    it('goes on with umlauts and emoji, however they were spelled', async () => {
+    it('continues a stream with umlauts and emoji, however they were spelled', async () => {
       primary.answers(
         stream([role, 'data: {"choices":[{"index":0,"delta":{"content":"\\u00fc \\ud83d\\ude00 \u00fc"}}]}\n\n'], {
           after: 'cut',
@@ -387,12 +387,12 @@ describe('chat, streamed', () => {
       assert.deepEqual(sent.at(-1), { role: 'assistant', content: 'ü \u{1F600} ü' });
     });
 
-    it('ends with an error when the fallback fails, too', async () => {
+    it('ends a continued stream with an error when the fallback fails, too', async () => {
       primary.answers(stream(begun, { after: 'cut' }));
       backup.answers(error(500, 'x'));
-      const { text, error: told } = readStream((await post(service, path, chat)).text);
+      const { text, error: reported } = readStream((await post(service, path, chat)).text);
       assert.equal(text, 'Once upon');
-      assert.equal(told?.code, 'provider_failed');
+      assert.equal(reported?.code, 'provider_failed');
       assert.deepEqual(tries(), [1, 1]);
     });
 
@@ -404,14 +404,14 @@ describe('chat, streamed', () => {
       ['a tool call in the answer', {}, [role, chunk({ tool_calls: [{ index: 0 }] })]],
     ];
     for (const [what, members, pieces] of others)
-      it(`does not for ${what}`, async () => {
+      it(`does not continue a stream for ${what}`, async () => {
         primary.answers(stream(pieces, { after: 'cut' }));
-        const { error: told } = readStream((await post(service, path, { ...chat, ...members })).text);
-        assert.equal(told?.code, 'provider_reset');
+        const { error: reported } = readStream((await post(service, path, { ...chat, ...members })).text);
+        assert.equal(reported?.code, 'provider_reset');
         assert.deepEqual(tries(), [1, 0]);
       });
 
-    it('does not without a fallback that can', async () => {
+    it('does not continue a stream without a fallback that can', async () => {
       service.configure(
         configuration({ onStreamFailure: 'continue', fallbacks: [{ provider: 'backup', model: 'y' }] }),
       );
@@ -421,11 +421,11 @@ describe('chat, streamed', () => {
     });
   });
 
-  describe('whole', () => {
+  describe('onStreamFailure: whole', () => {
     beforeEach(() => service.configure(configuration({ onStreamFailure: 'whole' }, short)));
 
     for (const after of ['cut', 'end', 'stall'] as const)
-      it(`serves a stream that broke (${after}) by another one, and the client sees only that`, async () => {
+      it(`serves a stream that broke (${after}) by another target, and the client sees only that`, async () => {
         primary.answers(stream([role, ...words('Once', ' upon')], { after }));
         const answer = await post(service, path, chat);
         assert.deepEqual(readStream(answer.text), whole('from the backup'));
@@ -433,7 +433,7 @@ describe('chat, streamed', () => {
         assert.equal(answer.headers.get('x-switchyard-target'), 'backup/other-y');
       });
 
-    it('answers with a status when nobody can', async () => {
+    it('answers with a status when no target completes the stream', async () => {
       primary.answers(stream([role, ...words('Once')], { after: 'stall' }));
       backup.answers(stream([role, ...words('Once')], { after: 'stall' }));
       const answer = await post(service, path, chat);
@@ -482,27 +482,27 @@ describe('chat, streamed', () => {
       ],
     ];
     for (const [what, sent, expected, kept] of cases)
-      it(`with ${what} of stream_options`, async () => {
+      it(`asks for usage with ${what} of stream_options`, async () => {
         const answer = await post(service, path, sent);
         assert.equal(primary.seen[0]?.body.toString(), expected);
         assert.equal(answer.text, pieces.filter((piece) => kept || piece !== usage).join(''));
         assert.deepEqual(service.records[0]?.tokens, { input: 2, output: 3 });
       });
 
-    it('leaves what is not streamed as it is', async () => {
+    it('does not ask for usage of a chat that is not streamed', async () => {
       primary.answers(json({ choices: [] }));
       await post(service, path, '{"model":"large","messages":[]}');
       assert.equal(primary.seen[0]?.body.toString(), '{"model":"gpt-x","messages":[]}');
     });
   });
 
-  describe('a client that leaves', () => {
+  describe('a client that leaves a stream', () => {
     for (const [what, behaviour, ready] of [
       ['before the headers', silence, () => primary.seen.length === 1],
       ['before the first content', stream([role], { after: 'stall' }), () => primary.seen.length === 1],
       ['in the middle', stream([role, ...words('Once')], { after: 'stall' }), (text: string) => text.includes('Once')],
     ] as const)
-      it(`${what} ends the provider’s call at once`, async () => {
+      it(`ends the provider’s call at once when the client leaves ${what}`, async () => {
         primary.answers(behaviour);
         const client = openChat(service, chat);
         await eventually(() => ready(client.received()), 'the call');
@@ -516,7 +516,7 @@ describe('chat, streamed', () => {
       });
   });
 
-  it('holds a provider up that is faster than the client reads', async () => {
+  it('slows a provider down that is faster than the client reads', async () => {
     const piece = words('x'.repeat(60_000))[0] ?? '';
     let written = 0;
     primary.answers(async (res) => {
@@ -544,19 +544,19 @@ describe('chat, streamed', () => {
     assert.equal(service.records[0]?.outcome, 'served');
   });
 
-  it('carries many streams at once', async () => {
+  it('carries many streams at the same time', async () => {
     primary.answers(stream(saying(...'many streams at once'), { gapMs: 5 }));
     const answers = await Promise.all(Array.from({ length: 200 }, () => post(service, path, chat)));
     for (const { text } of answers) assert.deepEqual(readStream(text), whole('many streams at once'));
   });
 
-  it('is forgotten by neither side’s pool: connections are used again', async () => {
+  it('reuses the connections of streams on both sides', async () => {
     const before = primary.connections;
     for (let call = 0; call < 10; call += 1) await post(service, path, chat);
     assert.ok(primary.connections - before <= 2, String(primary.connections - before));
   });
 
-  it('says that bytes which are no stream are none', async () => {
+  it('reports bytes that are no stream', async () => {
     primary.answers(bytes('data: x', { 'content-type': 'text/plain' }));
     assert.deepEqual(readStream((await post(service, path, chat)).text), whole('from the backup'));
   });

@@ -19,7 +19,7 @@ const stalledAnswer: Behaviour = (res) => {
   res.write('{"choices":[');
 };
 
-describe('chat, not streamed', () => {
+describe('chat that is not streamed', () => {
   const given = chatService({
     primary: json(completion('from the primary')),
     backup: json(completion('from the backup')),
@@ -36,8 +36,8 @@ describe('chat, not streamed', () => {
   const errorOf = (answer: { json: () => unknown }) =>
     (answer.json() as { error: { message: string; type: string; param: string | null; code: string | null } }).error;
 
-  describe('bytes', () => {
-    it('reach the provider as they came, but for the model, and come back as they were sent', async () => {
+  describe('bytes of a chat', () => {
+    it('passes the client’s bytes to the provider except for the model, and the provider’s bytes back', async () => {
       const sent =
         '{ "messages" : [ {"role":"user","content":"\\u0068\\u00ef \\ud83d\\ude00 \u{1F600}"} ],\r\n "\\u006dodel":"large", "n":1.0e0,' +
         ' "seed":123456789012345678901234567890, "x":{"model":"large"}, "model":"large" , "x":[ ]}';
@@ -58,7 +58,7 @@ describe('chat, not streamed', () => {
       assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
     });
 
-    it('are read with a byte order mark, and where they are compressed in spite of what was asked', async () => {
+    it('accepts a byte order mark, and a compressed answer that was not asked for', async () => {
       const said = JSON.stringify(completion('said'));
       const type = { 'content-type': 'application/json' };
       primary.answers(bytes(`\ufeff${said}`, type));
@@ -80,7 +80,7 @@ describe('chat, not streamed', () => {
       assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/other-y');
     });
 
-    it('lose reasoning with auto, and keep it with a named model', async () => {
+    it('removes reasoning with auto, and keeps it with a named model', async () => {
       await post(service, path, '{"model":"auto", "reasoning":"balanced", "messages":[]}');
       await post(service, path, '{"model":"large", "reasoning":"odd", "messages":[]}');
       assert.deepEqual(
@@ -91,7 +91,7 @@ describe('chat, not streamed', () => {
       assert.equal(backup.seen[0]?.body.toString(), '{"model":"s","messages":[]}');
     });
 
-    it('come with the provider’s own key, and with no header of the client that is not listed', async () => {
+    it('sends the provider’s own key, and only the listed headers of the client', async () => {
       const headers = { 'x-secret': '1', cookie: 'a=b', 'openai-beta': 'x=1', traceparent: '00-1' };
       await post(service, path, chat, headers);
       const seen = primary.seen[0]?.headers ?? {};
@@ -103,7 +103,7 @@ describe('chat, not streamed', () => {
     });
   });
 
-  it('tells the provider’s own id of the request, also of one that it refuses', async () => {
+  it('returns the provider’s own id of the request, also with a refusal', async () => {
     primary.answers(error(400, 'x', { 'x-request-id': 'req_2' }));
     assert.equal((await post(service, path, chat)).headers.get('x-switchyard-provider-request-id'), 'req_2');
     primary.answers(error(503, 'x', { 'request-id': 'req_3' }));
@@ -123,7 +123,7 @@ describe('chat, not streamed', () => {
       ['an unknown hint', { model: 'auto', messages, reasoning: 'deep' }, 422, 'invalid_input'],
     ];
     for (const [what, body, status, code] of cases)
-      it(`tell ${what}`, async () => {
+      it(`report ${what}`, async () => {
         const answer = await post(service, path, body);
         assert.equal(answer.status, status);
         assert.equal(errorOf(answer).code, code);
@@ -132,7 +132,7 @@ describe('chat, not streamed', () => {
         assert.equal(primary.seen.length + backup.seen.length, 0);
       });
 
-    it('tell another media type, and a body that is too large', async () => {
+    it('report another media type, and a body that is too large', async () => {
       assert.equal((await post(service, path, '{}', { 'content-type': 'text/plain' })).status, 415);
       service = await given.restart(configuration(), { limits: { maxJsonBytes: 1_000 } });
       const answer = await post(service, path, { ...chat, x: 'y'.repeat(2_000) });
@@ -140,7 +140,7 @@ describe('chat, not streamed', () => {
       assert.equal(errorOf(answer).code, 'body_too_large');
     });
 
-    it('tell a body of too many values, in a chat and in speech', async () => {
+    it('report a body of too many values, in a chat and in speech', async () => {
       service = await given.restart(configuration(), { limits: { maxJsonValues: 100 } });
       const extra = Array(200).fill({});
       for (const to of [path, '/v1/audio/speech']) {
@@ -153,7 +153,7 @@ describe('chat, not streamed', () => {
       assert.equal(primary.seen.length + backup.seen.length, 0);
     });
 
-    it('need the scope', async () => {
+    it('require the scope gateway:write', async () => {
       service = await given.restart(configuration(), { caller: { scopes: new Set(['gateway:read']) } });
       const answer = await post(service, path, chat);
       assert.equal(answer.status, 403);
@@ -196,7 +196,7 @@ describe('chat, not streamed', () => {
       ['a bad request', [error(422, 'odd')], { status: 422, code: 'odd', tries: [1, 0] }],
     ];
     for (const [what, behaviours, { status, says, code, tries }] of cases)
-      it(`${what}: ${status}${says === undefined ? '' : `, ${says}`}`, async () => {
+      it(`answers for a provider that ${what}: ${status}${says === undefined ? '' : `, ${says}`}`, async () => {
         if (/silence|stalls/.test(what)) service.configure(configuration({}, short));
         primary.answers(...behaviours);
         const answer = await post(service, path, chat);
@@ -213,7 +213,7 @@ describe('chat, not streamed', () => {
         assert.equal(service.records[0]?.attempts, tries[0] + tries[1]);
       });
 
-    it('sends the same bytes each time, with the target’s own model', async () => {
+    it('sends the same bytes with each retry, with the target’s own model', async () => {
       primary.answers(error(500, 'x'));
       await post(service, path, '{"model":"large", "messages":[],"a":1}');
       const sent = [...primary.seen, ...backup.seen].map(({ body }) => body.toString());
@@ -221,7 +221,7 @@ describe('chat, not streamed', () => {
       assert.deepEqual(sent, [own, own, own, '{"model":"other-y", "messages":[],"a":1}']);
     });
 
-    it('waits for a target before it asks another, up to the wait that is configured', async () => {
+    it('waits for a target up to the configured wait before it asks another', async () => {
       const busy = error(429, 'x', { 'retry-after-ms': '101' });
       for (const [retryAfterMaxMs, retries, expected] of [
         [101, 2, [2, 0]],
@@ -236,7 +236,7 @@ describe('chat, not streamed', () => {
       }
     });
 
-    it('waits as long as it was asked to', async () => {
+    it('waits as long as the provider asks', async () => {
       primary.answers(error(429, 'x', { 'retry-after': '1' }), good);
       const answer = await post(service, path, { ...chat, model: 'alone' });
       assert.equal(answer.status, 200);
@@ -245,7 +245,7 @@ describe('chat, not streamed', () => {
     });
   });
 
-  describe('where nothing is left to try', () => {
+  describe('when no attempt is left', () => {
     const cases: ReadonlyArray<[string, Behaviour, number, string | null, string | null]> = [
       ['500', error(500, 'x'), 502, 'provider_failed', null],
       ['503 with Retry-After', error(503, 'x', { 'retry-after': '20' }), 503, 'provider_overloaded', '20'],
@@ -258,7 +258,7 @@ describe('chat, not streamed', () => {
       ['a refusal without an error object', bytes('{"message":"odd"}', {}, 400), 400, null, null],
     ];
     for (const [what, behaviour, status, code, retryAfter] of cases)
-      it(`${what} becomes ${status}`, async () => {
+      it(`answers ${status}: ${what}`, async () => {
         if (what === 'silence') service.configure(configuration({}, short));
         primary.answers(behaviour);
         const answer = await post(service, path, { ...chat, model: 'alone' });
@@ -270,7 +270,7 @@ describe('chat, not streamed', () => {
         assert.doesNotMatch(answer.text + service.logged(), /provider-secret/);
       });
 
-    it('a provider that is not there becomes 503', async () => {
+    it('answers 503 for a provider that does not exist', async () => {
       const gone = await FakeProvider.start(await freePort());
       const { baseUrl } = gone;
       await gone.stop();
@@ -284,26 +284,26 @@ describe('chat, not streamed', () => {
       assert.equal(answer.headers.get('retry-after'), '1');
     });
 
-    it('a refusal that is compressed is read all the same', async () => {
-      const told = JSON.stringify({
+    it('reads a compressed refusal', async () => {
+      const sent = JSON.stringify({
         error: { message: 'No.', type: 'invalid_request_error', param: null, code: 'no' },
       });
       const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-      primary.answers(bytes(gzipSync(told), headers, 400));
+      primary.answers(bytes(gzipSync(sent), headers, 400));
       const answer = await post(service, path, chat);
       assert.equal(answer.status, 400);
-      assert.equal(answer.text, told);
+      assert.equal(answer.text, sent);
       primary.answers(bytes('no gzip', headers, 400));
       assert.equal(errorOf(await post(service, path, chat)).message, 'The provider refused with status 400.');
     });
 
-    it('a provider’s own 4xx comes back byte by byte', async () => {
+    it('returns a provider’s own 4xx byte by byte', async () => {
       const body = '{ "error": {"message":"no","type":"t","param":null,"code":"c"} , "more":1.0}';
       primary.answers(bytes(body, { 'content-type': 'application/json' }, 400));
       assert.equal((await post(service, path, chat)).text, body);
     });
 
-    it('a request that was too long for the first is told so when the second fails', async () => {
+    it('reports that a request was too long for the first target when the second fails', async () => {
       primary.answers(error(400, 'context_length_exceeded'));
       backup.answers(error(500, 'x'));
       const answer = await post(service, path, chat);
@@ -311,7 +311,7 @@ describe('chat, not streamed', () => {
       assert.equal(errorOf(answer).code, 'context_length_exceeded');
     });
 
-    it('the whole call’s time ends an attempt that hangs with 504', async () => {
+    it('ends an attempt that hangs with 504 when the time of the call is over', async () => {
       service.configure(configuration({ fallbacks: [] }, { totalMs: 250 }));
       primary.answers(silence);
       const answer = await post(service, path, chat);
@@ -319,7 +319,7 @@ describe('chat, not streamed', () => {
       assert.equal(primary.seen.length, 1);
     });
 
-    it('a wait that does not fit into the whole call’s time is not begun: the refusal comes at once', async () => {
+    it('refuses at once when a wait does not fit into the time of the call', async () => {
       service.configure(configuration({ fallbacks: [] }, { totalMs: 8_000 }));
       primary.answers(error(503, 'x', { 'retry-after-ms': '8000' }));
       const answer = await post(service, path, chat);
@@ -329,7 +329,7 @@ describe('chat, not streamed', () => {
   });
 
   describe('routing', () => {
-    it('draws among targets by weight, and asks the other one when the drawn one fails', async () => {
+    it('picks targets by weight, and asks the other one when the first fails', async () => {
       const targets = [
         { provider: 'primary', model: 'a', weight: 1 },
         { provider: 'backup', model: 'b', weight: 1 },
@@ -343,7 +343,7 @@ describe('chat, not streamed', () => {
       assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/a');
     });
 
-    it('rests a target that keeps failing, and is back on it within three seconds of its recovery', async function () {
+    it('opens the circuit of a failing target, and calls it again within three seconds of its recovery', async function () {
       this.timeout(180_000);
       primary.answers(error(500, 'x'));
       for (let call = 0; call < 3; call += 1) await post(service, path, chat);
@@ -361,7 +361,7 @@ describe('chat, not streamed', () => {
       }
     });
 
-    it('is back within three seconds on a provider that was gone and comes back', async function () {
+    it('calls a provider again within three seconds when it was unreachable and comes back', async function () {
       this.timeout(180_000);
       const gone = await FakeProvider.start(await freePort());
       const { baseUrl, port } = gone;
@@ -381,7 +381,7 @@ describe('chat, not streamed', () => {
       }
     });
 
-    it('never rests all targets at once', async () => {
+    it('never opens all circuits of a model at once', async () => {
       primary.answers(error(500, 'x'));
       backup.answers(error(500, 'x'));
       for (let call = 0; call < 4; call += 1) assert.equal((await post(service, path, chat)).status, 502);
@@ -391,7 +391,7 @@ describe('chat, not streamed', () => {
     });
   });
 
-  describe('a provider with which no connection comes to stand', () => {
+  describe('a provider that accepts no connection', () => {
     let silent: Server;
     let connections: Socket[];
     beforeEach(async () => {
@@ -410,13 +410,13 @@ describe('chat, not streamed', () => {
       silent.close();
     });
 
-    it('is left for the next one when the limit for it runs out', async () => {
+    it('is left for the next one when the connect timeout runs out', async () => {
       const answer = await post(service, path, chat);
       assert.equal(answer.headers.get('x-switchyard-target'), 'backup/other-y');
       assert.equal(answer.headers.get('x-switchyard-attempts'), '2');
     });
 
-    it('is not waited for when the client leaves', async () => {
+    it('is not awaited when the client leaves', async () => {
       const client = openChat(service, chat);
       await eventually(() => connections.length > 0, 'the connection');
       client.leave();
@@ -434,7 +434,7 @@ describe('chat, not streamed', () => {
       ['by a reset', reset],
       ['by its end', (res) => void res.socket?.end()],
     ] as const satisfies ReadonlyArray<readonly [string, Behaviour]>)
-      it(`${how} is no failure: the call goes out on another one`, async () => {
+      it(`is replaced by another connection, without a failure: ${how}`, async () => {
         primary.answers(good, closing, good);
         for (let call = 0; call < 2; call += 1) {
           const answer = await post(service, path, chat);
@@ -444,22 +444,22 @@ describe('chat, not streamed', () => {
         assert.equal(primary.seen.length, 3);
       });
 
-    it('is one once: what closes the next one too has failed', async () => {
+    it('is replaced once: a failure of the second connection counts', async () => {
       primary.answers(good, reset);
       await post(service, path, chat);
       assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
       assert.equal(primary.seen.length, 3);
     });
 
-    it('is told from a new one', async () => {
+    it('is not confused with a new connection that fails', async () => {
       primary.answers(reset);
       assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
       assert.equal(primary.seen.length, 1);
     });
   });
 
-  describe('a client that leaves', () => {
-    it('while the provider is silent ends the provider’s call at once', async () => {
+  describe('a client that leaves a chat', () => {
+    it('ends the provider’s call at once when the client leaves while the provider is silent', async () => {
       primary.answers(silence);
       const client = openChat(service, chat);
       await eventually(() => primary.seen.length === 1, 'the call');
@@ -472,7 +472,7 @@ describe('chat, not streamed', () => {
       assert.equal(backup.seen.length, 0, 'no fallback is asked for nobody');
     });
 
-    it('while a wait is on is not called for again', async () => {
+    it('makes no further attempt when the client leaves during a wait', async () => {
       primary.answers(error(503, 'x', { 'retry-after-ms': '400' }));
       const client = openChat(service, { ...chat, model: 'alone' });
       await eventually(() => primary.seen.length === 1, 'the call');
@@ -482,7 +482,7 @@ describe('chat, not streamed', () => {
     });
   });
 
-  it('is over when the client has left before its body was looked at', async () => {
+  it('ends a chat when the client has left before its body was read', async () => {
     const key = Promise.withResolvers<void>();
     const waiting = await startGateway(
       { ...configuration(), limits: { callsAtOnce: 1 } },
@@ -497,7 +497,7 @@ describe('chat, not streamed', () => {
     }
   });
 
-  it('keeps a record of each try that failed, with its target and the type of its error', async () => {
+  it('records each failed attempt, with its target and the type of its error', async () => {
     primary.answers(
       error(429, 'rate_limit_exceeded', { 'retry-after-ms': '1' }),
       error(500, 'a text, which is no name'),
@@ -523,7 +523,7 @@ describe('chat, not streamed', () => {
     );
   });
 
-  it('keeps a record of the call, with its usage and cost, and nothing that was said', async () => {
+  it('records a call with its usage and cost, and nothing that was said', async () => {
     await post(service, path, { ...chat, user: 'somebody' });
     const [record] = service.records;
     assert.deepEqual(

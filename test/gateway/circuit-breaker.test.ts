@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CircuitBreaker } from '../../src/gateway/circuit-breaker.ts';
 
-describe('circuit breaker', () => {
+describe('CircuitBreaker', () => {
   let now = 0;
   let breaker: CircuitBreaker;
   const fail = (times: number) => {
@@ -13,7 +13,7 @@ describe('circuit breaker', () => {
     breaker = new CircuitBreaker(() => now);
   });
 
-  it('rests a target after five failures in a row, and no other one', () => {
+  it('opens the circuit of a target after five failures in a row, and no other', () => {
     fail(4);
     assert.equal(breaker.tryAcquire('a/x'), true);
     fail(1);
@@ -21,14 +21,14 @@ describe('circuit breaker', () => {
     assert.equal(breaker.tryAcquire('b/y'), true);
   });
 
-  it('begins to count anew with a success', () => {
+  it('starts to count failures again after a success', () => {
     fail(4);
     breaker.recordSuccess('a/x', now);
     fail(4);
     assert.equal(breaker.tryAcquire('a/x'), true);
   });
 
-  it('tries a rested target with one call at a time, soon and again, whatever became of the one before', () => {
+  it('lets one call at a time through a half-open circuit, whatever became of the one before', () => {
     fail(5);
     now += 1_500;
     assert.equal(breaker.tryAcquire('a/x'), true);
@@ -37,7 +37,7 @@ describe('circuit breaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), true, 'the one before may hang');
   });
 
-  it('asks a target again once it answers, and rests it again with the next failure', () => {
+  it('closes the circuit with the first content, and opens it again with the next failure', () => {
     fail(5);
     now += 1_500;
     assert.equal(breaker.tryAcquire('a/x'), true);
@@ -47,7 +47,7 @@ describe('circuit breaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), false);
   });
 
-  it('is not put off by the failures of calls that hung together', () => {
+  it('does not keep a circuit open for the failures of calls that hung at once', () => {
     fail(5);
     now += 1_000;
     fail(5);
@@ -55,7 +55,7 @@ describe('circuit breaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), true);
   });
 
-  it('takes no notice of a failure of what began before a call that was answered', () => {
+  it('ignores a failed attempt that began before a successful one', () => {
     const before = now;
     fail(5);
     now += 1_500;
@@ -68,7 +68,7 @@ describe('circuit breaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), true);
   });
 
-  it('rests a target that asks to be left alone, for as long', () => {
+  it('opens the circuit of a target that asks for it, for as long as it asks', () => {
     breaker.open('a/x', 10_000);
     now += 9_999;
     assert.equal(breaker.tryAcquire('a/x'), false);
@@ -76,7 +76,7 @@ describe('circuit breaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), true);
   });
 
-  it('forgets targets that are gone', () => {
+  it('forgets targets that no longer exist', () => {
     fail(5);
     breaker.keepOnly(new Set(['b/y']));
     assert.equal(breaker.tryAcquire('a/x'), true);

@@ -15,7 +15,7 @@ const withModel = (name: string) =>
     models: { [name]: { targets: [{ provider: 's', model: 'm' }] } },
   });
 
-describe('gateway configuration file', () => {
+describe('ConfigurationFile', () => {
   let folder: string;
   let path: string;
   let file: ConfigurationFile;
@@ -53,12 +53,12 @@ describe('gateway configuration file', () => {
     return assert.fail('it is taken');
   };
 
-  it('may begin with a byte order mark', async () => {
+  it('accepts a byte order mark at the start of the file', async () => {
     await writeFile(path, `\uFEFF${withModel('m')}`);
     assert.deepEqual(Object.keys((await file.load()).models), ['m']);
   });
 
-  it('stops a start with one line that names file and mistakes', async () => {
+  it('stops a start with one line that names the file and the issues', async () => {
     assert.equal(await refused(null), `GATEWAY_CONFIG=${path}: the file cannot be read (ENOENT)`);
     assert.match(await refused('{"models":'), /: the file is not JSON: /);
     assert.match(await refused('[]'), /: the file must be an object$/);
@@ -69,7 +69,7 @@ describe('gateway configuration file', () => {
     assert.match(await refused(JSON.stringify({ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 })), /; 2 more$/);
   });
 
-  it('is taken over when it changes, and when it is told to be read again', async () => {
+  it('applies a changed file, and reads it again on request', async () => {
     await writeFile(path, withModel('one'));
     assert.deepEqual(Object.keys((await file.load()).models), ['one']);
     watched();
@@ -82,7 +82,7 @@ describe('gateway configuration file', () => {
     assert.equal(seen.length, 2, 'the same again is no change');
   });
 
-  it('is taken over through a link that is put in its place', async () => {
+  it('applies a file that is replaced through a link', async () => {
     await writeFile(join(folder, 'a.json'), withModel('one'));
     await writeFile(join(folder, 'b.json'), withModel('two'));
     await symlink('a.json', path);
@@ -94,7 +94,7 @@ describe('gateway configuration file', () => {
     assert.deepEqual(seen, [['two']]);
   });
 
-  it('is kept as it was while it is wrong or gone, which the log tells; then it is taken again', async () => {
+  it('keeps the running configuration while the file is invalid or missing, logs that, and applies the next valid one', async () => {
     await writeFile(path, withModel('one'));
     await file.load();
     watched();
@@ -111,7 +111,7 @@ describe('gateway configuration file', () => {
     assert.deepEqual(seen, [['two']]);
   });
 
-  it('tells nothing any more once it is closed', async () => {
+  it('reports no change after it is closed', async () => {
     await writeFile(path, withModel('one'));
     await file.load();
     watched();

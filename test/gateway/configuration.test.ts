@@ -63,22 +63,22 @@ function changed(path: string, value: Json | undefined): unknown {
   return copy;
 }
 
-const mistakes = (value: unknown, variables: Record<string, string> = environment) => {
+const issues = (value: unknown, variables: Record<string, string> = environment) => {
   const decoded = decodeConfiguration(value, variables);
   return E.isLeft(decoded) ? decoded.left.map(({ pointer, message }) => `${pointer} ${message}`) : [];
 };
 
 describe('gateway configuration', () => {
-  it('takes the documented example, and the built-in one', () => {
-    assert.deepEqual(mistakes(example), []);
-    assert.deepEqual(mistakes(builtInConfiguration, {}), []);
+  it('accepts the documented example and the built-in configuration', () => {
+    assert.deepEqual(issues(example), []);
+    assert.deepEqual(issues(builtInConfiguration, {}), []);
   });
 
-  it('takes what docs/providers.md shows', () => {
+  it('accepts the example of docs/providers.md', () => {
     const page = readFileSync('docs/providers.md', 'utf8');
     const [, shown = ''] = /```json\n(.*?)```/s.exec(page) ?? [];
     const keys = { OPENAI_API_KEY: 'a', AZURE_API_KEY: 'b', ELEVENLABS_API_KEY: 'c' };
-    assert.deepEqual(mistakes(JSON.parse(shown), keys), []);
+    assert.deepEqual(issues(JSON.parse(shown), keys), []);
   });
 
   it('has a default for every key', () => {
@@ -213,25 +213,25 @@ describe('gateway configuration', () => {
     ['/limits/callsAtOnce', 0, /^\/limits\/callsAtOnce must be a whole number/],
   ];
   for (const [path, value, expected] of cases)
-    it(`tells the mistake ${JSON.stringify(value)} at ${path}`, () => {
-      const found = mistakes(changed(path, value));
+    it(`reports the issue ${JSON.stringify(value)} at ${path}`, () => {
+      const found = issues(changed(path, value));
       assert.equal(found.length, 1, found.join('\n'));
       assert.match(found[0] ?? '', expected);
     });
 
-  it('tells every mistake at once', () => {
+  it('reports every issue at once', () => {
     assert.equal(
-      mistakes({ providers: { a: { kind: 'x' }, b: { kind: 'sandbox', y: 1 } }, models: { m: {} } }).length,
+      issues({ providers: { a: { kind: 'x' }, b: { kind: 'sandbox', y: 1 } }, models: { m: {} } }).length,
       3,
     );
   });
 
-  it('wants the variable of a key to be set, and never shows its value', () => {
-    assert.deepEqual(mistakes(example, {}), [
+  it('requires the variable of a key to be set, and never shows its value', () => {
+    assert.deepEqual(issues(example, {}), [
       '/providers/openai/apiKeyEnv names OPENAI_API_KEY, which is not set in the environment',
     ]);
-    const [told] = mistakes(example, { OPENAI_API_KEY: 'se\ncret' });
-    assert.match(told ?? '', /cannot stand in a header/);
-    assert.doesNotMatch(told ?? '', /se\ncret/);
+    const [found] = issues(example, { OPENAI_API_KEY: 'se\ncret' });
+    assert.match(found ?? '', /cannot stand in a header/);
+    assert.doesNotMatch(found ?? '', /se\ncret/);
   });
 });

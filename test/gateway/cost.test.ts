@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { audioSecondsIn, type Consumption, costOf } from '../../src/gateway/cost.ts';
 
-describe('what a call costs', () => {
+describe('costOf', () => {
   const nothing: Consumption = { tokens: null, characters: null, audioSeconds: null };
   const byToken = { inputPerMillion: 2, outputPerMillion: 8, perMillionCharacters: undefined, perMinute: undefined };
   const free = { ...byToken, inputPerMillion: 0, outputPerMillion: 0 };
 
-  it('is that of its tokens, its characters and its minutes, by what the price is for', () => {
+  it('adds the cost of tokens, characters and minutes, as far as they have a price', () => {
     assert.equal(costOf({ ...nothing, tokens: { input: 500_000, output: 250_000 } }, byToken), 3);
     assert.equal(costOf({ ...nothing, characters: 2_000_000 }, { ...free, perMillionCharacters: 15 }), 30);
     assert.equal(costOf({ ...nothing, audioSeconds: 90 }, { ...free, perMinute: 0.5 }), 0.75);
@@ -14,25 +14,25 @@ describe('what a call costs', () => {
     assert.equal(costOf(all, { ...byToken, perMillionCharacters: 15, perMinute: 0.5 }), 17.5);
   });
 
-  it('is unknown where nothing is known of what the price is for', () => {
+  it('is unknown where no priced quantity is known', () => {
     assert.equal(costOf(nothing, { ...byToken, perMillionCharacters: 15, perMinute: 1 }), null);
     assert.equal(costOf({ ...nothing, characters: 7, audioSeconds: 7 }, byToken), null);
   });
 
-  it('is nothing where what was used is free', () => {
+  it('is zero where the used quantity is free', () => {
     assert.equal(costOf({ ...nothing, tokens: { input: 5, output: 5 } }, free), 0);
     assert.equal(costOf({ ...nothing, characters: 5 }, { ...free, perMillionCharacters: 0 }), 0);
   });
 });
 
-describe('the length of a transcribed audio', () => {
-  it('is told by OpenAI in two ways, and by ElevenLabs in its own', () => {
+describe('audioSecondsIn', () => {
+  it('reads the length of transcribed audio from both forms of OpenAI and from that of ElevenLabs', () => {
     assert.equal(audioSecondsIn({ text: 'x', usage: { type: 'duration', seconds: 9 }, duration: 8.47 }), 9);
     assert.equal(audioSecondsIn({ text: 'x', duration: 8.47 }), 8.47);
     assert.equal(audioSecondsIn({ text: 'x', audio_duration_secs: 3.5 }), 3.5);
   });
 
-  it('is unknown where no number tells it', () => {
+  it('finds no length of audio where no number states it', () => {
     assert.equal(audioSecondsIn({ text: 'x', usage: { type: 'tokens', input_tokens: 3 } }), null);
     for (const duration of ['8.47', -1, 1e300, null, {}]) assert.equal(audioSecondsIn({ duration }), null);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deadline } from '../../src/gateway/deadline.ts';
 
-describe('deadline', () => {
+describe('Deadline', () => {
   /** Resolves with the time that passed until it ran out, in ms. */
   const ranOut = (act: (deadline: Deadline) => void) =>
     new Promise<number>((resolve) => {
@@ -10,7 +10,7 @@ describe('deadline', () => {
       act(new Deadline(() => resolve(performance.now() - started)));
     });
 
-  it('runs out after its time, not before', async () => {
+  it('runs out after its time, and not before', async () => {
     assert.ok((await ranOut((deadline) => deadline.set(50))) >= 50);
   });
 
@@ -22,7 +22,7 @@ describe('deadline', () => {
     assert.ok(passed >= 120);
   });
 
-  it('does not run out once it is taken away, and once only when it does', async () => {
+  it('never runs out once cleared, and runs out only once', async () => {
     let times = 0;
     const deadline = new Deadline(() => (times += 1));
     deadline.set(5);
@@ -34,13 +34,13 @@ describe('deadline', () => {
     assert.equal(times, 1);
   });
 
-  it('is watched again after a time without any', async () => {
+  it('is watched again after a time without any deadline', async () => {
     await ranOut((deadline) => deadline.set(1));
     await sleep(60);
     assert.ok((await ranOut((deadline) => deadline.set(1))) < 5_000);
   });
 
-  it('may be set anew by what runs out', async () => {
+  it('may be set again by its own listener', async () => {
     const times: string[] = [];
     await new Promise<void>((resolve) => {
       const second = new Deadline(() => resolve());

@@ -15,7 +15,7 @@ export interface SeenRequest {
 /** How a provider answers one request. */
 export type Behaviour = (res: ServerResponse, seen: SeenRequest) => void | Promise<void>;
 
-/** A provider over real sockets that answers as it is told. */
+/** A provider over real sockets that answers as the test sets it. */
 export class FakeProvider {
   readonly seen: SeenRequest[] = [];
   /** Requests whose first bytes came: some never become complete. */
@@ -51,7 +51,7 @@ export class FakeProvider {
     return `http://127.0.0.1:${this.port}/v1`;
   }
 
-  /** Tells how to answer the next requests; the last one also all that follow. */
+  /** Sets the answers to the next requests; the last one also answers all that follow. */
   answers(...behaviours: ReadonlyArray<Behaviour>): void {
     this.#behaviours = [...behaviours];
     this.seen.length = 0;
@@ -104,7 +104,7 @@ export const bytes =
   (res) =>
     void res.writeHead(status, headers).end(body);
 
-/** An error as OpenAI tells it. */
+/** An error in OpenAI's form. */
 export const error = (
   status: number,
   code: string,

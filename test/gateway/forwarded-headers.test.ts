@@ -17,7 +17,7 @@ function remembering(): Behaviour {
   };
 }
 
-describe('headers that a client’s request sends on to a provider', () => {
+describe('headers of a client that a provider receives', () => {
   let provider: FakeProvider;
   const services: GatewayService[] = [];
 
@@ -56,7 +56,7 @@ describe('headers that a client’s request sends on to a provider', () => {
     );
   });
 
-  it('hold the key of the project in speech and in transcription, too', async () => {
+  it('hold the project’s own Idempotency-Key in speech and transcription, too', async () => {
     provider.answers(json({ text: 'heard' }));
     const service = await gatewayOf('cproject01');
     const headers = { 'idempotency-key': 'order-1' };
@@ -74,7 +74,7 @@ describe('headers that a client’s request sends on to a provider', () => {
     );
   });
 
-  it('are those of the list and no others', () => {
+  it('include only the listed headers', () => {
     const headers = {
       authorization: 'Bearer x',
       'x-api-key': 'x',
@@ -96,7 +96,7 @@ describe('headers that a client’s request sends on to a provider', () => {
     assert.deepEqual(forwardedHeaders({}, 'p'), []);
   });
 
-  it('tell apart values whose bytes differ outside of ASCII', () => {
+  it('distinguish values whose bytes differ outside of ASCII', () => {
     const [, one] = forwardedHeaders({ 'idempotency-key': '\xe9' }, 'p');
     const [, other] = forwardedHeaders({ 'idempotency-key': '\xe8' }, 'p');
     assert.notEqual(one, other);

@@ -55,8 +55,8 @@ function cut(bytes: Buffer, places: ReadonlyArray<number>): ReadonlyArray<Buffer
   return sorted.slice(1).map((end, index) => bytes.subarray(sorted[index] ?? 0, end));
 }
 
-describe('multipart body', () => {
-  itInRounds('is read the same wherever its bytes are cut', { few: 200, many: 5_000 }, (numRuns) => {
+describe('MultipartScanner', () => {
+  itInRounds('reads a multipart body the same wherever its bytes are cut', { few: 200, many: 5_000 }, (numRuns) => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 20 }), (parts, places) => {
         const body = write(parts);
@@ -79,7 +79,7 @@ describe('multipart body', () => {
     );
   });
 
-  it('is read byte by byte, with a preamble and white space behind boundaries', () => {
+  it('reads a multipart body byte by byte, with a preamble and white space after boundaries', () => {
     const body = Buffer.from(
       `preamble\r\n--${boundary}  \r\nContent-Disposition: form-data; name=model\r\n\r\n\r\n--${boundary}--`,
     );
@@ -91,7 +91,7 @@ describe('multipart body', () => {
     );
   });
 
-  it('tells what is wrong', () => {
+  it('reports what is wrong with a multipart body', () => {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n`;
     const faults: ReadonlyArray<[string, string]> = [
       ['', 'ended-early'],
@@ -106,7 +106,7 @@ describe('multipart body', () => {
     for (const [body, fault] of faults) assert.equal(scan([Buffer.from(body)]).fault, fault, body.slice(0, 80));
   });
 
-  it('is refused where another reader could find other parts in it', () => {
+  it('refuses a multipart body in which another reader could find other parts', () => {
     const disposition = (name: string) => `Content-Disposition: form-data; name="${name}"`;
     const part = (headers: string, text = 'x') => `--${boundary}\r\n${headers}\r\n\r\n${text}\r\n`;
     const end = `--${boundary}--\r\n`;
@@ -133,7 +133,7 @@ describe('multipart body', () => {
     }
   });
 
-  it('may hold its boundary within a line', () => {
+  it('accepts the boundary within a line of a multipart body', () => {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n`;
     const scanner = scan([Buffer.from(`a--${boundary}\r\n${head}x--${boundary}\r\n\r\n--${boundary}--`)]);
     assert.equal(scanner.fault, null);
@@ -143,11 +143,11 @@ describe('multipart body', () => {
     );
   });
 
-  it('never throws', () => {
+  it('never throws on any multipart body', () => {
     fc.assert(fc.property(fc.array(fc.uint8Array()), (pieces) => void scan(pieces.map((piece) => Buffer.from(piece)))));
   });
 
-  it('has its boundary in the content type', () => {
+  it('reads the boundary from the content type', () => {
     const types: ReadonlyArray<[string | undefined, string | null]> = [
       ['multipart/form-data; boundary=abc', 'abc'],
       ['Multipart/Form-Data; charset=utf-8; Boundary="a b"', 'a b'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { completion, done, error, FakeProvider, json, role, stop, stream, words } from './fake-provider.ts';
 import { eventually, type GatewayService, openChat, post, startGateway } from './gateway-service.ts';
 
-describe('gateway with another configuration', () => {
+describe('a gateway whose configuration changes', () => {
   let one: FakeProvider;
   let two: FakeProvider;
   let service: GatewayService;
@@ -24,7 +24,7 @@ describe('gateway with another configuration', () => {
   });
   afterEach(() => service.stop());
 
-  it('serves the next call by it, and lets a running one end', async () => {
+  it('serves the next call by the new configuration, and lets a running one end', async () => {
     let goOn: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -44,7 +44,7 @@ describe('gateway with another configuration', () => {
     assert.equal(service.records.at(-1)?.outcome, 'served');
   });
 
-  it('lets a running call try again with the one that it began with, whose connections then close', async () => {
+  it('retries a running call with the configuration it began with, whose connections then close', async () => {
     let retried: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       retried = resolve;
@@ -68,7 +68,7 @@ describe('gateway with another configuration', () => {
     assert.match((await post(service, '/v1/chat/completions', chat)).text, /"two"/);
   });
 
-  it('keeps the connections of a provider that stays as it was', async () => {
+  it('keeps the connections of an unchanged provider', async () => {
     await post(service, '/v1/chat/completions', chat);
     const before = one.connections;
     service.configure(configuration(one));
@@ -79,7 +79,7 @@ describe('gateway with another configuration', () => {
   describe('limits of a project', () => {
     const errorOf = (text: string) => (JSON.parse(text) as { error: { code: string; type: string } }).error;
 
-    it('hold for requests a minute, with headers that tell them', async () => {
+    it('limit requests a minute, and send headers that state the limits', async () => {
       service.configure(configuration(one, { requestsPerMinute: 1 }));
       const first = await post(service, '/v1/chat/completions', chat);
       assert.equal(first.status, 200);
@@ -91,7 +91,7 @@ describe('gateway with another configuration', () => {
       assert.match(second.headers.get('ratelimit') ?? '', /^"project";r=0;t=\d+$/);
     });
 
-    it('go on through a change, and what was refused counts for nothing', async () => {
+    it('keep their counts when the configuration changes, and refused requests do not count', async () => {
       const statusOfNext = async () => (await post(service, '/v1/chat/completions', chat)).status;
       service.configure(configuration(one, { requestsPerMinute: 2 }));
       assert.deepEqual([await statusOfNext(), await statusOfNext(), await statusOfNext()], [200, 200, 429]);
@@ -107,7 +107,7 @@ describe('gateway with another configuration', () => {
       assert.equal(await statusOfNext(), 429);
     });
 
-    it('count calls that began before there was a limit, or under another', async () => {
+    it('count calls that began before there was a limit, or under another one', async () => {
       one.answers(() => undefined);
       const running = [openChat(service, chat), openChat(service, chat)];
       await eventually(() => one.seen.length === 2, 'the calls');
@@ -121,7 +121,7 @@ describe('gateway with another configuration', () => {
       assert.equal((await post(service, '/v1/chat/completions', chat)).status, 200);
     });
 
-    it('hold for calls at once, until one has ended or its client has left', async () => {
+    it('limit concurrent calls, until one has ended or its client has left', async () => {
       service.configure(configuration(one, { callsAtOnce: 1 }));
       one.answers(() => undefined);
       const running = openChat(service, chat);

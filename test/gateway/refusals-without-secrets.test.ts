@@ -9,7 +9,7 @@ const coded = ['provider-secret', 'Bearer provider-secret', 'tenant-9 secret'].m
   Buffer.from(text).toString('base64'),
 );
 
-describe('a provider’s refusal', () => {
+describe('a refusal of a provider', () => {
   let provider: FakeProvider;
   let service: GatewayService;
 
@@ -81,7 +81,7 @@ describe('a provider’s refusal', () => {
       }
     });
 
-  it('does not show them where it is a text, or compressed', async () => {
+  it('does not show secrets in a refusal that is a text, or compressed', async () => {
     provider.answers((res, seen) => bytes(Object.values(seen.headers).join('\n'), {}, 400)(res, seen));
     holdsNone(await chat());
     provider.answers((res, seen) =>
@@ -92,7 +92,7 @@ describe('a provider’s refusal', () => {
     assert.equal(answer.headers.get('content-encoding'), null);
   });
 
-  it('does not show them inside an answer of status 200, or inside a stream', async () => {
+  it('does not show secrets in an error inside an answer of status 200, or inside a stream', async () => {
     const inside = { error: { ...echoed({ authorization: 'Bearer provider-secret' }).error, code: 400 } };
     provider.answers(json(inside));
     holdsNone(await chat());
@@ -104,7 +104,7 @@ describe('a provider’s refusal', () => {
     holdsNone(broken);
   });
 
-  it('does not show them in speech, either', async () => {
+  it('does not show secrets in an error of speech', async () => {
     provider.answers((res, seen) =>
       json({ detail: { status: 'bad', message: `Key ${String(seen.headers['xi-api-key'])}` } }, 400)(res, seen),
     );
@@ -113,7 +113,7 @@ describe('a provider’s refusal', () => {
     holdsNone(answer);
   });
 
-  it('reaches a client byte by byte where it holds none', async () => {
+  it('reaches a client byte by byte where it holds no secret', async () => {
     const said = '{ "error": {"message":"Too \\u0061 long", "type" : "invalid_request_error"} ,"odd":1.0 }';
     provider.answers(bytes(said, { 'content-type': 'application/json' }, 400));
     assert.equal((await chat()).text, said);

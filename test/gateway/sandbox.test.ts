@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type GatewayService, post, startGateway } from './gateway-service.ts';
 
-describe('the sandbox', () => {
+describe('sandbox provider', () => {
   let service: GatewayService;
 
   before(async () => {
@@ -12,7 +12,7 @@ describe('the sandbox', () => {
   });
   after(() => service.stop());
 
-  it('says a long text again in part, in however many choices', async () => {
+  it('echoes a part of a long text, in at most 128 choices', async () => {
     const messages = [{ role: 'user', content: '😀'.repeat(2_000_000) }];
     const answer = await post(service, '/v1/chat/completions', { model: 'sandbox', messages, n: 1e9 });
     assert.equal(answer.status, 200);

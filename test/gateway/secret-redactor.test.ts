@@ -5,7 +5,7 @@ import { SecretRedactor } from '../../src/gateway/secret-redactor.ts';
 const secret = 'sk-pr/oj+Ab12="x y"';
 const redactor = new SecretRedactor([secret]);
 
-describe('a redactor of secrets', () => {
+describe('SecretRedactor', () => {
   const forms: ReadonlyArray<[string, string]> = [
     ['as it is', secret],
     ['in other letters', secret.toUpperCase()],
@@ -31,25 +31,25 @@ describe('a redactor of secrets', () => {
       assert.ok(!clean.includes(text));
     });
 
-  it('takes ids of organizations and projects out, and leaves all else', () => {
+  it('redacts ids of organizations and projects, and nothing else', () => {
     const text = 'No access for org-AbC_12 in proj_x9: ask sales@example.org, or read the project page';
     const clean = 'No access for [redacted] in [redacted]: ask sales@example.org, or read the project page';
     assert.equal(redactor.redact(text), clean);
     assert.equal(redactor.redact('{"organization":"org-1"}'), '{"organization":"[redacted]"}');
   });
 
-  it('finds a short value as a whole word alone', () => {
+  it('finds a short value only as a whole word', () => {
     const short = new SecretRedactor(['eu1']);
     assert.equal(short.redact('eu1 neu1 "eu1" eu12'), '[redacted] neu1 "[redacted]" eu12');
   });
 
-  it('finds what a header has behind its scheme', () => {
+  it('finds the part of a header after its scheme', () => {
     const credentials = Buffer.from('user:pass-word-1').toString('base64');
     const schemes = new SecretRedactor([`Basic ${credentials}`, 'Bearer token-0001']);
     assert.equal(schemes.redact('user:pass-word-1, pass-word-1, token-0001'), '[redacted], [redacted], [redacted]');
   });
 
-  it('leaves JSON that is JSON, with the members that errors have', () => {
+  it('keeps JSON valid, with the members that errors have', () => {
     const odd = new SecretRedactor(['message', '12345678', 'error']);
     const body = Buffer.from('{"error" : {"message":"message 12345678","n":12345678, "12345678":["\\u0031\\u00312"]}}');
     const clean = '{"error" : {"message":"[redacted] [redacted]","n":12345678, "[redacted]":["\\u0031\\u00312"]}}';
@@ -57,7 +57,7 @@ describe('a redactor of secrets', () => {
     assert.equal(odd.redactBody(Buffer.from('{"a":"\\u0031\\u0032345678"}')).toString(), '{"a":"[redacted]"}');
   });
 
-  it('gives the same bytes back where there is nothing to take out', () => {
+  it('returns the same bytes where there is nothing to redact', () => {
     for (const text of ['{"error" : {"message" :"caf\\u00e9" } }', 'plain', '']) {
       const body = Buffer.from(text);
       assert.equal(redactor.redactBody(body), body);
@@ -77,7 +77,7 @@ describe('a redactor of secrets', () => {
     );
   });
 
-  it('takes no longer for odd texts than reading them takes', () => {
+  it('takes no longer for unusual texts than reading them takes', () => {
     const body = Buffer.from(`${'\\'.repeat(500_000)}${'/'.repeat(500_000)}`);
     assert.equal(new SecretRedactor(['/'.repeat(10) + secret]).redactBody(body), body);
   });

@@ -9,7 +9,7 @@ const longMs = 1_000;
 const serverLimits = { headersMilliseconds: 200, requestMilliseconds: 300 };
 const patient = { idleMs: 20_000, totalMs: 20_000 };
 
-describe('uploads over slow lines', () => {
+describe('bodies that arrive slowly', () => {
   let provider: FakeProvider;
   let service: GatewayService;
   let client: SlowClient;
@@ -45,8 +45,8 @@ describe('uploads over slow lines', () => {
     ['a transcription', transcriptions, multipart, upload],
     ['a chat', '/v1/chat/completions', 'application/json', chat],
   ] as const)
-    describe(what, () => {
-      it('is served however long it takes while bytes come, and only then its time begins', async () => {
+    describe(`${what} with a slow body`, () => {
+      it('is served however long it takes while bytes arrive, and its time begins after them', async () => {
         provider.answers(json({ ...completion('heard'), text: 'heard' }));
         await start({ limits: { arrival: patient } });
         client.begin(path, contentType, body.length);
@@ -58,7 +58,7 @@ describe('uploads over slow lines', () => {
         assert.ok(record !== undefined && record.totalMs <= answeredAt - sentAt, JSON.stringify(record));
       });
 
-      it('is ended when it stands still', async () => {
+      it('is refused when its bytes stop arriving', async () => {
         await start({ limits: { arrival: { ...patient, idleMs: 100 } } });
         client.begin(path, contentType, body.length);
         client.write(body.subarray(0, 1_000));
@@ -67,7 +67,7 @@ describe('uploads over slow lines', () => {
         assert.match(service.logged(), /"status":408/);
       });
 
-      it('is ended when it takes too long in all, and never reaches a provider', async () => {
+      it('is refused when it takes too long in all, and never reaches a provider', async () => {
         provider.answers(json(completion('heard')));
         await start({ limits: { arrival: { ...patient, totalMs: longMs / 2 } } });
         client.begin(path, contentType, body.length);
@@ -79,7 +79,7 @@ describe('uploads over slow lines', () => {
       });
     });
 
-  it('are not waited for where the answer is known before their end', async () => {
+  it('are not awaited when the answer is known before their end', async () => {
     await start({ limits: { arrival: patient } });
     client.begin(transcriptions, multipart, 1_000);
     client.write('--b\r\nnonsense\r\n\r\n');
@@ -87,7 +87,7 @@ describe('uploads over slow lines', () => {
     await client.closed;
   });
 
-  it('are held to the server’s limit where nobody wants them', async () => {
+  it('are limited by the server’s own timeout at an unknown path', async () => {
     await start({ limits: { arrival: patient } });
     client.begin('/v1/nothing', 'application/json', 1_000);
     client.write('{');

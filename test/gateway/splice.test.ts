@@ -45,7 +45,7 @@ const { value } = fc.letrec<{ value: string; object: string; array: string }>((t
     .map((members) => `{${members.map(([key, member]) => `${key} : ${member}`).join(',\n')}}`),
 }));
 
-/** The members of an object as they are written, with what stands between them. */
+/** The members of an object as they are written, with the bytes between them. */
 const object = fc
   .tuple(
     whiteSpace,
@@ -102,7 +102,7 @@ const changed = ['model', 'reasoning'];
 
 describe('splice', () => {
   itInRounds(
-    'finds the members looked for in every object that JSON.parse reads',
+    'finds the requested members in every object that JSON.parse reads',
     { few: 150, many: 3_000 },
     (numRuns) => {
       fc.assert(
@@ -140,7 +140,7 @@ describe('splice', () => {
   });
 
   itInRounds(
-    'takes members out with one comma each, adds a missing one first, and leaves the others as they are',
+    'removes members with one comma each, adds a missing one first, and keeps the others',
     { few: 150, many: 3_000 },
     (numRuns) => {
       fc.assert(
@@ -160,7 +160,7 @@ describe('splice', () => {
     },
   );
 
-  it('reads names with escapes, doubled names and numbers of any length', () => {
+  it('reads names with escapes, repeated names and numbers of any length', () => {
     const json = '{"\\u006dodel" : "a","n":1.00000000000000000001e+2,"model":"b" }';
     const edits = editsOf(membersOf(json, changed), { replace: { model: '"gpt"' } });
     assert.equal(

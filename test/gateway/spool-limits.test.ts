@@ -23,7 +23,7 @@ const configuration = {
   models: { m: { targets: [{ provider: 'p', model: 'x' }] } },
 };
 
-describe('uploads on disk', () => {
+describe('limits of uploads on disk', () => {
   let folder: string;
   let budget: ByteBudget;
   let service: GatewayService;
@@ -70,7 +70,7 @@ describe('uploads on disk', () => {
     return [status, (json as { error: { code: string } }).error.code];
   };
 
-  it('count until they are relayed, and then leave nothing', async () => {
+  it('count an upload until it is relayed, and then leave nothing', async () => {
     await start();
     const upload = transcriptionOf('m', 3 * megabyte);
     const client = begin('one', upload, upload.length - 10);
@@ -79,7 +79,7 @@ describe('uploads on disk', () => {
     assert.equal((await client.answer()).status, 200);
   });
 
-  it('of one project beyond its limit are 429, as announced and as they arrive', async () => {
+  it('answer an upload beyond its project’s limit with 429, as announced and as it arrives', async () => {
     await start();
     await leaveUnfinished('one', 4 * megabyte);
     assert.deepEqual(await refusalOf(begin('one', transcriptionOf('m', 4 * megabyte), 0)), [
@@ -97,19 +97,19 @@ describe('uploads on disk', () => {
     assert.deepEqual(await refusalOf(chunked), [429, 'too_many_spool_bytes']);
   });
 
-  it('of all projects beyond the node’s limit are 503', async () => {
+  it('answer an upload beyond the node’s limit with 503', async () => {
     await start();
     await leaveUnfinished('one', 4 * megabyte);
     await leaveUnfinished('two', 3.5 * megabyte);
     assert.deepEqual(await refusalOf(begin('three', transcriptionOf('m', 3 * megabyte))), [503, 'spool_full']);
   });
 
-  it('are 413 where one is too large by itself', async () => {
+  it('answer an upload that is too large by itself with 413', async () => {
     await start({ limits: { maxAudioBytes: megabyte } });
     assert.deepEqual(await refusalOf(begin('one', transcriptionOf('m', 2 * megabyte), 0)), [413, 'body_too_large']);
   });
 
-  it('are 503 before they begin, and while they arrive, where too little space would stay free', async () => {
+  it('answer an upload with 503 before and while it arrives, where too little disk space would stay free', async () => {
     let freeBytes = 10 * megabyte;
     const volumeOf = async () => ({ totalBytes: 100 * megabyte, freeBytes });
     await start({ freeSpace: new FreeSpace({ folders: ['/data'], minFreeBytes: 8 * megabyte, volumeOf }) });
@@ -122,7 +122,7 @@ describe('uploads on disk', () => {
     assert.deepEqual(await refusalOf(client), [503, 'disk_full']);
   });
 
-  it('are 503 where the disk is full all the same', async () => {
+  it('answer an upload with 503 when the disk is full in spite of the limits', async () => {
     await start({
       makeFile: async () => {
         throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });

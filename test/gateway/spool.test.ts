@@ -10,7 +10,7 @@ import { SpoolFolder } from '../../src/gateway/spool-folder.ts';
 
 const budget = new ByteBudget({ maxBytesPerProject: 100_000_000, maxBytes: 100_000_000 });
 
-describe('spool', () => {
+describe('Spool', () => {
   let folder: string;
   const spools = () => new SpoolFolder({ folder, budget, freeSpace: new FreeSpace({ folders: [], minFreeBytes: 0 }) });
   before(async () => {
@@ -22,7 +22,7 @@ describe('spool', () => {
     ['in memory', 100_000],
     ['in a file', 3_500_000],
   ] as const)
-    it(`gives back any stretch of what it keeps ${what}, as often as it is read`, async () => {
+    it(`returns any range of what it keeps ${what}, as often as it is read`, async () => {
       const all = randomBytes(size);
       const spool = spools().open('cproject01', budget.hold('cproject01'));
       for (let at = 0; at < size; at += 65_536) await spool.write(all.subarray(at, at + 65_536));

@@ -34,9 +34,9 @@ const event = fc.oneof(
   fc.record({ kind: fc.constant('comment' as const), lines: fc.constant(['ping']) }),
 );
 
-describe('stream of server-sent events', () => {
+describe('SseSplitter', () => {
   itInRounds(
-    'is split the same wherever its bytes are cut, and not one byte is lost or changed',
+    'splits a stream the same wherever its bytes are cut, and changes no byte',
     { few: 200, many: 5_000 },
     (numRuns) => {
       fc.assert(
@@ -66,7 +66,7 @@ describe('stream of server-sent events', () => {
     },
   );
 
-  it('never throws and keeps every byte, whatever comes', () => {
+  it('never throws and keeps every byte, whatever arrives', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 20 })), (pieces) => {
         const { bytes, splitter } = split(pieces.map((piece) => Buffer.from(piece)));
@@ -83,18 +83,18 @@ describe('stream of server-sent events', () => {
     );
   });
 
-  it('holds an event to its blank line', () => {
+  it('holds an event until its blank line', () => {
     const splitter = new SseSplitter();
     assert.equal(splitter.push(Buffer.from('data: {"a":1}\n')).events.length, 0);
     assert.equal(splitter.push(Buffer.from('\ndata: x')).bytes.toString(), 'data: {"a":1}\n\n');
     assert.equal(splitter.heldBytes, 7);
   });
 
-  it('reads past a byte order mark, and data without a colon', () => {
+  it('skips a byte order mark, and data without a colon', () => {
     assert.deepEqual(split([Buffer.from('\ufeffdata: a\n\ndata\n\ndatum: b\n\n')]).said, ['a', '', null]);
   });
 
-  it('gives what is held at the end, with the blank line that is missing', () => {
+  it('returns the held bytes at the end, with the missing blank line', () => {
     const splitter = new SseSplitter();
     splitter.push(Buffer.from('data: [DONE]\n'));
     const { bytes, events } = splitter.finish();
@@ -103,7 +103,7 @@ describe('stream of server-sent events', () => {
     assert.equal(splitter.finish().events.length, 0);
   });
 
-  it('tells of an event that is too long, and looks at each byte of it once', () => {
+  it('reports an event that is too long, and reads each byte of it once', () => {
     const splitter = new SseSplitter();
     const piece = Buffer.alloc(1_024, 'x');
     for (let sent = 0; sent < maxEventBytes; sent += piece.length) splitter.push(piece);

@@ -9,7 +9,7 @@ import { eventually, openChat, post } from './gateway-service.ts';
 const usage = chunk({}, null, { choices: [], usage: { prompt_tokens: 5, completion_tokens: 7 } });
 const chat = { model: 'large', messages, stream: true };
 
-describe('a client that leaves after its whole answer and before the usage', () => {
+describe('usage of a call whose client leaves after the whole answer', () => {
   const given = chatService({ primary: stream(saying('x')), backup: stream(saying('x')) });
   /** What the gateway answers its clients with. */
   let responses: ServerResponse[];
@@ -48,7 +48,7 @@ describe('a client that leaves after its whole answer and before the usage', () 
     return given.service.records[0] ?? assert.fail('no record');
   };
 
-  it('is metered by the usage that follows, and the provider’s connection is kept', async () => {
+  it('is read from the event that follows, and the provider’s connection is kept', async () => {
     const before = given.primary.connections;
     const record = await leaveBefore((res) => res.end(usage + done));
     assert.deepEqual(record.tokens, { input: 5, output: 7 });
@@ -60,18 +60,18 @@ describe('a client that leaves after its whole answer and before the usage', () 
     assert.equal(given.primary.connections - before, 1);
   });
 
-  it('is metered by a usage that the gateway alone asked for', async () => {
+  it('is read where only the gateway asked for it', async () => {
     given.service.configure(given.configuration({ askUsage: true }));
     assert.deepEqual((await leaveBefore((res) => res.end(usage + done))).tokens, { input: 5, output: 7 });
   });
 
-  it('is metered by a usage after which nothing more comes', async () => {
+  it('is read where nothing follows it', async () => {
     const record = await leaveBefore((res) => void res.write(usage));
     assert.deepEqual(record.tokens, { input: 5, output: 7 });
     await eventually(() => given.primary.seen[0]?.closedAt !== null, 'the end of the provider’s call');
   });
 
-  it('is waited for no longer than its usage may take, whatever the provider sends meanwhile', async () => {
+  it('is awaited only for its own timeout, whatever the provider sends meanwhile', async () => {
     let sent = 0;
     const record = await leaveBefore((res) => {
       const timer = setInterval(() => {
@@ -87,21 +87,21 @@ describe('a client that leaves after its whole answer and before the usage', () 
     assert.equal(given.service.gateway.relayDependencies.breaker.openUntil('primary/gpt-x'), 0);
   });
 
-  it('has its provider’s call ended at once where the usage has come already', async () => {
+  it('is not awaited where it has come already: the provider’s call ends at once', async () => {
     const last = stop + usage;
     await leaveBefore(() => undefined, { answer: role + words('Once').join('') + last, isEnough: /prompt_tokens/ });
     await eventually(() => given.primary.seen[0]?.closedAt !== null, 'the end of the provider’s call');
     assert.deepEqual(given.service.records[0]?.tokens, { input: 5, output: 7 });
   });
 
-  it('is asked of no other provider where the first one fails then', async () => {
+  it('is not asked of another provider when the first one fails then', async () => {
     const failed = 'data: {"error":{"message":"busy","type":"server_error","code":"overloaded"}}\n\n';
     const record = await leaveBefore((res) => res.end(failed));
     assert.equal(record.outcome, 'client-gone');
     assert.equal(given.backup.seen.length, 0);
   });
 
-  it('is metered where the answer breaks before the usage, by what is known', async () => {
+  it('is recorded as far as it is known when the answer breaks before it', async () => {
     const record = await leaveBefore((res) => void res.destroy());
     assert.equal(record.tokens, null);
     assert.equal(record.outcome, 'client-gone');

@@ -34,12 +34,12 @@ describe('metrics of the gateway', () => {
       assert.ok(text.includes(`${line}\n`), `${line} is not in\n${text}`);
   });
 
-  it('tell the time to the first content of streams alone', async () => {
+  it('hold the time to first content only of streams', async () => {
     observe([callRecord({ streamed: false, firstContentMs: 30 })]);
     assert.deepEqual(await lines('gen_ai_client_operation_time_to_first_chunk_seconds_count'), []);
   });
 
-  it('count what is spoken and heard', async () => {
+  it('count spoken characters and transcribed seconds', async () => {
     observe([
       callRecord({ operation: 'speech', tokens: null, characters: 40 }),
       callRecord({ operation: 'speech', tokens: null, characters: 2 }),
@@ -54,7 +54,7 @@ describe('metrics of the gateway', () => {
     ]);
   });
 
-  it('tell errors by their code, or by what became of the call', async () => {
+  it('label errors by their code, or by the outcome of the call', async () => {
     observe([
       callRecord({ streamed: true, outcome: 'failed', errorCode: 'provider_timeout', tokens: null }),
       callRecord({ outcome: 'client-gone', tokens: null }),
@@ -73,7 +73,7 @@ describe('metrics of the gateway', () => {
     assert.deepEqual(await lines('gen_ai_client_token_usage_count'), []);
   });
 
-  it('have a bounded number of names for models and errors', async () => {
+  it('hold a bounded number of names for models and errors', async () => {
     const records = Array.from({ length: 3_000 }, (_, index) =>
       callRecord({ target: `openai/m${index}`, outcome: 'failed', errorCode: `e${index}`, tokens: null }),
     );
@@ -84,13 +84,13 @@ describe('metrics of the gateway', () => {
     assert.equal(new Set(counts.map((line) => /error_type="([^"]*)"/.exec(line)?.[1])).size, 101);
   });
 
-  it('count a call that no target was asked for', async () => {
+  it('count a call for which no target was asked', async () => {
     observe([callRecord({ target: null, provider: null, outcome: 'failed', errorCode: 'no_provider', tokens: null })]);
     const [count] = await lines('gen_ai_client_operation_duration_seconds_count');
     assert.ok(count?.includes('gen_ai_request_model="_OTHER"'), count);
   });
 
-  it('tell how many calls could not be recorded, however often they are asked', async () => {
+  it('hold the number of calls that could not be recorded, however often they are read', async () => {
     lost.callsLost = 7;
     await metrics.text();
     assert.deepEqual(await lines('switchyard_usage_calls_lost_total'), ['switchyard_usage_calls_lost_total 7']);

@@ -20,12 +20,12 @@ const sketchOf = (latencies: ReadonlyArray<number>): LatencyDistribution => {
   return sketch.distribution() ?? assert.fail('nothing was kept');
 };
 
-describe('a sketch of latencies', () => {
-  it('of none is none', () => {
+describe('LatencySketch', () => {
+  it('has no quantile without values', () => {
     assert.equal(new LatencySketch().distribution(), null);
   });
 
-  it('tells every quantile within its accuracy, from what is stored', () => {
+  it('gives every quantile within its accuracy, from its stored form', () => {
     const latency = fc.double({ min: 0.01, max: 700_000, noNaN: true });
     fc.assert(
       fc.property(
@@ -41,7 +41,7 @@ describe('a sketch of latencies', () => {
     );
   });
 
-  it('is merged by adding bins', () => {
+  it('merges by adding bins', () => {
     const latencies = fc.array(fc.double({ min: 0.01, max: 10_000, noNaN: true }), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(latencies, latencies, (one, other) => {
@@ -54,7 +54,7 @@ describe('a sketch of latencies', () => {
     );
   });
 
-  it('counts what is too short to measure', () => {
+  it('counts values that are too short to measure', () => {
     assert.deepEqual(sketchOf([0, 0]), { count: 2, sum: 0.002, min: 0.001, max: 0.001, bins: [[-172, 2]] });
   });
 });

@@ -5,8 +5,8 @@ import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
 import { openMetering } from '../../src/usage/metering.ts';
 import { callRecord } from './call-records.ts';
 
-describe('metering', () => {
-  it('measures calls when its metrics are read, and records them at its close', async () => {
+describe('Metering', () => {
+  it('measures calls when its metrics are read, and records them when it closes', async () => {
     const metrics = createMetrics();
     const events = new AppendableEventStore();
     const write = () => undefined;

@@ -17,7 +17,7 @@ type Usage = UsageEvents['UsageRecorded'];
 
 const down: AppendFailure = { kind: 'unavailable', detail: 'It is down.', retryAfterSeconds: 1 };
 
-describe('the recorder of usage', () => {
+describe('UsageRecorder', () => {
   let store: AppendableEventStore;
   let said: string[];
   let time: string;
@@ -47,7 +47,7 @@ describe('the recorder of usage', () => {
     time = '2026-01-05T09:30:00.000Z';
   });
 
-  it('appends one event for what came in an interval, on the stream of its day and node', async () => {
+  it('appends one event for the calls of an interval, on the stream of its day and node', async () => {
     const recorder = open();
     recorder.take([callRecord(), callRecord({ keyId: 'k2' })]);
     time = '2026-01-05T09:30:05.000Z';
@@ -72,7 +72,7 @@ describe('the recorder of usage', () => {
     assert.deepEqual(said, []);
   });
 
-  it('appends nothing while nobody calls', async () => {
+  it('appends nothing without calls', async () => {
     const recorder = open();
     recorder.take([callRecord()]);
     await eventually('it is stored', () => store.log.length === 1);
@@ -81,7 +81,7 @@ describe('the recorder of usage', () => {
     assert.equal(store.log.length, 1);
   });
 
-  it('appends what is in memory at its close, and takes nothing more', async () => {
+  it('appends what is in memory when it closes, and accepts nothing more', async () => {
     const recorder = open({ intervalMilliseconds: 60_000 });
     recorder.take([callRecord()]);
     await recorder.close();
@@ -111,7 +111,7 @@ describe('the recorder of usage', () => {
     );
   });
 
-  it('sums on through an outage, says so once, and stores everything afterwards', async () => {
+  it('adds up through an outage, logs it once, and stores everything afterwards', async () => {
     let tries = 0;
     let isDown = true;
     store.beforeAppend = async () => {
@@ -153,7 +153,7 @@ describe('the recorder of usage', () => {
     assert.equal(recorder.callsLost, 2);
   });
 
-  it('tells at its close what could not be stored', async () => {
+  it('logs at its close what could not be stored', async () => {
     store.beforeAppend = async () => down;
     const recorder = open({ maxEntries: 1 });
     recorder.take([callRecord()]);
@@ -164,7 +164,7 @@ describe('the recorder of usage', () => {
     assert.equal(said.at(-1), 'error The usage of calls could not be recorded and is lost');
   });
 
-  it('halves what is too large for one append, and gives up a single sum that is', async () => {
+  it('halves what is too large for one append, and drops a single sum that is too large', async () => {
     const most = 3_000;
     store.beforeAppend = async ({ events }) => {
       const bytes = events.reduce((sum, { data }) => sum + data.length, 0);
@@ -184,7 +184,7 @@ describe('the recorder of usage', () => {
     assert.deepEqual(said, ['error The usage of calls is too large to be recorded and is lost']);
   });
 
-  it('goes on after a store that throws', async () => {
+  it('continues after a store that throws', async () => {
     let tries = 0;
     store.beforeAppend = async () => {
       tries += 1;
@@ -198,7 +198,7 @@ describe('the recorder of usage', () => {
     assert.equal(said.length, 2);
   });
 
-  it('splits what failed tries make too large for one append, and loses none of it', async () => {
+  it('splits failed attempts that are too large for one append, and loses none of them', async () => {
     const most = 4_000;
     store.beforeAppend = async ({ events }) => {
       const bytes = events.reduce((sum, { data }) => sum + data.length, 0);
@@ -216,7 +216,7 @@ describe('the recorder of usage', () => {
     assert.deepEqual([tries, recorder.callsLost], [8 * 30, 0]);
   });
 
-  it('puts so many sums into several events', async () => {
+  it('splits many sums into several events', async () => {
     const recorder = open();
     recorder.take(Array.from({ length: 600 }, (_, index) => callRecord({ keyId: `key${index}` })));
     await recorder.close();
@@ -226,7 +226,7 @@ describe('the recorder of usage', () => {
     );
   });
 
-  it('goes on where somebody else has written to its stream', async () => {
+  it('continues when another writer has appended to its stream', async () => {
     const event = { id: '7e0f4a4e-93a3-4b0a-8a52-5a53d8a3a1b4', type: 'X', data: '{}', metadata: '{}' };
     await store.append('usage-2026-01-05-n1', -1, [event])();
     const recorder = open();
@@ -248,7 +248,7 @@ describe('the recorder of usage', () => {
       await rm(folder, { recursive: true });
     });
 
-    it('counts once what was stored though the answer was lost', async () => {
+    it('counts once what was stored although the response was lost', async () => {
       let appends = 0;
       const losing: Pick<EventStore, 'append'> = {
         append: (stream, revision, events) => async () => {

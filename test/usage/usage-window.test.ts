@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { UsageWindow } from '../../src/usage/usage-window.ts';
 import { callRecord } from './call-records.ts';
 
-describe('a window of usage', () => {
+describe('UsageWindow', () => {
   it('sums up calls of one key, model, target and outcome', () => {
     const window = new UsageWindow(10);
     window.add(callRecord());
@@ -35,7 +35,7 @@ describe('a window of usage', () => {
     assert.deepEqual([totalMs.min, totalMs.max, totalMs.sum], [100, 300, 500]);
   });
 
-  it('counts failed tries by target and error type, whatever became of their calls', () => {
+  it('counts failed attempts by target and error type, whatever became of their calls', () => {
     const window = new UsageWindow(10);
     const [busy, broken] = [
       { target: 'openai/gpt-4.1', errorType: 'rate_limit_exceeded' },
@@ -52,7 +52,7 @@ describe('a window of usage', () => {
     ]);
   });
 
-  it('tells so many kinds of failed tries apart, and counts the others as one more', () => {
+  it('distinguishes a limited number of error types, and counts the others as one more', () => {
     const window = new UsageWindow(10);
     for (let index = 0; index < 1_000; index += 1)
       window.add(callRecord({ failedTries: [{ target: `p/m${index % 50}`, errorType: `error${index}` }] }));
@@ -61,7 +61,7 @@ describe('a window of usage', () => {
     assert.deepEqual(failed.at(-1), { target: '_OTHER', errorType: '_OTHER', tries: 980 });
   });
 
-  it('tells apart what differs in any of them', () => {
+  it('distinguishes calls that differ in any label', () => {
     const window = new UsageWindow(10);
     const different = [
       { keyId: 'k2' },
@@ -77,7 +77,7 @@ describe('a window of usage', () => {
     );
   });
 
-  it('knows no cost where no call has one', () => {
+  it('has no cost where no call has one', () => {
     const window = new UsageWindow(10);
     window.add(callRecord({ tokens: null, cost: null, headersMs: null, firstContentMs: null }));
     const [entry] = window.entries();
@@ -87,7 +87,7 @@ describe('a window of usage', () => {
     );
   });
 
-  it('has room for so many sums, and counts the calls beyond', () => {
+  it('has room for a limited number of sums, and counts the calls beyond', () => {
     const window = new UsageWindow(2);
     for (const keyId of ['a', 'b', 'c', 'a', 'd']) window.add(callRecord({ keyId }));
     assert.deepEqual(
