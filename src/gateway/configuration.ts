@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { defaultLimitFactor } from '#application/access/limit-levels.ts';
-import { flag, integer, oneOf, text, withDefault } from '#domain/codecs.ts';
+import { checked, flag, integer, list, oneOf, text, withDefault } from '#domain/codecs.ts';
 import type { InputError } from '#domain/failure.ts';
 import { inputErrors } from '#operations/input-errors.ts';
 import { pointerTo } from '#src/json-pointer.ts';
@@ -47,17 +47,17 @@ export type ProviderKind = (typeof providerKinds)[number];
 
 const Provider = strictObject({
   kind: oneOf(...providerKinds),
-  baseUrl: optional(checked(text({ min: 1, max: 2_000 }), checkBaseUrl)),
-  apiKeyEnv: optional(checked(text(), (name) => (/^[A-Za-z_]\w*$/.test(name) ? null : 'must name a variable'))),
+  baseUrl: optional(checkedText(text({ min: 1, max: 2_000 }), checkBaseUrl)),
+  apiKeyEnv: optional(checkedText(text(), (name) => (/^[A-Za-z_]\w*$/.test(name) ? null : 'must name a variable'))),
   /** The header that carries the key as it is; by default `authorization`, as a bearer token. */
-  apiKeyHeader: optional(checked(text(), checkHeaderName)),
+  apiKeyHeader: optional(checkedText(text(), checkHeaderName)),
   /** Sent with every call. No place for secrets: `apiKeyEnv` is. */
-  headers: withDefaultSettings(recordOf(checked(text({ max: 2_000 }), checkHeaderValue))),
+  headers: withDefaultSettings(recordOf(checkedText(text({ max: 2_000 }), checkHeaderValue))),
   anyVoice: withDefault(flag, false),
   timeouts: withDefaultSettings(Timeouts),
 });
 
-const modelName = checked(text({ min: 1, max: 500 }), checkVisibleAscii);
+const modelName = checkedText(text({ min: 1, max: 500 }), checkVisibleAscii);
 
 const upToAMillion = number('must be a number from 0 to 1000000', 0, 1_000_000);
 
@@ -88,8 +88,8 @@ const retries = withDefault(integer(0, 10), 2);
 const retryAfterMax = withDefault(integer(0, maxRetryAfterMs), 2_000);
 
 const Model = strictObject({
-  targets: list(Target, 1),
-  fallbacks: withDefaultSettings(list(Fallback, 0), []),
+  targets: list(Target, { min: 1 }),
+  fallbacks: withDefaultSettings(list(Fallback), []),
   retries,
   retryAfterMaxMs: retryAfterMax,
   onStreamFailure: withDefault(oneOf('error', 'continue', 'whole'), 'error'),
@@ -124,7 +124,7 @@ const voiceTarget = {
 const Voice = strictObject({
   id: optional(text({ min: 1, max: 200 })),
   ...voiceTarget,
-  fallbacks: withDefaultSettings(list(strictObject({ ...voiceTarget, price: optional(Price) }), 0), []),
+  fallbacks: withDefaultSettings(list(strictObject({ ...voiceTarget, price: optional(Price) })), []),
   retries,
   retryAfterMaxMs: retryAfterMax,
   timeouts: withDefaultSettings(Timeouts),
@@ -269,21 +269,6 @@ function withDefaultSettings<A>(
   );
 }
 
-function list<A>(codec: t.Type<A, unknown, unknown>, least: number): t.Type<ReadonlyArray<A>, unknown, unknown> {
-  const items = t.readonlyArray(codec);
-  return new t.Type<ReadonlyArray<A>, unknown, unknown>(
-    items.name,
-    items.is,
-    (value, context) => {
-      if (!Array.isArray(value)) return t.failure(value, context, 'must be an array');
-      return value.length < least
-        ? t.failure(value, context, `must have at least ${least} item${least === 1 ? '' : 's'}`)
-        : items.validate(value, context);
-    },
-    t.identity,
-  );
-}
-
 function number(fault: string, least: number, most: number): t.Type<number, number, unknown> {
   const is = (value: unknown): value is number => typeof value === 'number' && value >= least && value <= most;
   return new t.Type<number, number, unknown>(
@@ -294,19 +279,12 @@ function number(fault: string, least: number, most: number): t.Type<number, numb
   );
 }
 
-/** A text that a further check must pass. @param faultOf what is wrong with a value; null for nothing */
-function checked(codec: t.Type<string>, faultOf: (value: string) => string | null): t.Type<string, string, unknown> {
-  return new t.Type<string, string, unknown>(
-    codec.name,
-    codec.is,
-    (value, context) => {
-      const decoded = codec.validate(value, context);
-      if (E.isLeft(decoded)) return decoded;
-      const fault = faultOf(decoded.right);
-      return fault === null ? decoded : t.failure(value, context, fault);
-    },
-    t.identity,
-  );
+/** A text that a further check must pass. @param check what is wrong with a value; null for nothing */
+function checkedText(codec: t.Type<string>, check: (value: string) => string | null): t.Type<string, string, unknown> {
+  return checked(codec, (value) => {
+    const message = check(value);
+    return message === null ? [] : [{ path: [], value, message }];
+  });
 }
 
 function checkBaseUrl(value: string): string | null {

@@ -12,6 +12,7 @@ export function parsedJson(json: string | Buffer): Json | undefined {
   }
 }
 
-export function isObject(value: Json | undefined): value is JsonObject {
+/** Whether a value is an object, and no array. */
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

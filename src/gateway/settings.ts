@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { isObject } from './json-value.ts';
 
 /** The type that a strict object decodes to. */
 export type StrictObjectOf<Codecs extends Record<string, t.Mixed>> = {
@@ -77,8 +78,4 @@ function unknownName(
     context: t.appendContext(context, name, t.unknown, value),
     message: `is no setting: there are ${names.join(', ')}`,
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
