@@ -59,9 +59,9 @@ export interface AppOptions {
  * @throws Error for a mistake in the operations (two on one path, a codec without a schema)
  */
 export function createApp(options: AppOptions): Koa {
-  const face = new HttpAdapter(options);
+  const adapter = new HttpAdapter(options);
   const app = new SlimKoa();
-  app.use((ctx) => face.answer(ctx));
+  app.use((ctx) => adapter.answer(ctx));
   return app;
 }
 

@@ -8,7 +8,7 @@ import Koa from 'koa';
 export class SlimKoa extends Koa {
   override callback(): ReturnType<Koa['callback']> {
     const [answer, ...others] = this.middleware;
-    if (answer === undefined || others.length > 0) throw new Error('The app has one middleware: the HTTP face');
+    if (answer === undefined || others.length > 0) throw new Error('The app has one middleware: the HTTP adapter');
     const end = async () => undefined;
     return (req, res) => answer(this.createContext(req as IncomingMessage, res as ServerResponse), end);
   }

@@ -40,7 +40,7 @@ export interface CommandRuntime {
   readonly maxAppendBytes?: number;
   /** Bytes of JSON in the filled schemas of one operation of an instance at most. */
   readonly maxFilledBytes?: number;
-  /** Waits, for `SHOW_LIMIT_MS` at most, until the read models show what was appended. */
+  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until the read models show what was appended. */
   readonly waitForReadModels: (appended: StreamWriteResult<unknown>['events']) => Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface QueryRuntime {
   readonly personalData: PersonalData;
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
-  /** Waits, one second at most, until these projections have passed a position. */
+  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** Where the log ends, as the event store says; null when it does not say so in time. */
   readonly lastPosition: () => Promise<number | null>;

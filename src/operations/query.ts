@@ -31,7 +31,7 @@ export interface QueryContext<Input, Subject extends object, Read extends string
   readonly keyUsage: KeyUsage;
   /** Gives what reads the personal texts of these subjects. */
   readonly personalReader: PersonalData['readerOf'];
-  /** Waits, one second at most, until these projections have passed a position. */
+  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
   readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** The events that no projection knows. */
   readonly unknownEvents: ReadStore['unknownEvents'];

@@ -3,7 +3,7 @@ import type { FailureCode } from '#domain/failure.ts';
 import { jsonSchema, members } from '#operations/json-schema.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 
-/** What the HTTP face needs to know of an operation, worked out once. */
+/** What adapters need to know of an operation, worked out once. */
 export interface Route {
   readonly operation: AnyOperation;
   /** Upper case, as in a request. */

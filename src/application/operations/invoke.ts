@@ -93,7 +93,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  * 11. waiting          for the read models
  * 12. response
  *
- * Stages 7 to 12 are `Operation.execute`: `CommandHandler` numbers them, because 7 to 9 repeat after a conflict.
+ * Stages 7 to 12 are `Operation.execute`: `CommandHandler` numbers them, because 7 to 10 repeat after a conflict.
  */
 export function createInvoke({ authenticate, rateLimit, metrics, logger }: InvokeDependencies): Invoke {
   return async ({ target, presentedKey, requestId, requestTarget, headers, loadBody, openConnection }) => {
