@@ -21,7 +21,9 @@ import { readEvents } from '#test/support/read-events.ts';
 const untold = /^The event store cannot be read: it (does not answer in time|cannot be reached)\.$/;
 const limits = { answerWithinMs: 600, attemptMs: 200, readWithinMs: 600 };
 
-describe('EventStoreDB event store: appends that go wrong', () => {
+describe('EventStoreDB event store: appends that go wrong', function () {
+  this.timeout(60_000);
+
   let double: EventStoreDbDouble;
   let store: EventStoreDbEventStore;
   let unhandled: UnhandledErrors;

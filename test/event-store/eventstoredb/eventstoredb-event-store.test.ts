@@ -18,7 +18,9 @@ eventStoreContract('EventStoreDB (double)', async () => {
   return openedOn(double.url, () => double.kill());
 });
 
-describe('EventStoreDB event store: reading the log', () => {
+describe('EventStoreDB event store: reading the log', function () {
+  this.timeout(60_000);
+
   it('gathers the events that the server sends one by one', async () => {
     const double = await EventStoreDbDouble.start();
     const { store, destroy } = openedOn(double.url, () => double.kill());

@@ -20,7 +20,9 @@ interface Reading {
   end(): Promise<void>;
 }
 
-describe('EventStoreDB event store: subscriptions that go wrong', () => {
+describe('EventStoreDB event store: subscriptions that go wrong', function () {
+  this.timeout(60_000);
+
   let double: EventStoreDbDouble;
   let store: EventStoreDbEventStore;
   let unhandled: UnhandledErrors;

@@ -10,6 +10,7 @@ import type { PositionsReader } from '#read-store/told-positions.ts';
 import { describeOnMongoDb } from '#test/support/ferretdb.ts';
 import { eventually, InMemoryEventStore } from '#test/support/in-memory-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/in-memory-lease-store.ts';
+import { long } from '#test/support/long.ts';
 import { documentsFromZero, documentsOf, flowsAndVersions, history } from './flows-and-versions.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -147,7 +148,7 @@ describeOnMongoDb('projections under a lease', (server) => {
       for (const node of nodes) node.tell(`${events.events.length}`);
     };
 
-    it('equal a rebuild from zero after kill -9 in the middle of a batch, again and again', async () => {
+    it(`equal a rebuild from zero after kill -9 in the middle of a batch, again and again ${long}`, async () => {
       let [holder, waiting] = [start('node 0'), start('node 1')];
       await eventually('one holds the lease', () => holder.terms + waiting.terms > 0);
       if (waiting.terms > 0) [holder, waiting] = [waiting, holder];
