@@ -1,55 +1,64 @@
-/** DESIGN.md's arrows: which side may know which. */
-const compositionRoots = '^src/(main|compose|projector|open-[a-z-]+)\\.ts$|^src/command-line/';
-const adapters =
-  '^src/(event-store|read-store)/(sqlite|eventstoredb|mongodb)/|^src/processes/(sqlite|mongodb)-|^src/leases/mongodb-|^src/blob-store/(folder|gridfs)|^src/subject-keys/(sqlite|mongodb)-|^src/data-directory\\.ts$';
+/**
+ * Which folder may import which (docs/architecture.md draws it). A rule names folders, never files, but for the entry
+ * points.
+ */
+const adapters = '^src/.+/(sqlite|mongodb|eventstoredb|folder|gridfs)/';
+const entryPoints =
+  '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|require-node-24\\.mjs$';
+const anyProject = '^(src|commands|queries|projections)/';
 
 module.exports = {
   forbidden: [
     {
       name: 'no-circles',
-      comment: 'Files that import each other in a loop have no top to read from.',
+      comment: 'Files that import each other in a loop, of types either, have no top to read from.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
+    },
+    {
+      name: 'shared-imports-nothing-of-the-project',
+      comment: 'Utilities know nothing of what they are used for.',
+      severity: 'error',
+      from: { path: '^src/shared/' },
+      to: { path: anyProject, pathNot: '^src/shared/' },
     },
     {
       name: 'domain-without-io',
-      comment: 'The domain is pure: no I/O, no other folder (hashing is computing, not I/O).',
+      comment: 'The domain is pure: no I/O, no other folder but shared (hashing is computing, not I/O).',
       severity: 'error',
-      from: { path: '^src/domain' },
+      from: { path: '^src/domain/' },
       to: {
-        path: '^(commands|queries|projections|src/(?!domain/|json\\.ts$))|^(fs|net|http|https|http2|child_process|worker_threads|dgram|tls|cluster|sqlite)(/|$)|node_modules/(koa|undici|mongodb|pino|@eventstore)',
-        dependencyTypesNot: ['type-only'],
+        path: '^(commands|queries|projections|src/(?!domain/|shared/))|^(fs|net|http|https|http2|child_process|worker_threads|dgram|tls|cluster|sqlite)(/|$)|node_modules/(koa|@koa|undici|mongodb|pino|@eventstore)',
       },
     },
     {
-      name: 'application-knows-no-adapter',
-      comment:
-        'What is between a caller and the ports serves every caller: it knows neither Koa nor HTTP nor the gateway.',
+      name: 'application-knows-no-transport',
+      comment: 'What happens between a caller and the ports knows neither Koa, HTTP nor the gateway.',
       severity: 'error',
-      from: { path: '^src/application' },
-      to: { path: '^src/(http|gateway)|node_modules/(koa|@koa|koa-body)' },
+      from: { path: '^(src/application|commands|queries|projections)/' },
+      to: { path: '^src/(http|gateway|cli|app|mcp)/|node_modules/(koa|@koa|koa-body|undici)' },
     },
     {
       name: 'commands-know-no-reading-side',
       comment: 'Writing and reading meet through events alone.',
       severity: 'error',
-      from: { path: '^commands' },
-      to: { path: '^(projections|queries)' },
+      from: { path: '^commands/' },
+      to: { path: '^(projections|queries)/' },
     },
     {
       name: 'reading-side-knows-no-event-store',
       comment: 'Queries and projections see events only as they are handed to them.',
       severity: 'error',
-      from: { path: '^(queries|projections)' },
-      to: { path: '^(commands|src/event-store)', dependencyTypesNot: ['type-only'] },
+      from: { path: '^(queries|projections)/' },
+      to: { path: '^(commands|src/event-store)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'gateway-is-stateless',
-      comment: 'The gateway knows neither commands nor the event store; it is handed a usage port.',
+      comment: 'The gateway knows neither commands nor the event store; it receives a usage port.',
       severity: 'error',
-      from: { path: '^src/gateway' },
-      to: { path: '^(commands|src/event-store)' },
+      from: { path: '^src/gateway/' },
+      to: { path: '^(commands|src/event-store|src/app)/' },
     },
     {
       name: 'gateway-knows-no-http-server',
@@ -59,24 +68,31 @@ module.exports = {
       to: { path: '^src/http/|node_modules/(koa|@koa|koa-body)(/|$)' },
     },
     {
-      name: 'application-knows-no-transport',
-      comment: 'What happens between a caller and the ports knows neither Koa, HTTP nor the gateway.',
+      name: 'gateway-knows-no-http-server',
+      comment: 'A gateway call reads a body source and writes to a response sink: of these HTTP is one adapter.',
       severity: 'error',
-      from: { path: '^src/application/' },
-      to: { path: '^src/(http|gateway)/|node_modules/(koa|@koa|koa-body|undici)(/|$)' },
+      from: { path: '^src/gateway/' },
+      to: { path: '^src/http/|node_modules/(koa|@koa|koa-body)(/|$)' },
     },
     {
-      name: 'adapters-named-at-the-root',
-      comment: 'Only the composition roots name concrete stores.',
+      name: 'adapters-are-named-in-the-composition',
+      comment: 'Only src/app/stores and the entry points name concrete stores.',
       severity: 'error',
-      from: { pathNot: `${compositionRoots}|${adapters}` },
+      from: { path: anyProject, pathNot: `${entryPoints}|^src/app/stores/|${adapters}` },
       to: { path: adapters },
+    },
+    {
+      name: 'no-adapter-imports-another',
+      comment: 'An adapter shares code with another only through its port or src/mongodb.',
+      severity: 'error',
+      from: { path: '^(src/.+/(?:sqlite|mongodb|eventstoredb|folder|gridfs))/' },
+      to: { path: adapters, pathNot: '^$1/' },
     },
     {
       name: 'no-orphans',
       comment: 'A file that nothing imports is dead, but for entry points.',
       severity: 'error',
-      from: { orphan: true, pathNot: compositionRoots },
+      from: { orphan: true, pathNot: entryPoints },
       to: {},
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

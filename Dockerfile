@@ -15,6 +15,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY commands commands
+COPY examples examples
 COPY projections projections
 COPY queries queries
 COPY src src

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { startEmbeddedProjections } from '#read-store/embedded-projections.ts';
+import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { writeBelievableLog } from './logs/believable-log.ts';
 import { format, median, print, printResults } from './measure.ts';
 

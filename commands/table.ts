@@ -1,4 +1,4 @@
-import type { AnyCommand } from '#operations/command.ts';
+import type { AnyCommand } from '#application/commands/command.ts';
 import { createAgentProfile } from './agent-profile/create-agent-profile.ts';
 import { deleteAgentProfile } from './agent-profile/delete-agent-profile.ts';
 import { replaceAgentProfile } from './agent-profile/replace-agent-profile.ts';

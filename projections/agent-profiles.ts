@@ -1,7 +1,7 @@
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
-import { ignored, projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;

@@ -1,5 +1,5 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
-import { ignored, projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#projection-engine/projection.ts';
 
 /** That one key made or rotated another, whether either is in force or not. */
 export interface ApiKeyOriginDocument {

@@ -1,5 +1,5 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
-import { projection } from '#read-store/projection.ts';
+import { projection } from '#projection-engine/projection.ts';
 
 /** Which key a secret belongs to. The id is the secret's SHA-256. Whether it works, the key's stream says. */
 export interface ApiKeySecretDocument {

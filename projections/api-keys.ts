@@ -1,6 +1,6 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { ApiKeyRecord } from '#domain/api-key/record.ts';
-import { projection } from '#read-store/projection.ts';
+import { projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;

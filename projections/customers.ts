@@ -1,7 +1,7 @@
 import { erasedCustomer, newCustomer } from '#domain/organization/customer.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import type { SealedCustomer } from '#domain/organization/record.ts';
-import { ignored, projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
 export type CustomerDocument = TenantDocument<SealedCustomer>;

@@ -1,5 +1,5 @@
-import type { EventMetadata } from '#domain/event.ts';
-import type { Tenant } from '#domain/tenancy.ts';
+import type { EventMetadata } from '#domain/shared/event.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
 /** What most documents are: a record as it is given out, whose it is, and the revision for its ETag. */

@@ -1,7 +1,7 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { ignored, projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
 export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionRecord>, 'revision'> {

@@ -1,6 +1,6 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
-import { projection } from '#read-store/projection.ts';
+import { projection } from '#projection-engine/projection.ts';
 import { changed, moved, streamKey, type TenantDocument, tenantOf } from './document.ts';
 
 export interface FlowDocument extends TenantDocument<FlowRecord> {

@@ -1,7 +1,7 @@
 import type { InstanceEvents } from '#domain/instance/events.ts';
 import { type InstanceState, instance } from '#domain/instance/instance.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import { projection, type RecordedOf } from '#read-store/projection.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { projection, type RecordedOf } from '#projection-engine/projection.ts';
 import { tenantOf } from './document.ts';
 
 export interface InstanceDocument extends Tenant {

@@ -1,8 +1,8 @@
 import { newCustomer, organizationOf } from '#domain/organization/customer.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import type { SealedOrganization } from '#domain/organization/record.ts';
-import { erasedText } from '#domain/personal-data.ts';
-import { projection } from '#read-store/projection.ts';
+import { erasedText } from '#domain/shared/personal-data.ts';
+import { projection } from '#projection-engine/projection.ts';
 
 /** Every organization, the names of partners' customers sealed as in the events. */
 export const organizations = projection<SealedOrganization, OrganizationEvents>({

@@ -1,6 +1,6 @@
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { ignored, projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {

@@ -1,6 +1,6 @@
 import type { ProjectEvents } from '#domain/project/events.ts';
 import type { ProjectRecord } from '#domain/project/record.ts';
-import { projection } from '#read-store/projection.ts';
+import { projection } from '#projection-engine/projection.ts';
 import { changed, streamKey, type TenantDocument, tenantOf } from './document.ts';
 
 export type ProjectDocument = TenantDocument<ProjectRecord>;

@@ -1,9 +1,9 @@
+import type { ListedDocument } from '#application/queries/object-list.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
 import type { StoreRecord } from '#domain/store/record.ts';
 import { describedStoreRecord, newStoreRecord } from '#domain/store/store.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import type { ListedDocument } from '#operations/object-list.ts';
-import { projection } from '#read-store/projection.ts';
+import { projection } from '#projection-engine/projection.ts';
 import { tenantOf } from './document.ts';
 
 export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {

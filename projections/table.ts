@@ -1,4 +1,4 @@
-import type { AnyProjection } from '#read-store/projection.ts';
+import type { AnyProjection } from '#projection-engine/projection.ts';
 import { agentProfiles } from './agent-profiles.ts';
 import { apiKeyOrigins } from './api-key-origins.ts';
 import { apiKeySecrets } from './api-key-secrets.ts';

@@ -1,6 +1,6 @@
 import type { TemplateEvents } from '#domain/template/events.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
-import { ignored, projection } from '#read-store/projection.ts';
+import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
 export interface TemplateVersionDocument extends Omit<TenantDocument<TemplateVersionRecord>, 'revision'> {

@@ -1,6 +1,6 @@
 import type { TemplateEvents } from '#domain/template/events.ts';
 import type { TemplateRecord } from '#domain/template/record.ts';
-import { projection } from '#read-store/projection.ts';
+import { projection } from '#projection-engine/projection.ts';
 import { changed, moved, streamKey, type TenantDocument, tenantOf } from './document.ts';
 
 export type TemplateDocument = TenantDocument<TemplateRecord>;

@@ -1,4 +1,4 @@
-import type { AnyQuery } from '#operations/query.ts';
+import type { AnyQuery } from '#application/queries/query.ts';
 import { getAgentProfile } from './agent-profile/get-agent-profile.ts';
 import { listAgentProfiles } from './agent-profile/list-agent-profiles.ts';
 import { introspectKey } from './api-key/introspect-key.ts';

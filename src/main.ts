@@ -1,19 +1,19 @@
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import { RateLimit } from '#application/access/rate-limit.ts';
-import { createInvoke } from '#application/operations/invoke.ts';
-import { createApp, createMetricsApp } from '#http/app.ts';
-import { createLog } from '#http/log.ts';
-import { listen } from '#http/server.ts';
-import type { Plane } from '#operations/operation.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { compose, type Service } from './compose.ts';
-import { type Config, type Role, readConfig } from './config.ts';
-import { controlSocketPath, createLocalInvoke, openControlSocket } from './control-socket.ts';
-import { isDiskFull } from './disk-full.ts';
-import { keepNewFilesPrivate } from './private-files.ts';
-import { StartFailure } from './start-failure.ts';
-import { tellKey } from './tell-key.ts';
+import { compose, type Service } from './app/compose.ts';
+import { type Config, type Role, readConfig } from './app/config.ts';
+import { controlSocketPath, createLocalInvoke, openControlSocket } from './app/control-socket.ts';
+import { keepNewFilesPrivate } from './app/files/private-files.ts';
+import { tellKey } from './app/startup/print-admin-key.ts';
+import { RateLimit } from './application/access/rate-limit.ts';
+import { isDiskFull } from './application/operations/disk-full.ts';
+import { createInvoke } from './application/operations/invoke.ts';
+import type { Plane } from './application/operations/operation.ts';
+import { createApp, createMetricsApp } from './http/server/app.ts';
+import { listen } from './http/server/server.ts';
+import { StartFailure } from './shared/errors/startup-error.ts';
+import { createLog } from './shared/logging/logger.ts';
 
 /** Of the time to stop, running requests leave this much for writing out what is not stored yet. */
 const flushMilliseconds = 2_000;

@@ -1,4 +1,4 @@
-import { adminKey } from '../http-processes/processes.ts';
+import { adminKey } from '#bench/http-processes/processes.ts';
 import type { AbuseScenario } from './scenario.ts';
 
 const bodyBytes = 32 * 1024 * 1024 - 1024;

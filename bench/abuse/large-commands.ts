@@ -1,4 +1,4 @@
-import { adminKey } from '../http-processes/processes.ts';
+import { adminKey } from '#bench/http-processes/processes.ts';
 
 const bodyBytes = 760 * 1024;
 /** Short of the 50,000 that a body may hold. */

@@ -1,4 +1,4 @@
-import { adminKey, type Server } from '../http-processes/processes.ts';
+import { adminKey, type Server } from '#bench/http-processes/processes.ts';
 import type { AbuseScenario } from './scenario.ts';
 
 const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };

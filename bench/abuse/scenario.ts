@@ -1,5 +1,5 @@
-import type { Server } from '../http-processes/processes.ts';
-import type { Result } from '../measure.ts';
+import type { Server } from '#bench/http-processes/processes.ts';
+import type { Result } from '#bench/measure.ts';
 
 /** Something that a caller with an ordinary key may try, and what it may cost the others. */
 export interface AbuseScenario {

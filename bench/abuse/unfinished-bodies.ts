@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adminKey } from '../http-processes/processes.ts';
+import { adminKey } from '#bench/http-processes/processes.ts';
 import type { AbuseScenario } from './scenario.ts';
 
 const mebibyte = 1024 * 1024;

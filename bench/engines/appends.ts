@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
+import { callsPerSecond, format, interleaved, type Result } from '#bench/measure.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import { callsPerSecond, format, interleaved, type Result } from '../measure.ts';
 
 const inFlight = 64;
 const rounds = 5;

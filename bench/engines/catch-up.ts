@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, excludeSystemEvents, START } from '@eventstore/db-client';
 import { pino } from 'pino';
+import { writeBelievableLog } from '#bench/logs/believable-log.ts';
+import { format, interleaved, type Result } from '#bench/measure.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import { projections } from '#projections/table.ts';
-import { startProjectionRunner } from '#read-store/projection-runner.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { writeBelievableLog } from '../logs/believable-log.ts';
-import { format, interleaved, type Result } from '../measure.ts';
 
 const events = 60_000;
 const rounds = 3;

@@ -1,9 +1,9 @@
-import type { Client } from '#test/support/client.ts';
-import { SharedEngines } from '#test/support/engines.ts';
-import { FerretDb } from '#test/support/ferretdb.ts';
-import { Nodes, projectingNode } from '#test/support/nodes.ts';
-import { until } from '#test/support/service-process.ts';
-import { median, type Result } from '../measure.ts';
+import { median, type Result } from '#bench/measure.ts';
+import type { Client } from '#test/support/service/client.ts';
+import { SharedEngines } from '#test/support/service/engines.ts';
+import { FerretDb } from '#test/support/service/ferretdb.ts';
+import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
+import { until } from '#test/support/service/service-process.ts';
 
 const rounds = 5;
 const limitMilliseconds = 30_000;

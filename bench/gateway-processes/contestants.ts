@@ -1,10 +1,16 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#test/support/free-port.ts';
-import { adminKey, type Server, startPrintingPort, startProgram, startService } from '../http-processes/processes.ts';
-import { print } from '../measure.ts';
-import { installYardsticks } from '../yardsticks/install.ts';
+import {
+  adminKey,
+  type Server,
+  startPrintingPort,
+  startProgram,
+  startService,
+} from '#bench/http-processes/processes.ts';
+import { print } from '#bench/measure.ts';
+import { installYardsticks } from '#bench/yardsticks/install.ts';
+import { freePort } from '#test/support/run/free-port.ts';
 import { leaveOneCore } from './cores.ts';
 
 /** A way to the upstream that is measured. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { print } from '../measure.ts';
+import { print } from '#bench/measure.ts';
 
 /** Asked before this process keeps off one of them. */
 const cores = availableParallelism();

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { adminKey } from '#test/support/admin-key.ts';
-import { freePort } from '#test/support/free-port.ts';
+import { freePort } from '#test/support/run/free-port.ts';
+import { adminKey } from '#test/support/service/admin-key.ts';
 import type { BareAnswer } from './bare-server.ts';
 import type { Load, LoadResult } from './load.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createId } from '@paralleldrive/cuid2';
-import type { EventMetadata } from '#domain/event.ts';
+import type { EventMetadata } from '#domain/shared/event.ts';
 import { type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
 
 const inFlight = 256;

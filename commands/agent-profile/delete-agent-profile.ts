@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { cuid } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
-import { command } from '#operations/command.ts';
-import { remove } from '#operations/operation.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 export const deleteAgentProfile = command({
   name: 'delete_agent_profile',

@@ -1,16 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { put } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { cuid } from '#domain/codecs.ts';
-import { withoutSuffix } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
-import { command } from '#operations/command.ts';
-import { put } from '#operations/operation.ts';
-import { askedFlows } from './asked-flows.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
+import { askedFlows } from './shared/requested-flows.ts';
 
 export const replaceAgentProfile = command({
   name: 'replace_agent_profile',

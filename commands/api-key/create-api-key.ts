@@ -1,20 +1,20 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { type CommandEffects, command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
 import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
 import { KeyTypeCodec } from '#domain/api-key/events.ts';
 import { expiryRefusal } from '#domain/api-key/expiry.ts';
 import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
 import { ApiKeyWithSecret, ScopeCodec } from '#domain/api-key/record.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
-import { cuid, instant, nullable, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { type Failure, failure } from '#domain/failure.ts';
+import { cuid, instant, nullable, text } from '#domain/codecs/codecs.ts';
 import { project } from '#domain/project/project.ts';
-import { type Scope, scopesOfKeyType } from '#domain/scope.ts';
-import type { Caller, KeyType, Tenant } from '#domain/tenancy.ts';
-import { type CommandEffects, command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
+import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
 
 /** The types of key that each type may make. */
 const mayMake: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {

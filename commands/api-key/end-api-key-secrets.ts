@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
-import { instant, timestamp } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { failure } from '#domain/failure.ts';
-import { operatorTenant } from '#domain/operator-requests.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { instant, timestamp } from '#domain/codecs/codecs.ts';
+import { happened } from '#domain/shared/event.ts';
+import { failure } from '#domain/shared/failure.ts';
+import { operatorTenant } from '#domain/shared/operator-requests.ts';
 
 export const endApiKeySecrets = command({
   name: 'end_api_key_secrets',

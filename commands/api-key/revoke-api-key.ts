@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
 import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { mayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
-import { cuid, flag, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { command } from '#operations/command.ts';
-import { remove } from '#operations/operation.ts';
+import { cuid, flag, text } from '#domain/codecs/codecs.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 /** Ids of descendants in one event and one answer at most. */
 const maxListedKeys = 5_000;

@@ -1,16 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
 import { apiKey, apiKeyRecord, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { expiryRefusal } from '#domain/api-key/expiry.ts';
 import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
 import { mayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyWithSecret } from '#domain/api-key/record.ts';
 import { keptOfSecret } from '#domain/api-key/secret.ts';
-import { cuid, instant, integer, nullable, withDefault } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { cuid, instant, integer, nullable, withDefault } from '#domain/codecs/codecs.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 const daySeconds = 86_400;
 

@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, email, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid, email, text } from '#domain/codecs/codecs.ts';
 import { customer, customerOf, organization } from '#domain/organization/organization.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 export const createCustomer = command({
   name: 'create_customer',

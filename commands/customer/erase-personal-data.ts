@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
 import { customerRecord } from '#domain/organization/customer.ts';
 import { customer, customerOf } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
-import { openText } from '#domain/personal-data.ts';
-import { command } from '#operations/command.ts';
-import { remove } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { openText } from '#domain/shared/personal-data.ts';
 
 export const erasePersonalData = command({
   name: 'erase_personal_data',

@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, json } from '#domain/codecs.ts';
-import { withSuffix } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { flowVersionRecord } from '#domain/flow/answer.ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid, json } from '#domain/codecs/codecs.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
+import { withSuffix } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 export const createFlowVersion = command({
   name: 'create_flow_version',

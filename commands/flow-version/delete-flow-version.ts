@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, nullable } from '#domain/codecs.ts';
-import { withoutSuffix } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
-import { flowVersionRecord } from '#domain/flow/answer.ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
+import { cuid, nullable } from '#domain/codecs/codecs.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
-import { command } from '#operations/command.ts';
-import { remove } from '#operations/operation.ts';
+import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 export const deleteFlowVersion = command({
   name: 'delete_flow_version',

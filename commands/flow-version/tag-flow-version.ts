@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, text } from '#domain/codecs.ts';
-import { withoutSuffix } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { flowVersionRecord } from '#domain/flow/answer.ts';
+import { command } from '#application/commands/command.ts';
+import { patch } from '#application/operations/operation.ts';
+import { cuid, text } from '#domain/codecs/codecs.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
-import { refersTo } from '#domain/text-reference.ts';
-import { command } from '#operations/command.ts';
-import { patch } from '#operations/operation.ts';
+import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { refersTo } from '#domain/shared/text-reference.ts';
 
 export const tagFlowVersion = command({
   name: 'tag_flow_version',

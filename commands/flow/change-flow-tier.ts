@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { flowRecord } from '#domain/flow/answer.ts';
+import { command } from '#application/commands/command.ts';
+import { put } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
 import { FlowTier } from '#domain/flow/events.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
-import { command } from '#operations/command.ts';
-import { put } from '#operations/operation.ts';
+import { flowRecord } from '#domain/flow/record-of-state.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 export const changeFlowTier = command({
   name: 'change_flow_tier',

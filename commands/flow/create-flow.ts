@@ -1,18 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { notAssignable } from '#domain/agent-profile/assignable-profile.ts';
-import { cuid, json, nullable, text, withDefault } from '#domain/codecs.ts';
-import { withSuffix } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { flowRecord } from '#domain/flow/answer.ts';
+import { cuid, json, nullable, text, withDefault } from '#domain/codecs/codecs.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
+import { flowRecord } from '#domain/flow/record-of-state.ts';
 import { project } from '#domain/project/project.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { withSuffix } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 export const createFlow = command({
   name: 'create_flow',

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, flag, withDefault } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { failure } from '#domain/failure.ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
+import { cuid, flag, withDefault } from '#domain/codecs/codecs.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
-import { command } from '#operations/command.ts';
-import { remove } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 export const deleteFlow = command({
   name: 'delete_flow',

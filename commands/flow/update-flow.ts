@@ -1,16 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { patch } from '#application/operations/operation.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { notAssignable } from '#domain/agent-profile/assignable-profile.ts';
-import { cuid, nullable, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { flowRecord } from '#domain/flow/answer.ts';
+import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
-import { refersTo } from '#domain/text-reference.ts';
-import { command } from '#operations/command.ts';
-import { patch } from '#operations/operation.ts';
+import { flowRecord } from '#domain/flow/record-of-state.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { refersTo } from '#domain/shared/text-reference.ts';
 
 export const updateFlow = command({
   name: 'update_flow',

@@ -1,23 +1,23 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
-import { cuid, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid, text } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
 import { notPublished } from '#domain/instance/upgradable.ts';
 import { project } from '#domain/project/project.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { reaches } from '#domain/shared/tenancy.ts';
 import { archived } from '#domain/template/refusals.ts';
-import { reaches } from '#domain/tenancy.ts';
-import { command } from '#operations/command.ts';
-import { invalidInput } from '#operations/input-errors.ts';
-import { post } from '#operations/operation.ts';
-import { filledFaults } from './filled-limit.ts';
-import { newTarget } from './new-target.ts';
-import { reachableVersion, versionNotFound } from './wanted-version.ts';
+import { filledFaults } from './shared/filled-limit.ts';
+import { newTarget } from './shared/new-target.ts';
+import { reachableVersion, versionNotFound } from './shared/wanted-version.ts';
 
 export const createInstance = command({
   name: 'create_instance',

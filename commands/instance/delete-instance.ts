@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, flag, withDefault } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
+import { cuid, flag, withDefault } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { command } from '#operations/command.ts';
-import { remove } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 export const deleteInstance = command({
   name: 'delete_instance',

@@ -1,19 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
+import { command } from '#application/commands/command.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { command } from '#operations/command.ts';
-import { invalidInput } from '#operations/input-errors.ts';
-import { post } from '#operations/operation.ts';
-import { filledFaults } from './filled-limit.ts';
-import { nextOperation } from './new-target.ts';
-import { presentResources } from './present-resources.ts';
-import { versionWith } from './wanted-version.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
+import { filledFaults } from './shared/filled-limit.ts';
+import { nextOperation } from './shared/new-target.ts';
+import { presentResources } from './shared/present-resources.ts';
+import { versionWith } from './shared/wanted-version.ts';
 
 export const retryInstance = command({
   name: 'retry_instance',

@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, nullable, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
+import { command } from '#application/commands/command.ts';
+import { put } from '#application/operations/operation.ts';
+import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
 import { knownPhoneNumber, phoneNumber } from '#domain/phone-number/phone-number.ts';
-import { command } from '#operations/command.ts';
-import { put } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 export const setInstancePhoneNumber = command({
   name: 'set_instance_phone_number',

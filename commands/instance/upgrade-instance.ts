@@ -1,22 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, oneOf, withDefault } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { type Failure, failure } from '#domain/failure.ts';
+import { command } from '#application/commands/command.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid, oneOf, withDefault } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { driftedFlows } from '#domain/instance/drift.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { type InstanceState, instance, shownTarget } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
 import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
-import { command } from '#operations/command.ts';
-import { invalidInput } from '#operations/input-errors.ts';
-import { post } from '#operations/operation.ts';
-import { filledFaults } from './filled-limit.ts';
-import { nextOperation } from './new-target.ts';
-import { type PresentResources, presentResources } from './present-resources.ts';
-import { reachableVersion, versionNotFound } from './wanted-version.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { filledFaults } from './shared/filled-limit.ts';
+import { nextOperation } from './shared/new-target.ts';
+import { type PresentResources, presentResources } from './shared/present-resources.ts';
+import { reachableVersion, versionNotFound } from './shared/wanted-version.ts';
 
 export const upgradeInstance = command({
   name: 'upgrade_instance',

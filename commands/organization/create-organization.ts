@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { text } from '#domain/codecs/codecs.ts';
 import { organization, organizationRecord } from '#domain/organization/organization.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 export const createOrganization = command({
   name: 'create_organization',

@@ -1,9 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, jsonObject, nullable, text, withDefault } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
-import { failure } from '#domain/failure.ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid, jsonObject, nullable, text, withDefault } from '#domain/codecs/codecs.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
 import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
@@ -11,8 +10,9 @@ import { claimedNumbers } from '#domain/phone-number/number-space.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { project } from '#domain/project/project.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 export const createPhoneNumber = command({
   name: 'create_phone_number',

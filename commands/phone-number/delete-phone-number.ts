@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { command } from '#operations/command.ts';
-import { remove } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 export const deletePhoneNumber = command({
   name: 'delete_phone_number',

@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, nullable } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { patch } from '#application/operations/operation.ts';
+import { cuid, nullable } from '#domain/codecs/codecs.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
 import { knownPhoneNumber, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { command } from '#operations/command.ts';
-import { patch } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 
 export const setPhoneNumberFlow = command({
   name: 'set_phone_number_flow',

@@ -1,7 +1,7 @@
+import type { StoppableStatus } from '#application/commands/command.ts';
+import type { Operated } from '#commands/shared/operator-request.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl, unknownProcess } from '#domain/process/process-control.ts';
-import type { StoppableStatus } from '#operations/command.ts';
-import type { Operated } from '../operator-request.ts';
 
 /** The processes, as operators ask something of them. */
 export const processes: Operated<'process', StoppableStatus, ProcessEvents> = {

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { happened } from '#domain/event.ts';
-import { failure as refused } from '#domain/failure.ts';
-import { operatedName, operatorRequest } from '../operator-request.ts';
+import { operatedName, operatorRequest } from '#commands/shared/operator-request.ts';
+import { happened } from '#domain/shared/event.ts';
+import { failure as refused } from '#domain/shared/failure.ts';
 import { processes } from './processes.ts';
 
 export const retryProcess = operatorRequest(processes, {

@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
 import { notFound } from '#application/operations/not-found.ts';
-import { cuid, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid, text } from '#domain/codecs/codecs.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import { reaches } from '#domain/tenancy.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { reaches } from '#domain/shared/tenancy.ts';
 
 export const createProject = command({
   name: 'create_project',

@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { patch } from '#application/operations/operation.ts';
+import { cuid, text } from '#domain/codecs/codecs.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import { refersTo } from '#domain/text-reference.ts';
-import { command } from '#operations/command.ts';
-import { patch } from '#operations/operation.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { refersTo } from '#domain/shared/text-reference.ts';
 
 export const updateProject = command({
   name: 'update_project',

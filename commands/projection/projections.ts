@@ -1,7 +1,7 @@
+import type { ProjectionStanding } from '#application/commands/command.ts';
+import type { Operated } from '#commands/shared/operator-request.ts';
 import type { ProjectionEvents } from '#domain/projection/events.ts';
 import { projectionControl, unknownProjection } from '#domain/projection/projection-control.ts';
-import type { ProjectionStanding } from '#operations/command.ts';
-import type { Operated } from '../operator-request.ts';
 
 /** The read models, as operators ask something of them. */
 export const projections: Operated<'projection', ProjectionStanding, ProjectionEvents> = {

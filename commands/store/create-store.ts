@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { nullable, text } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { nullable, text } from '#domain/codecs/codecs.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { StoreRecord } from '#domain/store/record.ts';
 import { store, storeMade, storeRecord } from '#domain/store/store.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
 
 export const createStore = command({
   name: 'create_store',

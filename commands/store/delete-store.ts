@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
+import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { store, storeRemoved } from '#domain/store/store.ts';
-import { command } from '#operations/command.ts';
-import { deletedObject, deletionOf } from '#operations/object-list.ts';
-import { remove } from '#operations/operation.ts';
 
 export const deleteStore = command({
   name: 'delete_store',

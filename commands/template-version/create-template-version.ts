@@ -1,16 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { checked, cuid, nullable, text } from '#domain/codecs.ts';
-import { withSuffix } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { checked, cuid, nullable, text } from '#domain/codecs/codecs.ts';
+import { withSuffix } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import { FieldsSchema, TemplatePayload, undeclaredPlaceholders } from '#domain/template/payload.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived } from '#domain/template/refusals.ts';
 import { template } from '#domain/template/template.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
 
 const Members = t.intersection([
   t.type({ templateId: cuid, payload: TemplatePayload }),

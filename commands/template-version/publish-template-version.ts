@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { withoutSuffix } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived } from '#domain/template/refusals.ts';
 import { templateVersion } from '#domain/template/template.ts';
-import { command } from '#operations/command.ts';
-import { post } from '#operations/operation.ts';
 
 export const publishTemplateVersion = command({
   name: 'publish_template_version',

@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid, nullable, text } from '#domain/codecs.ts';
-import { happened } from '#domain/event.ts';
-import { examples } from '#domain/examples.ts';
+import { command } from '#application/commands/command.ts';
+import { patch } from '#application/operations/operation.ts';
+import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
+import { happened } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { refersTo } from '#domain/shared/text-reference.ts';
 import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { knownTemplate, template } from '#domain/template/template.ts';
-import { refersTo } from '#domain/text-reference.ts';
-import { command } from '#operations/command.ts';
-import { patch } from '#operations/operation.ts';
 
 export const updateTemplate = command({
   name: 'update_template',

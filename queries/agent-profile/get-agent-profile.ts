@@ -1,7 +1,7 @@
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { examples } from '#domain/examples.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { agentProfiles } from '#projections/agent-profiles.ts';
-import { oneResource } from '../one-resource.ts';
+import { oneResource } from '#queries/shared/get-by-id.ts';
 
 export const getAgentProfile = oneResource({
   name: 'get_agent_profile',

@@ -1,8 +1,8 @@
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { examples } from '#domain/examples.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { agentProfiles } from '#projections/agent-profiles.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesOf } from '../resources-of.ts';
+import { resourcesOf } from '#queries/shared/list-by-parent.ts';
 
 export const listAgentProfiles = resourcesOf({
   name: 'list_agent_profiles',

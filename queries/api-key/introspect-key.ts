@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
 import { KeyTypeCodec } from '#domain/api-key/events.ts';
-import { cuid } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import { get } from '#operations/operation.ts';
-import { query } from '#operations/query.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 
 const Input = t.type({});
 const Output = t.type({ apiKeyId: cuid, projectId: cuid, organizationId: cuid, keyType: KeyTypeCodec });

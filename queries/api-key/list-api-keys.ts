@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { listItems, nextCursorOutput, pageInput } from '#application/queries/paging.ts';
+import { query } from '#application/queries/query.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
-import { cuid } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
-import { get } from '#operations/operation.ts';
-import { listItems, nextCursorOutput, pageInput } from '#operations/paging.ts';
-import { query } from '#operations/query.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { type ApiKeyDocument, apiKeys } from '#projections/api-keys.ts';
 import { type ProjectDocument, projects } from '#projections/projects.ts';
 

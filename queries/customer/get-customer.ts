@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
 import { customerRecord } from '#domain/organization/customer.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
-import { get } from '#operations/operation.ts';
-import { query } from '#operations/query.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { type CustomerDocument, customers } from '#projections/customers.ts';
 
 export const getCustomer = query<{ readonly organizationId: string }, CustomerDocument, CustomerRecord>({

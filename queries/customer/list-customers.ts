@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { examples } from '#domain/examples.ts';
+import { get } from '#application/operations/operation.ts';
+import { listItems, pageInput } from '#application/queries/paging.ts';
+import { query } from '#application/queries/query.ts';
 import { customerRecord } from '#domain/organization/customer.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import { get } from '#operations/operation.ts';
-import { listItems, pageInput } from '#operations/paging.ts';
-import { query } from '#operations/query.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type CustomerDocument, customers } from '#projections/customers.ts';
-import { type ListOf, listOf } from '../list-of.ts';
-import { withinReach } from '../within-reach.ts';
+import { type ListOf, listOf } from '#queries/shared/list-of.ts';
+import { withinReach } from '#queries/shared/tenant-filter.ts';
 
 const Input = t.partial(pageInput);
 

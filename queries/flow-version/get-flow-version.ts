@@ -1,8 +1,8 @@
-import { examples } from '#domain/examples.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { flows } from '#projections/flows.ts';
-import { oneVersion } from '../one-version.ts';
+import { oneVersion } from '#queries/shared/get-version.ts';
 
 export const getFlowVersion = oneVersion<FlowVersionDocument, FlowVersionRecord>({
   name: 'get_flow_version',

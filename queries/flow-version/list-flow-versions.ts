@@ -1,8 +1,8 @@
-import { examples } from '#domain/examples.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { flowVersions } from '#projections/flow-versions.ts';
 import { flows } from '#projections/flows.ts';
-import { resourcesOf } from '../resources-of.ts';
+import { resourcesOf } from '#queries/shared/list-by-parent.ts';
 
 export const listFlowVersions = resourcesOf({
   name: 'list_flow_versions',

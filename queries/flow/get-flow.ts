@@ -1,7 +1,7 @@
-import { examples } from '#domain/examples.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { flows } from '#projections/flows.ts';
-import { oneResource } from '../one-resource.ts';
+import { oneResource } from '#queries/shared/get-by-id.ts';
 
 export const getFlow = oneResource({
   name: 'get_flow',

@@ -1,8 +1,8 @@
-import { examples } from '#domain/examples.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { flows } from '#projections/flows.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesOf } from '../resources-of.ts';
+import { resourcesOf } from '#queries/shared/list-by-parent.ts';
 
 export const listFlows = resourcesOf({
   name: 'list_flows',

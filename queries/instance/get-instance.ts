@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { cuid } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { InstanceDetails } from '#domain/instance/record.ts';
-import { get } from '#operations/operation.ts';
-import { query } from '#operations/query.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
-import { type DriftReads, driftOf, driftReads } from './drift-of.ts';
+import { type DriftReads, driftOf, driftReads } from './shared/list-drift.ts';
 
 const Input = t.type({ instanceId: cuid });
 

@@ -1,8 +1,8 @@
-import { examples } from '#domain/examples.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
-import { resourcesWithinReach } from '../resources-within-reach.ts';
+import { resourcesWithinReach } from '#queries/shared/list-accessible.ts';
 
 export const listInstances = resourcesWithinReach({
   name: 'list_instances',

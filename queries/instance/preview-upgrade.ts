@@ -2,19 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { notFound } from '#application/operations/not-found.ts';
-import { cuid, text } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
+import { get } from '#application/operations/operation.ts';
+import { type CollectionReader, query } from '#application/queries/query.ts';
+import { cuid, text } from '#domain/codecs/codecs.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { shownTarget } from '#domain/instance/instance.ts';
 import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
-import { isHiddenFrom } from '#domain/scope.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { isHiddenFrom } from '#domain/shared/scope.ts';
+import { type Caller, reaches } from '#domain/shared/tenancy.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
-import { type Caller, reaches } from '#domain/tenancy.ts';
-import { get } from '#operations/operation.ts';
-import { type CollectionReader, query } from '#operations/query.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
-import { type DriftReads, driftOf, driftReads } from './drift-of.ts';
+import { type DriftReads, driftOf, driftReads } from './shared/list-drift.ts';
 
 const Input = t.type({ instanceId: cuid, targetTemplateVersionId: cuid });
 

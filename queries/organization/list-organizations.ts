@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { examples } from '#domain/examples.ts';
+import { get } from '#application/operations/operation.ts';
+import { listItems, nextCursorOutput, pageInput } from '#application/queries/paging.ts';
+import { query } from '#application/queries/query.ts';
 import { OrganizationRecord, type SealedOrganization } from '#domain/organization/record.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import { get } from '#operations/operation.ts';
-import { listItems, nextCursorOutput, pageInput } from '#operations/paging.ts';
-import { query } from '#operations/query.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import { organizations } from '#projections/organizations.ts';
 
 const Input = t.partial(pageInput);

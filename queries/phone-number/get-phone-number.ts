@@ -1,7 +1,7 @@
-import { examples } from '#domain/examples.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
-import { oneResource } from '../one-resource.ts';
+import { oneResource } from '#queries/shared/get-by-id.ts';
 
 export const getPhoneNumber = oneResource({
   name: 'get_phone_number',

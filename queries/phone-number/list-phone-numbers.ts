@@ -1,8 +1,8 @@
-import { examples } from '#domain/examples.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesOf } from '../resources-of.ts';
+import { resourcesOf } from '#queries/shared/list-by-parent.ts';
 
 export const listPhoneNumbers = resourcesOf({
   name: 'list_phone_numbers',

@@ -1,7 +1,7 @@
-import { examples } from '#domain/examples.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/projects.ts';
-import { oneResource } from '../one-resource.ts';
+import { oneResource } from '#queries/shared/get-by-id.ts';
 
 export const getProject = oneResource({
   name: 'get_project',

@@ -1,7 +1,7 @@
-import { examples } from '#domain/examples.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesWithinReach } from '../resources-within-reach.ts';
+import { resourcesWithinReach } from '#queries/shared/list-accessible.ts';
 
 export const listProjects = resourcesWithinReach({
   name: 'list_projects',

@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { nullable, oneOf, text } from '#domain/codecs.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import { get } from '#operations/operation.ts';
-import { query } from '#operations/query.ts';
-import { eventFailureCodec } from '#src/event-failure.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { nullable, oneOf, text } from '#domain/codecs/codecs.ts';
+import { eventFailureCodec } from '#domain/shared/event-failure.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 
 const Input = t.type({});
 const Output = t.type({

@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { notFound } from '#application/operations/not-found.ts';
-import { cuid } from '#domain/codecs.ts';
-import { examples } from '#domain/examples.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/codecs.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { StoreRecord } from '#domain/store/record.ts';
-import { get } from '#operations/operation.ts';
-import { query } from '#operations/query.ts';
 import { type StoreDocument, stores } from '#projections/stores.ts';
-import type { EncodedJson } from '#src/encoded-json.ts';
+import type { EncodedJson } from '#shared/json/encoded-json.ts';
 
 export const getStore = query<{ readonly store_id: string }, StoreDocument, StoreRecord>({
   name: 'get_store',

@@ -1,9 +1,9 @@
-import { examples } from '#domain/examples.ts';
+import { get } from '#application/operations/operation.ts';
+import { listObjects, type ObjectList, ObjectListInput, objectList } from '#application/queries/object-list.ts';
+import { query } from '#application/queries/query.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import { StoreRecord } from '#domain/store/record.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import { listObjects, type ObjectList, ObjectListInput, objectList } from '#operations/object-list.ts';
-import { get } from '#operations/operation.ts';
-import { query } from '#operations/query.ts';
 import { stores } from '#projections/stores.ts';
 
 export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>, 'stores'>({

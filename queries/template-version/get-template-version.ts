@@ -1,8 +1,8 @@
-import { examples } from '#domain/examples.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
-import { oneVersion } from '../one-version.ts';
+import { oneVersion } from '#queries/shared/get-version.ts';
 
 export const getTemplateVersion = oneVersion<TemplateVersionDocument, TemplateVersionRecord>({
   name: 'get_template_version',

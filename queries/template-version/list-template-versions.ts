@@ -1,8 +1,8 @@
-import { examples } from '#domain/examples.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
-import { resourcesOf } from '../resources-of.ts';
+import { resourcesOf } from '#queries/shared/list-by-parent.ts';
 
 export const listTemplateVersions = resourcesOf({
   name: 'list_template_versions',

@@ -1,7 +1,7 @@
-import { examples } from '#domain/examples.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { templates } from '#projections/templates.ts';
-import { oneResource } from '../one-resource.ts';
+import { oneResource } from '#queries/shared/get-by-id.ts';
 
 export const getTemplate = oneResource({
   name: 'get_template',

@@ -1,7 +1,7 @@
-import { examples } from '#domain/examples.ts';
+import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { templates } from '#projections/templates.ts';
-import { resourcesWithinReach } from '../resources-within-reach.ts';
+import { resourcesWithinReach } from '#queries/shared/list-accessible.ts';
 
 export const listTemplates = resourcesWithinReach({
   name: 'list_templates',

@@ -1,6 +1,6 @@
 import type * as TE from 'fp-ts/lib/TaskEither.js';
-import type { EventMetadata } from '#domain/event.ts';
-import type { JsonObject } from '#src/json.ts';
+import type { EventMetadata } from '#domain/shared/event.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** The revision of a stream that has no event yet; the first event of a stream has revision 0. */
 export const noStream = -1;

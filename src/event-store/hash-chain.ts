@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { EventMetadata } from '#domain/event.ts';
-import type { EventToAppend } from '#event-store/event-store.ts';
+import type { EventMetadata } from '#domain/shared/event.ts';
+import type { EventToAppend } from './event-store.ts';
 
 /** An event exactly as it is kept: JSON texts, not upcast. What a chain is verified on. */
 export interface StoredEvent extends EventToAppend {

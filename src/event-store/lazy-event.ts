@@ -1,7 +1,7 @@
-import type { EventMetadata } from '#domain/event.ts';
-import type { JsonObject } from '#src/json.ts';
+import type { EventMetadata } from '#domain/shared/event.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 import type { RecordedEvent } from './event-store.ts';
-import type { RawEvent } from './raw-log.ts';
+import type { RawEvent } from './transfer/raw-log.ts';
 import { UnreadableEventError } from './unreadable-event-error.ts';
 import type { Upcast } from './upcasting.ts';
 

@@ -1,4 +1,4 @@
-import type { RawEvent } from './raw-log.ts';
+import type { RawEvent } from './transfer/raw-log.ts';
 import { UpcastFailure } from './upcasting.ts';
 
 /** A stored event that this release cannot read: its text is not JSON, or a newer release wrote it. */

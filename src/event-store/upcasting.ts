@@ -1,4 +1,4 @@
-import type { JsonObject } from '#src/json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** Turns an event's data from one schema version into the next. Pure. */
 // biome-ignore lint/suspicious/noExplicitAny: each step knows the shape that its version had; JSON cannot.

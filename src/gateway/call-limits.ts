@@ -6,8 +6,8 @@ import {
   limitLevelsOf,
 } from '#application/access/limit-levels.ts';
 import { RateLimit, type RateLimitResult } from '#application/access/rate-limit.ts';
-import { type Failure, failure } from '#domain/failure.ts';
-import type { Caller } from '#domain/tenancy.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
 
 const unlimited: RateLimitResult = { headers: [], refusal: null };
 

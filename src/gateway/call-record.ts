@@ -1,5 +1,5 @@
-import type { Tenant } from '#domain/tenancy.ts';
-import { Batches } from '#src/batches.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { Batches } from '#shared/async/batcher.ts';
 import type { Consumption } from './cost.ts';
 
 /** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */

@@ -1,5 +1,5 @@
-import type { InputError } from '#domain/failure.ts';
-import type { Json } from '#src/json.ts';
+import type { InputError } from '#domain/shared/failure.ts';
+import type { Json } from '#shared/json/json.ts';
 
 /** The longest text that is shown to whoever sent it. */
 const maxShownLength = 200;

@@ -1,12 +1,12 @@
+import type { SpoolFolder } from './audio/spool-folder.ts';
 import { CallLimits } from './call-limits.ts';
 import type { Usage } from './call-record.ts';
-import { Catalogue } from './catalogue.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
-import type { GatewayConfiguration, ProviderConfiguration } from './configuration.ts';
-import type { Provider } from './provider.ts';
+import { Catalogue } from './config/catalogue.ts';
+import type { GatewayConfiguration, ProviderConfiguration } from './config/configuration.ts';
 import { openProvider } from './providers/open-provider.ts';
-import type { RelayDependencies } from './relay.ts';
-import type { SpoolFolder } from './spool-folder.ts';
+import type { Provider } from './providers/provider.ts';
+import { CircuitBreaker } from './relay/circuit-breaker.ts';
+import type { RelayDependencies } from './relay/relay.ts';
 
 /** What a configuration makes. A call keeps the one that it began with. */
 export interface ConfigurationSnapshot {

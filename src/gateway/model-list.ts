@@ -1,5 +1,5 @@
-import type { JsonObject } from '#src/json.ts';
-import type { ModelRoute } from './catalogue.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import type { ModelRoute } from './config/catalogue.ts';
 import type { ConfigurationSnapshot } from './gateway.ts';
 
 /** The catalogue as OpenAI's clients read a list of models: tags, and `auto` where it picks one. */

@@ -1,14 +1,14 @@
 import * as t from 'io-ts';
-import { describedAs, integer, json, jsonObject, nullable } from '#domain/codecs.ts';
-import type { Failure, FailureCode } from '#domain/failure.ts';
-import { get, post, type RelayOperation, type RelayRequest } from '#operations/operation.ts';
-import { createChatCompletion } from './complete-chat.ts';
-import { reasoningHints } from './configuration.ts';
+import { get, post, type RelayOperation, type RelayRequest } from '#application/operations/operation.ts';
+import { describedAs, integer, json, jsonObject, nullable } from '#domain/codecs/codecs.ts';
+import type { Failure, FailureCode } from '#domain/shared/failure.ts';
+import { createSpeech } from './audio/create-speech.ts';
+import { createTranscription } from './audio/create-transcription.ts';
+import { createChatCompletion } from './chat/create-chat-completion.ts';
+import { reasoningHints } from './config/configuration.ts';
 import type { Gateway } from './gateway.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, runCall } from './gateway-call.ts';
 import { modelList, modelNamed } from './model-list.ts';
-import { createSpeech } from './speak.ts';
-import { createTranscription } from './transcribe.ts';
 
 const Message = describedAs(t.type({ role: t.string }), {
   type: 'object',

@@ -1,4 +1,4 @@
-import { pause } from '#src/pause.ts';
+import { pause } from '#shared/async/delay.ts';
 
 /** One node's own time, and its own chance. Nothing compares them with another node's. */
 export interface Clock {

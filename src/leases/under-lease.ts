@@ -1,8 +1,8 @@
-import type { Log } from '#read-store/log.ts';
-import { BackOff, spread } from '#src/back-off.ts';
-import { OutageLog } from '#src/outage-log.ts';
-import { Superseded } from '#src/superseded.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { BackOff, spread } from '#shared/async/back-off.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import type { LeaseStore, LeaseTerm } from './lease-store.ts';
 

@@ -13,10 +13,10 @@ import {
   MongoSystemError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import { inTimeOrThrow } from '#src/in-time.ts';
-import { duplicateKey } from '#src/mongodb/duplicate-key.ts';
-import { StartFailure } from '#src/start-failure.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { inTimeOrThrow } from '#shared/async/with-timeout.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { duplicateKey } from './duplicate-key.ts';
 
 const defaultTimeoutMilliseconds = 5000;
 const closeLimitMilliseconds = 2000;

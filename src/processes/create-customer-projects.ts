@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { happened } from '#domain/event.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import { project } from '#domain/project/project.ts';
-import type { Process } from './process.ts';
+import { happened } from '#domain/shared/event.ts';
+import type { Process } from '#process-engine/process.ts';
 
 /** Its own, and nobody's: a project's name is stored as it is. */
 const projectName = 'Main project';

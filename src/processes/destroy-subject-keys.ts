@@ -1,5 +1,5 @@
-import type { PersonalData } from '#src/subject-keys/personal-data.ts';
-import type { Process } from './process.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import type { Process } from '#process-engine/process.ts';
 
 /** Erases what was recorded as erased, should whoever recorded it have ended before it was done. */
 export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): Process {

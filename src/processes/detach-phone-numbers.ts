@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { RecordedEventOf } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
-import { everyDocument } from './every-document.ts';
-import type { Process, ProcessTools } from './process.ts';
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { everyDocument } from '#process-engine/paginate-all.ts';
+import type { Process, ProcessTools } from '#process-engine/process.ts';
 
 type Event = RecordedEventOf<
   Pick<FlowEvents, 'FlowDeleted'> & Pick<PhoneNumberEvents, 'PhoneNumberCreated' | 'PhoneNumberFlowSet'>

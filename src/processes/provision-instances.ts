@@ -1,7 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import type { Entity, EventOf, RecordedEventOf } from '#domain/entity.ts';
-import { type Failure, type FailureCode, failure } from '#domain/failure.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { InstanceEvents, Target } from '#domain/instance/events.ts';
 import { valueOfField } from '#domain/instance/field-values.ts';
@@ -16,15 +14,17 @@ import {
 } from '#domain/instance/reports.ts';
 import { decideAgentProfileStep, decideFlowStep, decideStoreStep } from '#domain/instance/step-decisions.ts';
 import type { Step } from '#domain/instance/steps.ts';
+import type { Entity, EventOf, RecordedEventOf } from '#domain/shared/entity.ts';
+import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import { store } from '#domain/store/store.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import { fillPlaceholders } from '#domain/template/placeholders.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersion } from '#domain/template/template.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import type { Json } from '#src/json.ts';
-import { HandlingRefused } from './handling-refused.ts';
-import type { Process, ProcessTools } from './process.ts';
+import { HandlingRefused } from '#process-engine/command-rejected-error.ts';
+import type { Process, ProcessTools } from '#process-engine/process.ts';
+import type { Json } from '#shared/json/json.ts';
 
 type Event = RecordedEventOf<
   Pick<InstanceEvents, 'InstanceCreated' | 'InstanceUpgradeRequested' | 'InstanceRetryRequested' | 'InstanceDeleted'>

@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
-import type { RecordedEventOf } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { everyDocument } from './every-document.ts';
-import type { Process, ProcessTools } from './process.ts';
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { everyDocument } from '#process-engine/paginate-all.ts';
+import type { Process, ProcessTools } from '#process-engine/process.ts';
 
 type Event = RecordedEventOf<ApiKeyEvents>;
 

@@ -1,9 +1,9 @@
-import type { PersonalData } from '#src/subject-keys/personal-data.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import type { Process } from '#process-engine/process.ts';
 import { assignAgentProfiles } from './assign-agent-profiles.ts';
 import { createCustomerProjects } from './create-customer-projects.ts';
 import { destroySubjectKeys } from './destroy-subject-keys.ts';
 import { detachPhoneNumbers } from './detach-phone-numbers.ts';
-import type { Process } from './process.ts';
 import { provisionInstances } from './provision-instances.ts';
 import { revokeDescendantKeys } from './revoke-descendant-keys.ts';
 

@@ -1,11 +1,10 @@
-import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
-import type { StoredDocument } from '#read-store/stored-document.ts';
-import type { UnknownEventsState, UnknownEventType } from '#read-store/unknown-events.ts';
-import type { EventFailure } from '#src/event-failure.ts';
-import type { Json } from '#src/json.ts';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { UnknownEventsState, UnknownEventType } from '#projection-engine/unknown-events.ts';
+import type { Json } from '#shared/json/json.ts';
+import type { DocumentValue, StoredDocument } from './stored-document.ts';
 
-/** What a projection keeps: a JSON object. Free-form JSON inside it may be deep. */
-export type DocumentValue = object;
+export type { DocumentValue } from './stored-document.ts';
 
 /** Equality on the fields of one declared index. */
 export type Where = Readonly<Record<string, string | number | boolean | null>>;

@@ -1,5 +1,7 @@
-import type { DocumentValue } from '#read-store/read-store.ts';
-import { EncodedJson, encodeJson } from '#src/encoded-json.ts';
+import { EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
+
+/** What a projection keeps: a JSON object. Free-form JSON inside it may be deep. */
+export type DocumentValue = object;
 
 /** The type of a document's member `record`. */
 type RecordOf<Value> = Value[keyof Value & 'record'];

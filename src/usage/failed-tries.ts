@@ -1,6 +1,6 @@
 import type { FailedTriesEntry } from '#domain/usage/events.ts';
-import type { FailedTry } from '#src/gateway/call-record.ts';
-import { otherErrorType } from '#src/gateway/error-type.ts';
+import type { FailedTry } from '#gateway/call-record.ts';
+import { otherErrorType } from '#gateway/error-type.ts';
 
 /** The most kinds that are counted apart: providers name errors as they like. */
 const maxKinds = 20;

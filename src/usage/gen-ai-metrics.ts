@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CallRecord } from '#src/gateway/call-record.ts';
-import { isErrorType, otherErrorType as other } from '#src/gateway/error-type.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
+import { isErrorType, otherErrorType as other } from '#gateway/error-type.ts';
 
 /** Buckets as OpenTelemetry's semantic conventions for generative AI ask for. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type Usage, UsageBuffer } from '#src/gateway/call-record.ts';
+import { type Usage, UsageBuffer } from '#gateway/call-record.ts';
 import { genAiMetrics } from './gen-ai-metrics.ts';
 import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import type { Tenant } from '#domain/tenancy.ts';
-import { upcasters } from '#domain/upcasters.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { upcasters } from '#domain/shared/upcasters.ts';
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { type AppendFailure, type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
-import type { Log } from '#read-store/log.ts';
-import { DeferredWork } from '#src/deferred-work.ts';
-import type { CallRecord } from '#src/gateway/call-record.ts';
-import { OutageLog } from '#src/outage-log.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
+import { DeferredWork } from '#shared/async/debouncer.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
 import { relativeAccuracy } from './latency-sketch.ts';
 import { UsageWindow } from './usage-window.ts';
 

@@ -1,6 +1,6 @@
-import type { Tenant } from '#domain/tenancy.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { UsageEntry } from '#domain/usage/events.ts';
-import type { CallRecord } from '#src/gateway/call-record.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
 import { FailedTries } from './failed-tries.ts';
 import { LatencySketch } from './latency-sketch.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { requestAnswered } from '#application/commands/stream-state.ts';
 import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
 import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
@@ -16,13 +17,12 @@ import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
 import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
 import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
 import { createProject } from '#commands/project/create-project.ts';
-import { failure } from '#domain/failure.ts';
-import { requestAnswered } from '#event-store/stream-state.ts';
-import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
-import { profileInput } from '#test/support/profile-input.ts';
-import { seedProjects } from '#test/support/seed.ts';
-import { Service } from '#test/support/service.ts';
-import { callerOf, ids, tenants } from '#test/support/story.ts';
+import { failure } from '#domain/shared/failure.ts';
+import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { seedProjects } from '#test/support/harness/seed.ts';
+import { profileInput } from '#test/support/inputs/profile-input.ts';
 
 const path = { projectId: ids.project };
 const body = { name: 'Opening hours', flowSchema: { say: 'hello' } };

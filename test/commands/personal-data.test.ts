@@ -8,11 +8,11 @@ import { createCustomerProjects } from '#processes/create-customer-projects.ts';
 import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
 import type { CustomerDocument } from '#projections/customers.ts';
 import type { ProjectDocument } from '#projections/projects.ts';
-import { Unavailable } from '#src/unavailable.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
-import { seedProjects } from '#test/support/seed.ts';
-import { Service } from '#test/support/service.ts';
-import { callerOf, ids } from '#test/support/story.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { callerOf, ids } from '#test/support/events/tenants.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { seedProjects } from '#test/support/harness/seed.ts';
 
 const body = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 const once = { body, idempotencyKey: 'customer-1' };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AnyCommand } from '#application/commands/command.ts';
 import { commands } from '#commands/table.ts';
-import type { FailureCode } from '#domain/failure.ts';
-import type { AnyCommand } from '#operations/command.ts';
+import type { FailureCode } from '#domain/shared/failure.ts';
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { type BlobStore, BlobTooLarge } from '#src/blob-store/blob-store.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
 
 const maxBytes = 8 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { beginning, type CheckpointStore, watchedCheckpoint } from '#processes/checkpoint-store.ts';
-import { Superseded } from '#src/superseded.ts';
+import { beginning, type CheckpointStore, watchedCheckpoint } from '#process-engine/checkpoints/checkpoint-store.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
 
 const log = '3/first';
 const other = '3/another';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import type { EventMetadata } from '#domain/event.ts';
+import type { EventMetadata } from '#domain/shared/event.ts';
 import {
   type Appended,
   type AppendFailure,
@@ -14,10 +14,10 @@ import {
   type SubscribeOptions,
 } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import type { JsonObject } from '#src/json.ts';
-import { Unavailable } from '#src/unavailable.ts';
-import { readEvents } from '#test/support/read-events.ts';
-import { turnsOf } from '#test/support/turns.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { readEvents } from '#test/support/harness/read-events.ts';
+import { turnsOf } from '#test/support/harness/turns.ts';
 
 /** A store under test, with the default limits and no upcasters. */
 export interface OpenedEventStore {

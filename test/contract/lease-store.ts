@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { LeaseStore } from '#src/leases/lease-store.ts';
+import type { LeaseStore } from '#leases/lease-store.ts';
 
 /** What every lease store must do. @param open makes an empty place, and gives each node's own hold on it */
 export function leaseStoreContract(name: string, open: () => () => LeaseStore): void {

@@ -9,7 +9,7 @@ import type {
   ReadStoreWriter,
   Where,
 } from '#read-store/read-store.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
 
 /** A fresh read store, open on both sides. */
 export interface OpenReadStore {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type SubjectKeys, subjectKeyBytes } from '#src/subject-keys/subject-keys.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
 
 /** What every store of subject keys must do. @param open makes a fresh, empty one, and opens another on what it stored */
 export function subjectKeysContract(

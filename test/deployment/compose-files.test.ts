@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { readConfig } from '#src/config.ts';
-import { base, type ComposeService, environmentOf, further, nodes, services } from '#test/support/compose-files.ts';
+import { readConfig } from '#app/config.ts';
+import {
+  base,
+  type ComposeService,
+  environmentOf,
+  further,
+  nodes,
+  services,
+} from '#test/support/service/compose-files.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const image = `switchyard:${packageJson.version}`;

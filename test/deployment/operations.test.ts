@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createMetrics } from '#http/metrics.ts';
-import { readConfig } from '#src/config.ts';
-import { genAiMetrics } from '#src/usage/gen-ai-metrics.ts';
-import { startService, temporaryFolder } from '#test/support/service-process.ts';
+import { readConfig } from '#app/config.ts';
+import { createMetrics } from '#http/routes/metrics.ts';
+import { startService, temporaryFolder } from '#test/support/service/service-process.ts';
+import { genAiMetrics } from '#usage/gen-ai-metrics.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const run = promisify(execFile);

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { commands } from '#commands/table.ts';
 import { queries } from '#queries/table.ts';
-import { Client } from '#test/support/client.ts';
-import { freePort } from '#test/support/free-port.ts';
-import { long } from '#test/support/long.ts';
-import { describeBehindProxy, type Nodes, type RunningProxy, startProxy } from '#test/support/proxy.ts';
-import { adminKey, startService, temporaryFolder } from '#test/support/service-process.ts';
+import { freePort } from '#test/support/run/free-port.ts';
+import { long } from '#test/support/run/long.ts';
+import { describeBehindProxy, type Nodes, type RunningProxy, startProxy } from '#test/support/service/caddy.ts';
+import { Client } from '#test/support/service/client.ts';
+import { adminKey, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 
 describeBehindProxy('the proxy', () => {
   const opened: Array<() => Promise<unknown>> = [];

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Client, type Reply } from '#test/support/client.ts';
-import { environmentOf, nodes } from '#test/support/compose-files.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { describeOnMongoDb } from '#test/support/ferretdb.ts';
-import { long } from '#test/support/long.ts';
-import { describeBehindProxy, startProxy } from '#test/support/proxy.ts';
-import { adminKey, ServiceProcess, temporaryFolder, until } from '#test/support/service-process.ts';
+import { long } from '#test/support/run/long.ts';
+import { describeBehindProxy, startProxy } from '#test/support/service/caddy.ts';
+import { Client, type Reply } from '#test/support/service/client.ts';
+import { environmentOf, nodes } from '#test/support/service/compose-files.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { adminKey, ServiceProcess, temporaryFolder, until } from '#test/support/service/service-process.ts';
 
 const limitMilliseconds = 120_000;
 /** What a node or the proxy says when the node has broken off, or cannot do it just now. */

@@ -13,32 +13,7 @@ const historical = new Set(['CHANGELOG.md']);
 const folders = 'src|test|docs|commands|queries|projections|bench|deployment|examples|\\.ci';
 const repositoryPath = new RegExp(`^(?:\\./)?(?:${folders})/[^\\s]*$`);
 
-/** What documents name before it is there. Once it exists, it leaves this list. */
-const toCome: ReadonlyArray<string> = [
-  'src/app/',
-  'src/application/',
-  'src/cli/',
-  'src/domain/shared/',
-  'src/gateway/audio/',
-  'src/gateway/chat/',
-  'src/gateway/config/',
-  'src/gateway/relay/',
-  'src/gateway/response/',
-  'src/gateway/wire/',
-  'src/personal-data/',
-  'src/process-engine/',
-  'src/projection-engine/',
-  'src/shared/',
-];
-
 describe('documents', () => {
-  it('the list of what is to come names nothing that exists', () => {
-    assert.deepEqual(
-      toCome.filter((folder) => existsSync(join(root, folder))),
-      [],
-    );
-  });
-
   it('the index of decisions lists every decision under its title', () => {
     const index = readFileSync(join(root, 'docs/adr/README.md'), 'utf8');
     const rows = globSync('[0-9]*.md', { cwd: join(root, 'docs/adr') }).map((file) => {
@@ -83,7 +58,6 @@ function linksIn(document: string): ReadonlyArray<string> {
 function leadsSomewhere(document: string, link: string): boolean {
   const [path = '', heading] = link.split('#');
   const file = path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path)));
-  if (toCome.includes(file)) return true;
   if (relative(root, join(root, file)).startsWith('..') || !existsSync(join(root, file))) return false;
   return heading === undefined || !file.endsWith('.md') || headingsOf(file).has(heading);
 }
@@ -112,7 +86,6 @@ function pathsIn(document: string): ReadonlyArray<string> {
 
 /** Whether there is such a file or folder; `<name>`, `*` and the `x` of `x.test.ts` fit any name, `{a,b}` fits each. */
 function exists(path: string): boolean {
-  if (toCome.some((folder) => path.startsWith(folder))) return true;
   const pattern = path
     .replaceAll(/<[^>]+>/g, '*')
     .replace(/\/x\./, '/*.')

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
+import type { AnyCommand } from '#application/commands/command.ts';
+import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
+import { writeSnapshot } from '#application/snapshots/snapshot-text.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileEvents } from '#domain/agent-profile/events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { keyCutoff, keyCutoffEvents } from '#domain/api-key/cutoff.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
-import { eventCodecs } from '#domain/event-codecs.ts';
 import { flowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { instanceEvents } from '#domain/instance/events.ts';
@@ -22,19 +24,17 @@ import { projectEvents } from '#domain/project/events.ts';
 import { project } from '#domain/project/project.ts';
 import { projectionEvents } from '#domain/projection/events.ts';
 import { projectionControl } from '#domain/projection/projection-control.ts';
+import { eventCodecs } from '#domain/shared/event-codecs.ts';
+import { upcasters } from '#domain/shared/upcasters.ts';
 import { storeEvents } from '#domain/store/events.ts';
 import { store } from '#domain/store/store.ts';
 import { templateEvents } from '#domain/template/events.ts';
 import { template } from '#domain/template/template.ts';
-import { upcasters } from '#domain/upcasters.ts';
 import { usageEvents } from '#domain/usage/events.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { isChained, seal } from '#event-store/hash-chain.ts';
-import { writeSnapshot } from '#event-store/snapshot-text.ts';
-import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
 import { newestVersion, upcastWith } from '#event-store/upcasting.ts';
-import type { AnyCommand } from '#operations/command.ts';
-import { isOperatorEvent, operatorEventTypes } from '#read-store/operator-events.ts';
+import { isOperatorEvent, operatorEventTypes } from '#projection-engine/operator-requests.ts';
 
 /** Every map of events there is, with the entity that folds it and what its streams begin with. */
 const entities: ReadonlyArray<{

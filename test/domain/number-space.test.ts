@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { claimedNumbers } from '#domain/phone-number/number-space.ts';
-import { ids } from '#test/support/story.ts';
+import { ids } from '#test/support/events/tenants.ts';
 
 const claimed = (type: string, projectId: string, number: string) => claimedNumbers(type, projectId, number)[0] ?? '';
 const shared = (number: string) => claimed('platform', ids.project, number);

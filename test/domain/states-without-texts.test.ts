@@ -6,11 +6,11 @@ import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { project } from '#domain/project/project.ts';
 import { store } from '#domain/store/store.ts';
 import { template } from '#domain/template/template.ts';
-import { profileCreated, profileReplaced } from '#test/support/agent-profile-events.ts';
-import { begunFlow, versionCreated, versionOf } from '#test/support/flow-events.ts';
-import { foldTold, type ToldEvent } from '#test/support/recorded.ts';
-import { ids } from '#test/support/story.ts';
-import { templateCreated, templateVersionCreated } from '#test/support/template-events.ts';
+import { profileCreated, profileReplaced } from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, versionCreated, versionOf } from '#test/support/events/flow-events.ts';
+import { templateCreated, templateVersionCreated } from '#test/support/events/template-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { foldTold, type ToldEvent } from '#test/support/harness/recorded-events.ts';
 
 const text = 'a text of a client';
 const versionId = versionOf(ids.flow, 1);

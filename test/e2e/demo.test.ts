@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runningOwner } from '#app/data-directory.ts';
 import type { InstanceDetails } from '#domain/instance/record.ts';
-import { runningOwner } from '#src/data-directory.ts';
-import { Client } from '#test/support/client.ts';
-import { type DemoEnded, DemoProcess, variablesIn } from '#test/support/demo-process.ts';
+import { Client } from '#test/support/service/client.ts';
+import { type DemoEnded, DemoProcess, variablesIn } from '#test/support/service/demo-process.ts';
 import {
   adminKey,
   type ServiceProcess,
@@ -16,8 +16,8 @@ import {
   type TemporaryFolder,
   temporaryFolder,
   until,
-} from '#test/support/service-process.ts';
-import { expectStatus } from './expect.ts';
+} from '#test/support/service/service-process.ts';
+import { expectStatus } from './support/expect.ts';
 
 const ready = 'Stop it with Ctrl-C';
 const settleMilliseconds = 60_000;

@@ -6,8 +6,8 @@ import {
   startService,
   type TemporaryFolder,
   temporaryFolder,
-} from '#test/support/service-process.ts';
-import { expectStatus } from './expect.ts';
+} from '#test/support/service/service-process.ts';
+import { expectStatus } from './support/expect.ts';
 
 /** Every file and folder in a folder by its path, with its mode. */
 function modesIn(folder: string): ReadonlyArray<readonly [string, number, boolean]> {

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
-import type { Caller } from '#domain/tenancy.ts';
-import type { OperationResult } from '#operations/operation.ts';
-import { compose, type Service } from '#src/compose.ts';
-import { readConfig } from '#src/config.ts';
-import { EncodedJson } from '#src/encoded-json.ts';
-import type { JsonObject } from '#src/json.ts';
-import { invokeOperation, type OperationInvocation } from '#test/support/invoke-operation.ts';
-import { itInRounds } from '#test/support/long.ts';
-import { adminKey, temporaryFolder } from '#test/support/service-process.ts';
-import { type CreatedIds, type Expected, FlowModel, type Step } from './flow-model.ts';
+import { compose, type Service } from '#app/compose.ts';
+import { readConfig } from '#app/config.ts';
+import type { OperationResult } from '#application/operations/operation.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { EncodedJson } from '#shared/json/encoded-json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { invokeOperation, type OperationInvocation } from '#test/support/harness/invoke-operation.ts';
+import { itInRounds } from '#test/support/run/long.ts';
+import { adminKey, temporaryFolder } from '#test/support/service/service-process.ts';
+import { type CreatedIds, type Expected, FlowModel, type Step } from './support/flow-model.ts';
 
 const stepsOfRun = 40;
 

@@ -3,21 +3,21 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
-import type { RawEvent } from '#event-store/raw-log.ts';
-import { openSqliteCheckpointStore } from '#processes/sqlite-checkpoint-store.ts';
+import type { RawEvent } from '#event-store/transfer/raw-log.ts';
+import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
 import { processTable } from '#processes/table.ts';
-import { startEventsTool, type ToolEnded, toolEnded } from '#test/support/events-tool.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { withoutPosition } from '#test/support/fakes/without-position.ts';
+import { field, payload } from '#test/support/inputs/template-payload.ts';
+import { startEventsTool, type ToolEnded, toolEnded } from '#test/support/service/events-tool.ts';
 import {
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
   until,
-} from '#test/support/service-process.ts';
-import { field, payload } from '#test/support/template-payload.ts';
-import { withoutPosition } from '#test/support/without-position.ts';
-import { type LoggedEvent, readDocuments, readLog } from './stores.ts';
+} from '#test/support/service/service-process.ts';
+import { type LoggedEvent, readDocuments, readLog } from './support/stores.ts';
 
 describe('npm run events', function () {
   this.timeout(180_000);

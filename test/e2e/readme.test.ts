@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { DemoProcess, demoProgram, variablesIn } from '#test/support/demo-process.ts';
-import { adminKey, ServiceProcess, temporaryFolder } from '#test/support/service-process.ts';
+import { DemoProcess, demoProgram, variablesIn } from '#test/support/service/demo-process.ts';
+import { adminKey, ServiceProcess, temporaryFolder } from '#test/support/service/service-process.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');

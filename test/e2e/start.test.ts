@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { freePort } from '#test/support/free-port.ts';
+import { freePort } from '#test/support/run/free-port.ts';
 import {
   adminKey,
   ServiceProcess,
@@ -17,8 +17,8 @@ import {
   type TemporaryFolder,
   temporaryFolder,
   until,
-} from '#test/support/service-process.ts';
-import { expectProblem, expectStatus } from './expect.ts';
+} from '#test/support/service/service-process.ts';
+import { expectProblem, expectStatus } from './support/expect.ts';
 
 const keyForm = /sy_live_[A-Za-z0-9]+/g;
 /** A refused start takes a moment; this says no more than that it does not hang. */

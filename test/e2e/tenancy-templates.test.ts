@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Client, Reply } from '#test/support/client.ts';
-import { describeOnEngines } from '#test/support/engines.ts';
-import { payload } from '#test/support/template-payload.ts';
-import { expectProblem, expectStatus, unknownId } from './expect.ts';
-import { runningService } from './running-service.ts';
-import { type KeyType, newHolder, newOrganization, newProject } from './tenants.ts';
+import { payload } from '#test/support/inputs/template-payload.ts';
+import type { Client, Reply } from '#test/support/service/client.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
+import { expectProblem, expectStatus, unknownId } from './support/expect.ts';
+import { runningService } from './support/running-service.ts';
+import { type KeyType, newHolder, newOrganization, newProject } from './support/tenants.ts';
 
 type Named = { readonly id: string };
 type Templates = { templates: Named[] };

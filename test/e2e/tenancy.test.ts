@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Client, Reply } from '#test/support/client.ts';
-import { describeOnEngines } from '#test/support/engines.ts';
-import { adminKey, until } from '#test/support/service-process.ts';
-import { expectProblem, expectRecord, expectStatus, unknownId } from './expect.ts';
-import { furnish, type Place, type Row, rows, rowsWithoutSubject } from './operations.ts';
-import { runningService } from './running-service.ts';
-import { type KeyType, type MadeKey, newHolder, newKey, newOrganization, newProject } from './tenants.ts';
+import type { Client, Reply } from '#test/support/service/client.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
+import { adminKey, until } from '#test/support/service/service-process.ts';
+import { expectProblem, expectRecord, expectStatus, unknownId } from './support/expect.ts';
+import { furnish, type Place, type Row, rows, rowsWithoutSubject } from './support/operations.ts';
+import { runningService } from './support/running-service.ts';
+import { type KeyType, type MadeKey, newHolder, newKey, newOrganization, newProject } from './support/tenants.ts';
 
 type Named = { readonly id: string };
 

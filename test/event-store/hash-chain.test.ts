@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { EventMetadata } from '#domain/event.ts';
+import type { EventMetadata } from '#domain/shared/event.ts';
 import { ChainVerifier, type StoredEvent, seal, type UnsealedMetadata, verifyChain } from '#event-store/hash-chain.ts';
 import { someMetadata } from '#test/contract/event-store.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { StreamWriter } from '#event-store/command-handler.ts';
-import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
-import { names, namesSet } from '#test/support/names.ts';
-import { tenants } from '#test/support/story.ts';
-import { turnsOf } from '#test/support/turns.ts';
+import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { names, namesSet } from '#test/support/events/names.ts';
+import { tenants } from '#test/support/events/tenants.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { turnsOf } from '#test/support/harness/turns.ts';
 
 const ids = ['cflowlarge000001', 'cflowlarge000002', 'cflowlarge000003', 'cflowlarge000004'];
 const large = 'x'.repeat(400 * 1024);

@@ -1,23 +1,27 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
+import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
+import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import type { Entity } from '#domain/entity.ts';
 import { flow } from '#domain/flow/flow.ts';
+import type { Entity } from '#domain/shared/entity.ts';
 import { template } from '#domain/template/template.ts';
-import { StreamWriter } from '#event-store/command-handler.ts';
-import { emptyStream, foldStream, requestAnswered } from '#event-store/stream-state.ts';
-import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
-import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
-import { begunFlow, versionActivated, versionCreated } from '#test/support/flow-events.ts';
-import { recorded, type ToldEvent } from '#test/support/recorded.ts';
-import { Service } from '#test/support/service.ts';
-import { ids, tenants } from '#test/support/story.ts';
-import { templateCreated, templateVersionCreated, templateVersionPublished } from '#test/support/template-events.ts';
-import { valuesIterated } from '#test/support/values-copied.ts';
+import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, versionActivated, versionCreated } from '#test/support/events/flow-events.ts';
+import {
+  templateCreated,
+  templateVersionCreated,
+  templateVersionPublished,
+} from '#test/support/events/template-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { recorded, type ToldEvent } from '#test/support/harness/recorded-events.ts';
+import { valuesIterated } from '#test/support/harness/values-copied.ts';
 
 const many = 2_000;
 const numbers = Array.from({ length: many }, (_, index) => index + 10);

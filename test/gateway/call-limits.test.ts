@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Caller } from '#domain/tenancy.ts';
-import { caller } from '#test/http/fake-service.ts';
-import { CallLimits } from '../../src/gateway/call-limits.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { CallLimits } from '#gateway/call-limits.ts';
+import { caller } from '#test/http/support/fake-service.ts';
 
 const customer: Caller = { ...caller, keyType: 'project', organizationId: 'ccustomer1', partnerId: 'cpartner01' };
 const inProject = (projectId: string, more: Partial<Caller> = {}): Caller => ({ ...customer, projectId, ...more });

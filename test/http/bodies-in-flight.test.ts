@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Caller } from '#domain/tenancy.ts';
-import { ByteBudget } from '#src/byte-budget.ts';
-import { eventually, type GatewayService, startGateway } from '#test/gateway/gateway-service.ts';
-import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/slow-client.ts';
-import { caller, type FakeService, startFakeService } from './fake-service.ts';
+import { ByteBudget } from '#application/access/byte-budget.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { eventually, type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
+import { caller, type FakeService, startFakeService } from './support/fake-service.ts';
 
 const kibibyte = 1024;
 const limits = { maxBytesPerProject: 300 * kibibyte, maxBytes: 500 * kibibyte };

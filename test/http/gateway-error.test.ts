@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { gatewayError } from '#application/responses/openai-error.ts';
-import { failure } from '#domain/failure.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 describe('an error of the gateway', () => {
   it('has the four members that clients of OpenAI read', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { readConfig } from '#app/config.ts';
 import { RateLimit } from '#application/access/rate-limit.ts';
-import type { Caller } from '#domain/tenancy.ts';
-import { readConfig } from '../../src/config.ts';
-import { caller, type FakeService, goodKey, startFakeService, widgetId } from './fake-service.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { caller, type FakeService, goodKey, startFakeService, widgetId } from './support/fake-service.ts';
 
 /** A project's key in a customer of a partner. */
 const customer: Caller = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { underLease } from '#src/leases/under-lease.ts';
-import { Superseded } from '#src/superseded.ts';
-import { InMemoryLeaseStore } from '#test/support/in-memory-lease-store.ts';
-import { itInRounds } from '#test/support/long.ts';
+import { underLease } from '#leases/under-lease.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
+import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 import { type CallFate, VirtualNode, VirtualTime } from './virtual-time.ts';
 
 const limits = { renewMilliseconds: 400, expireMilliseconds: 1500, lookMilliseconds: 250 };

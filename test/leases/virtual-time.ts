@@ -1,7 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import type { Clock } from '#src/leases/clock.ts';
-import type { LeaseStore } from '#src/leases/lease-store.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import type { Clock } from '#leases/clock.ts';
+import type { LeaseStore } from '#leases/lease-store.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
 
 interface Due {
   readonly at: number;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoServerError } from 'mongodb';
-import { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
-import { describeOnFerretDb } from '#test/support/ferretdb.ts';
-import { TcpProxy } from '#test/support/tcp-proxy.ts';
+import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 /** A port that nobody listens on. */
 const nobody = '127.0.0.1:1';

@@ -8,11 +8,11 @@ import { updateFlow } from '#commands/flow/update-flow.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import type { AgentProfileDocument } from '#projections/agent-profiles.ts';
 import type { FlowDocument } from '#projections/flows.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
-import { profileInput } from '#test/support/profile-input.ts';
-import { seedProjects } from '#test/support/seed.ts';
-import { Service } from '#test/support/service.ts';
-import { ids } from '#test/support/story.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { seedProjects } from '#test/support/harness/seed.ts';
+import { profileInput } from '#test/support/inputs/profile-input.ts';
 
 const path = { projectId: ids.project };
 const everything = { limit: 1e6, maxBytes: 1e9 };

@@ -7,10 +7,10 @@ import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
-import { seedProjects } from '#test/support/seed.ts';
-import { Service } from '#test/support/service.ts';
-import { callerOf, ids } from '#test/support/story.ts';
+import { callerOf, ids } from '#test/support/events/tenants.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { seedProjects } from '#test/support/harness/seed.ts';
 
 const path = { projectId: ids.project };
 const flowBody = { name: 'Opening hours', flowSchema: {} };

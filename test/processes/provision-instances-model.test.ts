@@ -7,12 +7,12 @@ import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
 import type { FlowVersionDocument } from '#projections/flow-versions.ts';
-import type { Json } from '#src/json.ts';
-import { GatedWorker } from '#test/support/gated-worker.ts';
-import { InstanceStory } from '#test/support/instance-story.ts';
-import { itInRounds } from '#test/support/long.ts';
-import { ids } from '#test/support/story.ts';
-import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
+import type { Json } from '#shared/json/json.ts';
+import { InstanceStory } from '#test/support/events/instance-scenario.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { GatedWorker } from '#test/support/fakes/gated-worker.ts';
+import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 /** The template's versions: what each makes is written down here a second time, as a person would say it. */
 interface Version {

@@ -8,13 +8,13 @@ import { activateFlowVersion } from '#commands/flow-version/activate-flow-versio
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
 import { deleteStore } from '#commands/store/delete-store.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
-import { Unavailable } from '#src/unavailable.ts';
-import { InstanceStory } from '#test/support/instance-story.ts';
-import { endedEverywhere } from '#test/support/process-harness.ts';
-import { profileInput } from '#test/support/profile-input.ts';
-import type { Service } from '#test/support/service.ts';
-import { ids } from '#test/support/story.ts';
-import { field, payload, payloadFlow } from '#test/support/template-payload.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { InstanceStory } from '#test/support/events/instance-scenario.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import type { Service } from '#test/support/harness/in-memory-service.ts';
+import { endedEverywhere } from '#test/support/harness/process-harness.ts';
+import { profileInput } from '#test/support/inputs/profile-input.ts';
+import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 
 const contents = {
   payload: payload({

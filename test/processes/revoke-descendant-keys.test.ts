@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import type { AnyCommand } from '#application/commands/command.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
 import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { project } from '#domain/project/project.ts';
-import type { AnyCommand } from '#operations/command.ts';
 import { revokeDescendantKeys } from '#processes/revoke-descendant-keys.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/process-harness.ts';
-import { Service } from '#test/support/service.ts';
-import { callerOf, ids, tenants } from '#test/support/story.ts';
-import { apiKeyCreated, projectCreated } from '#test/support/tenant-events.ts';
+import { apiKeyCreated, projectCreated } from '#test/support/events/tenant-events.ts';
+import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
 
 const root = 'ckeyroot00000001';
 const caller = (keyId: string) => callerOf('project', { keyId });

@@ -6,11 +6,11 @@ import {
   profileDeleted,
   profileReplaced,
   profileRevised,
-} from '#test/support/agent-profile-events.ts';
-import { begunFlow, flowDeleted, profileAssigned } from '#test/support/flow-events.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { ids, tenants } from '#test/support/story.ts';
+} from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, flowDeleted, profileAssigned } from '#test/support/events/flow-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const of = (profiles: ReadonlyArray<ToldEvent>, flow: ReadonlyArray<ToldEvent> = []) =>
   projectStreams(agentProfiles, { [`agentProfiles-${ids.project}`]: profiles, [`flow-${ids.flow}`]: flow });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/event.ts';
+import { happened } from '#domain/shared/event.ts';
 import { flowVersions } from '#projections/flow-versions.ts';
 import {
   begunFlow,
@@ -8,10 +8,10 @@ import {
   versionCreated,
   versionDeleted,
   versionOf,
-} from '#test/support/flow-events.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { ids, tenants } from '#test/support/story.ts';
+} from '#test/support/events/flow-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(flowVersions, { [`flow-${ids.flow}`]: events });
 const version = (number: number, change: object, created: number, updated = created) => ({

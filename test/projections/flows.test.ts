@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/event.ts';
+import { happened } from '#domain/shared/event.ts';
 import { flows } from '#projections/flows.ts';
-import * as flowEvents from '#test/support/flow-events.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { ids, tenants } from '#test/support/story.ts';
+import * as flowEvents from '#test/support/events/flow-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.flow;
 const { begunFlow, flowCreated, flowDeleted, profileAssigned, versionActivated, versionCreated, versionDeleted } =

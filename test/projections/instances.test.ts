@@ -8,10 +8,10 @@ import {
   progressed,
   targetOf,
   upgradeRequested,
-} from '#test/support/instance-events.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import type { ToldEvent } from '#test/support/recorded.ts';
-import { ids, tenants } from '#test/support/story.ts';
+} from '#test/support/events/instance-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import type { ToldEvent } from '#test/support/harness/recorded-events.ts';
 
 const documents = (...events: ReadonlyArray<ToldEvent>) =>
   projectStreams(instances, { [`instance-${ids.instance}`]: events }) as Readonly<Record<string, InstanceDocument>>;

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/event.ts';
+import { happened } from '#domain/shared/event.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
-import { phoneNumberCreated, phoneNumberDeleted, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { ids, tenants } from '#test/support/story.ts';
+import {
+  phoneNumberCreated,
+  phoneNumberDeleted,
+  phoneNumberFlowSet,
+} from '#test/support/events/phone-number-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.number;
 const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(phoneNumbers, { [`phoneNumber-${id}`]: events });

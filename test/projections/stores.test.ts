@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type StoreDocument, stores } from '#projections/stores.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { storeCreated, storeDeleted, storeDescribed } from '#test/support/store-events.ts';
-import { ids, tenants } from '#test/support/story.ts';
+import { storeCreated, storeDeleted, storeDescribed } from '#test/support/events/store-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(stores, { [`store-${ids.store}`]: events });
 

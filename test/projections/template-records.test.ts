@@ -9,10 +9,10 @@ import { publishTemplateVersion } from '#commands/template-version/publish-templ
 import { templateRecord, templateVersionRecord } from '#domain/template/answer.ts';
 import type { TemplateRecord, TemplateVersionRecord } from '#domain/template/record.ts';
 import { template } from '#domain/template/template.ts';
-import type { JsonObject } from '#src/json.ts';
-import { itInRounds } from '#test/support/long.ts';
-import { Service } from '#test/support/service.ts';
-import { payload, payloadFlow } from '#test/support/template-payload.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 const everything = { limit: 1e6, maxBytes: 1e9 };
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/event.ts';
+import { happened } from '#domain/shared/event.ts';
 import { templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/recorded.ts';
-import { ids, tenants } from '#test/support/story.ts';
 import {
   templateArchived,
   templateCreated,
   templateVersionCreated,
   templateVersionOf,
   templateVersionPublished,
-} from '#test/support/template-events.ts';
+} from '#test/support/events/template-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.template;
 const stream = `template-${id}`;

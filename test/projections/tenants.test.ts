@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { hashOfSecret, keptOfSecret } from '#domain/api-key/secret.ts';
-import { happened } from '#domain/event.ts';
+import { happened } from '#domain/shared/event.ts';
 import { apiKeyOrigins } from '#projections/api-key-origins.ts';
 import { apiKeySecrets } from '#projections/api-key-secrets.ts';
 import { apiKeys } from '#projections/api-keys.ts';
 import { customers } from '#projections/customers.ts';
 import { organizations } from '#projections/organizations.ts';
 import { projects } from '#projections/projects.ts';
-import { projectStreams } from '#test/support/projection-harness.ts';
-import { timeOf } from '#test/support/recorded.ts';
-import { ids, tenants } from '#test/support/story.ts';
 import {
   apiKeyCreated,
   apiKeyRevoked,
@@ -20,7 +17,10 @@ import {
   personalDataErased,
   projectCreated,
   sealed,
-} from '#test/support/tenant-events.ts';
+} from '#test/support/events/tenant-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { projectStreams } from '#test/support/harness/projection-harness.ts';
+import { timeOf } from '#test/support/harness/recorded-events.ts';
 
 const secondSecret = `sy_live_${'S2n'.repeat(14)}d`;
 const rotated = apiKeyRotated(secondSecret, { previousValidUntil: timeOf(600), expiresAt: timeOf(9000) });

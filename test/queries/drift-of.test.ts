@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
+import { readersOf } from '#application/queries/query-handler.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
-import { readersOf } from '#operations/execute-query.ts';
 import type { InstanceDocument } from '#projections/instances.ts';
-import { driftOf, driftReads } from '#queries/instance/drift-of.ts';
+import { driftOf, driftReads } from '#queries/instance/shared/list-drift.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import { InstanceStory } from '#test/support/instance-story.ts';
-import { ReadModel } from '#test/support/read-model.ts';
-import { payload, payloadFlow } from '#test/support/template-payload.ts';
+import { InstanceStory } from '#test/support/events/instance-scenario.ts';
+import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 
 const version = (flowSchema: string) => ({ payload: payload({ flows: [payloadFlow({ flowSchema })] }) });
 

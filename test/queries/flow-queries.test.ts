@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { getFlow } from '#queries/flow/get-flow.ts';
 import { listFlows } from '#queries/flow/list-flows.ts';
-import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { givenLog } from '#test/support/query-harness.ts';
-import { callerOf, ids, tenants } from '#test/support/story.ts';
-import { projectCreated } from '#test/support/tenant-events.ts';
+import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
+import { projectCreated } from '#test/support/events/tenant-events.ts';
+import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
+import { givenLog } from '#test/support/harness/query-harness.ts';
 
 const project = { [`project-${ids.project}`]: [projectCreated(ids.project, ids.partner)] };
 const one = { [`flow-${ids.flow}`]: begunFlow() };

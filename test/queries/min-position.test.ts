@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { queryOperation } from '#operations/execute-query.ts';
+import { queryOperation } from '#application/queries/query-handler.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';
 import { listFlowVersions } from '#queries/flow-version/list-flow-versions.ts';
 import { listProjects } from '#queries/project/list-projects.ts';
-import { invokeOperation } from '#test/support/invoke-operation.ts';
-import { ids } from '#test/support/story.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { invokeOperation } from '#test/support/harness/invoke-operation.ts';
 
 /** What a read that asks for position 12 is refused with, where the read models do not reach it in time. */
 async function refusalOf(lastPosition: number | null): Promise<string> {

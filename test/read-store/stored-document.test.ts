@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
-import { itInRounds } from '#test/support/long.ts';
-import { parsedCharacters } from '#test/support/parsed-characters.ts';
+import { parsedCharacters } from '#test/support/harness/parsed-characters.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 const stored = (value: object) => new StoredDocument<{ record?: unknown }>('a', 1, JSON.stringify(recordLast(value)));
 

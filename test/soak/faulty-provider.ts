@@ -14,7 +14,7 @@ import {
   stop,
   stream,
   words,
-} from '#test/gateway/fake-provider.ts';
+} from '#test/gateway/support/fake-provider.ts';
 import { drawn } from './chance.ts';
 
 type Weighted = ReadonlyArray<readonly [number, Behaviour]>;

@@ -2,8 +2,14 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { freePort } from '#test/support/free-port.ts';
-import { adminKey, type ServiceProcess, startService, temporaryFolder, until } from '#test/support/service-process.ts';
+import { freePort } from '#test/support/run/free-port.ts';
+import {
+  adminKey,
+  type ServiceProcess,
+  startService,
+  temporaryFolder,
+  until,
+} from '#test/support/service/service-process.ts';
 import { chanceOf } from './chance.ts';
 import { startFaultyProvider } from './faulty-provider.ts';
 import { type Holdings, holdingsOf, openDescriptors } from './inspected-process.ts';

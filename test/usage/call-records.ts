@@ -1,4 +1,4 @@
-import type { CallRecord } from '#src/gateway/call-record.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
 
 /** A record of a call, with what a test cares about. */
 export function callRecord(given: Partial<CallRecord> = {}): CallRecord {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createMetrics, type Metrics } from '#http/metrics.ts';
-import type { CallRecord } from '#src/gateway/call-record.ts';
-import { genAiMetrics } from '../../src/usage/gen-ai-metrics.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
+import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
+import { genAiMetrics } from '#usage/gen-ai-metrics.ts';
 import { callRecord } from './call-records.ts';
 
 describe('metrics of the gateway', () => {

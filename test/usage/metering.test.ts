@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { UsageEvents } from '#domain/usage/events.ts';
-import { createMetrics } from '#http/metrics.ts';
-import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
-import { openMetering } from '../../src/usage/metering.ts';
+import { createMetrics } from '#http/routes/metrics.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { openMetering } from '#usage/metering.ts';
 import { callRecord } from './call-records.ts';
 
 describe('Metering', () => {

@@ -8,9 +8,9 @@ import { usageEvents } from '#domain/usage/events.ts';
 import type { AppendFailure, EventStore } from '#event-store/event-store.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { AppendableEventStore } from '#test/support/appendable-event-store.ts';
-import { eventually } from '#test/support/in-memory-event-store.ts';
-import { UsageRecorder, type UsageRecorderOptions } from '../../src/usage/usage-recorder.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { UsageRecorder, type UsageRecorderOptions } from '#usage/usage-recorder.ts';
 import { callRecord } from './call-records.ts';
 
 type Usage = UsageEvents['UsageRecorded'];

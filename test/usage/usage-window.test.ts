@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { UsageWindow } from '../../src/usage/usage-window.ts';
+import { UsageWindow } from '#usage/usage-window.ts';
 import { callRecord } from './call-records.ts';
 
 describe('UsageWindow', () => {

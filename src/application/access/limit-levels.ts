@@ -1,4 +1,4 @@
-import type { Caller } from '#domain/tenancy.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
 
 /** How many times a project's limit those above it have. */
 export interface LimitFactors {

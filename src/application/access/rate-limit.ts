@@ -1,13 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import {
-  defaultLimitFactors,
-  type LimitFactors,
-  type LimitLevel,
-  limitAt,
-  limitLevelsOf,
-} from '#application/access/limit-levels.ts';
-import { type Failure, failure } from '#domain/failure.ts';
-import type { Caller } from '#domain/tenancy.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limitLevelsOf } from './limit-levels.ts';
 
 const windowSeconds = 60;
 

@@ -1,5 +1,5 @@
-import { type Failure, failure } from '#domain/failure.ts';
-import type { ByteLimits, ByteShortage } from '#src/byte-budget.ts';
+import type { ByteLimits, ByteShortage } from '#application/access/byte-budget.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const mebibyte = 1024 * 1024;
 

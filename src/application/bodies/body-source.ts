@@ -1,4 +1,4 @@
-import type { ByteHold, ByteShortage } from '#src/byte-budget.ts';
+import type { ByteHold, ByteShortage } from '#application/access/byte-budget.ts';
 
 /** How long a body may take that has limits of its own, and not the server's for a whole request. */
 export interface ArrivalLimits {

@@ -1,11 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import * as E from 'fp-ts/lib/Either.js';
-import { type Failure, failure, type InputError } from '#domain/failure.ts';
-import { invalidInput, maxInputErrors } from '#operations/input-errors.ts';
-import { heavyTurns, largeBodyBytes } from '#src/heavy-turns.ts';
-import type { Json, JsonObject } from '#src/json.ts';
-import { pointerTo } from '#src/json-pointer.ts';
-import { type JsonFault, type JsonListener, JsonScanner, lineAndColumn, maxJsonLevels } from '#src/json-scanner.ts';
+import { invalidInput, maxInputErrors } from '#application/operations/input-errors.ts';
+import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
+import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
+import {
+  type JsonFault,
+  type JsonListener,
+  JsonScanner,
+  lineAndColumn,
+  maxJsonLevels,
+} from '#shared/json/json-scanner.ts';
 
 /**
  * The JSON object in a body's bytes. It may hold a member named `__proto__`, as its own: never assign it onto another.

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Failure, failure } from '#domain/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const jsonType = /^application\/(?:json|[\w!#$&^.+-]+\+json)$|^[\w!#$&^.-]+\/[\w!#$&^.+-]+\+json$/i;
 const utf8 = /^"?utf-?8"?$/i;

@@ -1,4 +1,4 @@
-import type { ByteHold } from '#src/byte-budget.ts';
+import type { ByteHold } from '#application/access/byte-budget.ts';
 import { heldBytesOf } from './body-failures.ts';
 import type { Arrival, ArrivalLimits, BodySource, TakePiece } from './body-source.ts';
 

@@ -1,23 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Logger } from 'pino';
+import type { KeyUse } from '#application/access/key-resolver.ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
-import { isCuid } from '#domain/codecs.ts';
-import { type Failure, failure } from '#domain/failure.ts';
-import type { Caller } from '#domain/tenancy.ts';
-import { decodeInput } from '#operations/decode-input.ts';
-import type {
-  AnyOperation,
-  OperationResult,
-  RelayConnection,
-  RequestHeaders,
-  RequestInput,
-} from '#operations/operation.ts';
-import type { Route } from '#operations/routes.ts';
-import { scopeRefusal } from '#operations/scope-refusal.ts';
-import type { KeyUse } from '#src/access/key-resolver.ts';
-import { heavyTurns, largeBodyBytes } from '#src/heavy-turns.ts';
+import { isCuid } from '#domain/codecs/codecs.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
+import { scopeRefusal } from './check-scope.ts';
 import { ClientDisconnectedError } from './client-disconnected-error.ts';
+import { decodeInput } from './decode-input.ts';
 import { notFound } from './not-found.ts';
+import type { AnyOperation, OperationResult, RelayConnection, RequestHeaders, RequestInput } from './operation.ts';
+import type { Route } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
 
 /** What a caller asks for: an operation and its path parameters, or a path with no operation for its method. */

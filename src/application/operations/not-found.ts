@@ -1,4 +1,4 @@
-import { type Failure, type FailureCode, failure } from '#domain/failure.ts';
+import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 
 /**
  * The refusal of what does not exist. What the key cannot access reads the same, so that nobody learns that it exists.

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { type Failure, failure } from '#domain/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import { diskFull, isDiskFull } from '#src/disk-full.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { diskFull, isDiskFull } from './disk-full.ts';
 
 /** An unreadable event takes another release, so there is no hurry to ask again. */
 const unreadableRetrySeconds = 60;

@@ -1,5 +1,5 @@
-import { type Failure, type FailureCode, gatewayStatus, type InputError } from '#domain/failure.ts';
-import type { Json, JsonObject } from '#src/json.ts';
+import { type Failure, type FailureCode, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /**
  * A failure as clients of OpenAI read it: `error` always, and beside it, for invalid input (422), the contract's

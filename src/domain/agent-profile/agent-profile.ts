@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable';
-import { type Entity, withoutSuffix } from '#domain/entity.ts';
-import { type DataAt, readText, referenceTo, refersTo, type TextReference } from '#domain/text-reference.ts';
+import { type Entity, withoutSuffix } from '#domain/shared/entity.ts';
+import { type DataAt, readText, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { AgentProfileEvents } from './events.ts';
 import type { AgentProfileRecord } from './record.ts';
 

@@ -1,5 +1,5 @@
-import { withoutSuffix } from '#domain/entity.ts';
-import { type Failure, failure } from '#domain/failure.ts';
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type AgentProfilesState, agentProfiles } from './agent-profile.ts';
 
 /**

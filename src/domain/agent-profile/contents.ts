@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
-import { text } from '#domain/codecs.ts';
-import { type Failure, failure } from '#domain/failure.ts';
+import { text } from '#domain/codecs/codecs.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 
 /** The six members of an agent profile that a client sets (contract, "Agent profiles"; it gives no bounds). */
 export const agentProfileContents = {

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { cuid, text, timestamp } from '#domain/codecs.ts';
+import { cuid, text, timestamp } from '#domain/codecs/codecs.ts';
 
 /** An agent profile as it is given out (contract, "Agent profile"). */
 export const AgentProfileRecord = t.type({

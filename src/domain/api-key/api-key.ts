@@ -1,4 +1,4 @@
-import type { Entity } from '#domain/entity.ts';
+import type { Entity } from '#domain/shared/entity.ts';
 import type { ApiKeyEvents } from './events.ts';
 import type { ApiKeyRecord } from './record.ts';
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import type { Entity } from '#domain/entity.ts';
+import type { Entity } from '#domain/shared/entity.ts';
 
 /** The events of the stream that ends secrets of all keys at once. */
 export const keyCutoffEvents = {

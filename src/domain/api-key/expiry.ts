@@ -1,4 +1,4 @@
-import { type Failure, failure } from '#domain/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 
 /**
  * Why a key cannot end at a time; null when it can.

@@ -1,6 +1,6 @@
-import { isCuid } from '#domain/codecs.ts';
-import { type Failure, failure } from '#domain/failure.ts';
-import type { Caller } from '#domain/tenancy.ts';
+import { isCuid } from '#domain/codecs/codecs.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
 
 /** The key that a caller acts with, as events record it; null for a caller without one: the operator on the machine. */
 export function makerOf({ keyId }: Caller): string | null {

@@ -1,6 +1,6 @@
-import { type Failure, failure } from '#domain/failure.ts';
-import { effectiveScopes } from '#domain/scope.ts';
-import type { Caller } from '#domain/tenancy.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { effectiveScopes } from '#domain/shared/scope.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
 import type { ApiKeyState } from './api-key.ts';
 
 const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;

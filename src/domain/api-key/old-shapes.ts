@@ -1,4 +1,4 @@
-import type { KeyType } from '#domain/tenancy.ts';
+import type { KeyType } from '#domain/shared/tenancy.ts';
 
 /** The scopes that there were when keys had lists of scopes alone. Never changed: it says what old events mean. */
 const resourcesThen = [

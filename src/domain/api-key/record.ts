@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
-import { cuid, nullable, oneOf, text, timestamp } from '#domain/codecs.ts';
-import { type Scope, scopes } from '#domain/scope.ts';
+import { cuid, nullable, oneOf, text, timestamp } from '#domain/codecs/codecs.ts';
+import { type Scope, scopes } from '#domain/shared/scope.ts';
 import { KeyTypeCodec } from './events.ts';
 
 const [firstScope, ...otherScopes] = scopes as [Scope, ...Scope[]];

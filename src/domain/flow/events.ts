@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { json, nullable, oneOf } from '#domain/codecs.ts';
+import { json, nullable, oneOf } from '#domain/codecs/codecs.ts';
 
 export const FlowType = oneOf('simple', 'graph');
 export const FlowTier = oneOf('standard', 'pro');

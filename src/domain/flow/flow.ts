@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable';
-import { type Entity, type Recorded, type RecordedEventOf, withoutSuffix } from '#domain/entity.ts';
-import { referenceTo, type TextReference } from '#domain/text-reference.ts';
+import { type Entity, type Recorded, type RecordedEventOf, withoutSuffix } from '#domain/shared/entity.ts';
+import { referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { FlowEvents } from './events.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { cuid, json, nullable, text, timestamp, versionNumber } from '#domain/codecs.ts';
+import { cuid, json, nullable, text, timestamp, versionNumber } from '#domain/codecs/codecs.ts';
 import { FlowTier, FlowType } from './events.ts';
 
 /** A flow as it is given out (contract, "Flow"). */

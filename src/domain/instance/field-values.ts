@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
-import { describedAs } from '#domain/codecs.ts';
-import type { InputError } from '#domain/failure.ts';
+import { describedAs } from '#domain/codecs/codecs.ts';
+import type { InputError } from '#domain/shared/failure.ts';
 import { fieldValueFault } from '#domain/template/field-value.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
 

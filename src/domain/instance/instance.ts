@@ -1,4 +1,4 @@
-import type { Entity, RecordedEventOf } from '#domain/entity.ts';
+import type { Entity, RecordedEventOf } from '#domain/shared/entity.ts';
 import type { InstanceEvents, Target } from './events.ts';
 import { type Step, stepsFromCommit, stepsToCommit, stepsToRemove, stepsToUndo } from './steps.ts';
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { cuid, nullable, oneOf, text, timestamp, versionNumber } from '#domain/codecs.ts';
+import { cuid, nullable, oneOf, text, timestamp, versionNumber } from '#domain/codecs/codecs.ts';
 import { OperationOutcome } from './events.ts';
 import { FieldValues } from './field-values.ts';
 

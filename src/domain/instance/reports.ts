@@ -1,5 +1,5 @@
-import type { EventOf } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
+import type { EventOf } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
 import type { InstanceEvents } from './events.ts';
 import { type InstanceState, type RunningOperation, underway } from './instance.ts';
 import { nextSteps, type Step } from './steps.ts';

@@ -1,8 +1,8 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs.ts';
-import { derivedCharacters } from '#domain/derived-characters.ts';
-import { suffixLength, withSuffix } from '#domain/entity.ts';
+import { nullable } from '#domain/codecs/codecs.ts';
 import { FlowType } from '#domain/flow/events.ts';
+import { derivedCharacters } from '#domain/shared/derived-characters.ts';
+import { suffixLength, withSuffix } from '#domain/shared/entity.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
 
 /** A flow of an instance: found by the payload's key, with the version that holds what the template says. */

@@ -1,15 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type AgentProfilesState, agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
-import type { EventOf } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { type Failure, failure } from '#domain/failure.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
+import type { EventOf } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { refersTo } from '#domain/shared/text-reference.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
 import { type StoreState, storeDescribed, storeMade, storeRemoved } from '#domain/store/store.ts';
-import { refersTo } from '#domain/text-reference.ts';
-import type { Json } from '#src/json.ts';
+import type { Json } from '#shared/json/json.ts';
 import type { InstanceAgentProfile, InstanceFlow, InstanceStore } from './resources.ts';
 import type { Step } from './steps.ts';
 

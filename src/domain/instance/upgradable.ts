@@ -1,4 +1,4 @@
-import { type Failure, failure } from '#domain/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type InstanceState, shownTarget } from './instance.ts';
 
 /** What an upgrade asks of a template version. */

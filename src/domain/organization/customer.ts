@@ -1,4 +1,4 @@
-import { erasedText, type PersonalText } from '#domain/personal-data.ts';
+import { erasedText, type PersonalText } from '#domain/shared/personal-data.ts';
 import type { OrganizationEvents } from './events.ts';
 import type { CustomerRecord, SealedCustomer, SealedOrganization } from './record.ts';
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { SealedText } from '#domain/personal-data.ts';
+import { SealedText } from '#domain/shared/personal-data.ts';
 
 /** The events of an organization's stream. One of a partner's customers begins with `CustomerCreated`. */
 export const organizationEvents = {

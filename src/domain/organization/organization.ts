@@ -1,5 +1,5 @@
-import type { Entity } from '#domain/entity.ts';
-import { openText } from '#domain/personal-data.ts';
+import type { Entity } from '#domain/shared/entity.ts';
+import { openText } from '#domain/shared/personal-data.ts';
 import { erasedCustomer, newCustomer, organizationOf } from './customer.ts';
 import type { OrganizationEvents } from './events.ts';
 import type { OrganizationRecord, SealedCustomer, SealedOrganization } from './record.ts';

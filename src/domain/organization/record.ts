@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
-import { cuid, nullable, text, timestamp } from '#domain/codecs.ts';
-import type { PersonalText } from '#domain/personal-data.ts';
+import { cuid, nullable, text, timestamp } from '#domain/codecs/codecs.ts';
+import type { PersonalText } from '#domain/shared/personal-data.ts';
 
 /** An organization as it is given out. */
 export const OrganizationRecord = t.type({

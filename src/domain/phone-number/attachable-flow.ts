@@ -1,5 +1,5 @@
-import { type Failure, failure } from '#domain/failure.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 
 /** Why a phone number of a project cannot point at a flow: it is unknown, deleted or another project's. */
 export function notAttachable(flow: FlowState, flowId: string, projectId: string): Failure | null {

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { jsonObject, nullable, oneOf } from '#domain/codecs.ts';
+import { jsonObject, nullable, oneOf } from '#domain/codecs/codecs.ts';
 
 export const PhoneNumberType = oneOf('platform', 'partner', 'external');
 export const PhoneNumberStatus = oneOf('enabled', 'disabled');

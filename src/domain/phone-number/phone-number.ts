@@ -1,5 +1,5 @@
-import type { Entity } from '#domain/entity.ts';
-import { type DataAt, readText, referenceTo, type TextReference } from '#domain/text-reference.ts';
+import type { Entity } from '#domain/shared/entity.ts';
+import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { PhoneNumberClaimEvents, PhoneNumberEvents } from './events.ts';
 import type { PhoneNumberRecord } from './record.ts';
 

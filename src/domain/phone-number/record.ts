@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { cuid, jsonObject, nullable, text, timestamp } from '#domain/codecs.ts';
+import { cuid, jsonObject, nullable, text, timestamp } from '#domain/codecs/codecs.ts';
 import { PhoneNumberStatus, PhoneNumberType } from './events.ts';
 
 /** A phone number as it is given out (contract, "Phone number"). */

@@ -1,5 +1,5 @@
-import { type Failure, failure } from '#domain/failure.ts';
-import { operatorRequests } from '#domain/operator-requests.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { operatorRequests } from '#domain/shared/operator-requests.ts';
 import type { ProcessEvents } from './events.ts';
 
 /** What operators asked of one process. */

@@ -1,5 +1,5 @@
-import type { Entity } from '#domain/entity.ts';
-import { type DataAt, readText, referenceTo, type TextReference } from '#domain/text-reference.ts';
+import type { Entity } from '#domain/shared/entity.ts';
+import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { ProjectEvents } from './events.ts';
 import type { ProjectRecord } from './record.ts';
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { cuid, text, timestamp } from '#domain/codecs.ts';
+import { cuid, text, timestamp } from '#domain/codecs/codecs.ts';
 
 /** A project as it is given out. */
 export const ProjectRecord = t.type({

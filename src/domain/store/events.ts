@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs.ts';
+import { nullable } from '#domain/codecs/codecs.ts';
 
 /** The events of a store's stream. */
 export const storeEvents = {

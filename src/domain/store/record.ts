@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { cuid, nullable, oneOf, text, timestamp } from '#domain/codecs.ts';
+import { cuid, nullable, oneOf, text, timestamp } from '#domain/codecs/codecs.ts';
 
 /** A knowledge store as it is given out. */
 export const StoreRecord = t.type({

@@ -1,6 +1,6 @@
-import type { Entity, EventOf } from '#domain/entity.ts';
-import { happened } from '#domain/event.ts';
-import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/text-reference.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import { happened } from '#domain/shared/event.ts';
+import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { StoreEvents } from './events.ts';
 import type { StoreRecord } from './record.ts';
 

@@ -1,5 +1,5 @@
-import { withoutSuffix } from '#domain/entity.ts';
-import { type DataAt, readText } from '#domain/text-reference.ts';
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { type DataAt, readText } from '#domain/shared/text-reference.ts';
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
 import { knownTemplate, type TemplateState } from './template.ts';

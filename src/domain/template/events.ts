@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs.ts';
+import { nullable } from '#domain/codecs/codecs.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
 /** The events of a template's stream, its versions' among them. */

@@ -1,4 +1,4 @@
-import type { Json } from '#src/json.ts';
+import type { Json } from '#shared/json/json.ts';
 import { placeholdersIn } from './placeholders.ts';
 
 /** Bytes of JSON that the filled schemas of one operation may have, unless the operator says otherwise. */

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { checked, cuid, type FaultInside, json, list, object, oneOf, text, textLike } from '#domain/codecs.ts';
+import { checked, cuid, type FaultInside, json, list, object, oneOf, text, textLike } from '#domain/codecs/codecs.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { fieldTypes, fieldValueFault } from './field-value.ts';
 import { placeholdersIn } from './placeholders.ts';

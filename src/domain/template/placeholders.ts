@@ -1,4 +1,4 @@
-import type { Json } from '#src/json.ts';
+import type { Json } from '#shared/json/json.ts';
 import type { FieldType } from './field-value.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { failure } from '#domain/failure.ts';
+import { failure } from '#domain/shared/failure.ts';
 
 /** Nothing new comes of an archived template. */
 export const archived = failure(

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs.ts';
+import { nullable } from '#domain/codecs/codecs.ts';
 
 /**
  * How latencies, in ms, are distributed: a DDSketch (arXiv 1908.10693). Bin i counts the latencies in (γ^(i-1), γ^i],

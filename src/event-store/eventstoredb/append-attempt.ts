@@ -1,7 +1,7 @@
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { noStream } from '#event-store/event-store.ts';
-import { callFailure, isDeleted, isRefusal, trailerOf } from '#event-store/eventstoredb/call-failure.ts';
-import { positionOf } from '#event-store/eventstoredb/event-message.ts';
+import { callFailure, isDeleted, isRefusal, trailerOf } from './call-failure.ts';
+import { positionOf } from './event-message.ts';
 
 /** What one try of an append came to. */
 export type Attempt =

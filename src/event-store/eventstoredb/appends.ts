@@ -1,16 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
-import { type Attempt, attemptOf, failedAttemptOf } from '#event-store/eventstoredb/append-attempt.ts';
-import type { Connection } from '#event-store/eventstoredb/connection.ts';
-import { eventOf, positionOf } from '#event-store/eventstoredb/event-message.ts';
-import type { Reads } from '#event-store/eventstoredb/reads.ts';
-import { appendRequests, streamRequest } from '#event-store/eventstoredb/requests.ts';
-import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
-import { BackOff } from '#src/back-off.ts';
-import { inTime } from '#src/in-time.ts';
-import { pause } from '#src/pause.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { pause } from '#shared/async/delay.ts';
+import { inTime } from '#shared/async/with-timeout.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { type Attempt, attemptOf, failedAttemptOf } from './append-attempt.ts';
+import type { Connection } from './connection.ts';
+import { eventOf, positionOf } from './event-message.ts';
+import type { Reads } from './reads.ts';
+import { appendRequests, streamRequest } from './requests.ts';
+import type { StoreLog } from './store-log.ts';
 
 type Outcome = E.Either<AppendFailure, Appended>;
 

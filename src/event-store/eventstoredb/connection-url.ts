@@ -1,4 +1,4 @@
-import { StartFailure } from '#src/start-failure.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
 
 /** The client's own options, in any writing of theirs (letter case, `-` and `_` do not count). */
 const knownOptions = [

@@ -1,10 +1,10 @@
 import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { callFailure, isBroken, isSilence } from '#event-store/eventstoredb/call-failure.ts';
-import { connectionUrl } from '#event-store/eventstoredb/connection-url.ts';
-import { within } from '#event-store/eventstoredb/within.ts';
-import { StartFailure } from '#src/start-failure.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { callFailure, isBroken, isSilence } from './call-failure.ts';
+import { connectionUrl } from './connection-url.ts';
+import { within } from './within.ts';
 
 type AppendCall = ReturnType<StreamsClient['append']>;
 type AppendArguments = Parameters<StreamsClient['append']>;

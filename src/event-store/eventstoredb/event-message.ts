@@ -1,5 +1,5 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { RawEvent } from '#event-store/raw-log.ts';
+import type { RawEvent } from '#event-store/transfer/raw-log.ts';
 
 /** An event on the wire. */
 export type EventMessage = ReadResp.ReadEvent.RecordedEvent;

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
+import { sizedAppend } from '#event-store/append-size.ts';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type Appended,
@@ -12,19 +13,18 @@ import {
   type StreamPart,
   type SubscribeOptions,
 } from '#event-store/event-store.ts';
-import { Appends } from '#event-store/eventstoredb/appends.ts';
-import { Connection } from '#event-store/eventstoredb/connection.ts';
-import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/event-message.ts';
-import { Reads } from '#event-store/eventstoredb/reads.ts';
-import { lastEventRequest, logRequest, streamRequest } from '#event-store/eventstoredb/requests.ts';
-import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
-import { Subscriptions } from '#event-store/eventstoredb/subscriptions.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { recordedEvent } from '#event-store/lazy-event.ts';
-import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
-import { sizedAppend } from '#event-store/sized-append.ts';
+import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
-import { TurnBudget } from '#src/turn-budget.ts';
+import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { Appends } from './appends.ts';
+import { Connection } from './connection.ts';
+import { bytesOf, eventOf, positionOf, storedEvent } from './event-message.ts';
+import { Reads } from './reads.ts';
+import { lastEventRequest, logRequest, streamRequest } from './requests.ts';
+import type { StoreLog } from './store-log.ts';
+import { Subscriptions } from './subscriptions.ts';
 
 export interface EventStoreDbOptions {
   /** `esdb://…`: see `connectionUrl`. */

@@ -1,11 +1,11 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { callFailure, isDeleted, isRefusal, reasonOf } from '#event-store/eventstoredb/call-failure.ts';
-import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
-import { bytesOf, eventOf } from '#event-store/eventstoredb/event-message.ts';
-import { within } from '#event-store/eventstoredb/within.ts';
-import { BackOff } from '#src/back-off.ts';
-import { pause } from '#src/pause.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { pause } from '#shared/async/delay.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { callFailure, isDeleted, isRefusal, reasonOf } from './call-failure.ts';
+import { type Connection, endCall, type ReadCall } from './connection.ts';
+import { bytesOf, eventOf } from './event-message.ts';
+import { within } from './within.ts';
 
 /** Reads that end: each tried again until its deadline, since reading twice does no harm. */
 export class Reads {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection.ts';
-import { bytesOf, type EventMessage, eventOf } from '#event-store/eventstoredb/event-message.ts';
-import { subscriptionRequest } from '#event-store/eventstoredb/requests.ts';
-import { TimedOut } from '#event-store/eventstoredb/within.ts';
+import { type Connection, endCall, type ReadCall } from './connection.ts';
+import { bytesOf, type EventMessage, eventOf } from './event-message.ts';
+import { subscriptionRequest } from './requests.ts';
+import { TimedOut } from './within.ts';
 
 /** Bytes of events that wait to be taken, beyond which the server is made to wait. */
 const maxWaitingBytes = 16 * 1024 * 1024;

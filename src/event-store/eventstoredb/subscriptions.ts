@@ -1,13 +1,13 @@
 import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
-import { callFailure } from '#event-store/eventstoredb/call-failure.ts';
-import type { Connection } from '#event-store/eventstoredb/connection.ts';
-import { bytesOf, positionOf, storedEvent, typeOf } from '#event-store/eventstoredb/event-message.ts';
-import type { StoreLog } from '#event-store/eventstoredb/store-log.ts';
-import { SubscriptionFeed, type Taken } from '#event-store/eventstoredb/subscription-feed.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
-import { BackOff } from '#src/back-off.ts';
-import { pause } from '#src/pause.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { pause } from '#shared/async/delay.ts';
+import { callFailure } from './call-failure.ts';
+import type { Connection } from './connection.ts';
+import { bytesOf, positionOf, storedEvent, typeOf } from './event-message.ts';
+import type { StoreLog } from './store-log.ts';
+import { SubscriptionFeed, type Taken } from './subscription-feed.ts';
 
 /** Events in a batch when the subscriber does not say. */
 const defaultBatchSize = 1_000;

@@ -1,4 +1,4 @@
-import { inTimeOrThrow } from '#src/in-time.ts';
+import { inTimeOrThrow } from '#shared/async/with-timeout.ts';
 
 /** What was waited for did not come in time. */
 export class TimedOut extends Error {

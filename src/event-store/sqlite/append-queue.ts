@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
-import { type CommitFailed, type Committed, conflictMark } from '#event-store/sqlite/messages.ts';
+import { type CommitFailed, type Committed, conflictMark } from './messages.ts';
 
 export interface AppendQueueOptions {
   /** Appends accepted and not yet answered, at most. */

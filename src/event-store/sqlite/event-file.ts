@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { StartFailure } from '#src/start-failure.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
 
 /** "SWYE": marks a SQLite file as a Switchyard event store. */
 const applicationId = 0x53575945;

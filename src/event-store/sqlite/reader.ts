@@ -11,12 +11,12 @@ import {
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
-import type { RawEvent, RawLog } from '#event-store/raw-log.ts';
-import { openEventFileForReading, streamRangeSql } from '#event-store/sqlite/event-file.ts';
-import { type WakeUps, wakeUpsFrom } from '#event-store/sqlite/wake-ups.ts';
+import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
-import { TurnBudget } from '#src/turn-budget.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { type WakeUps, wakeUpsFrom } from './change-notifications.ts';
+import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
 /** Events in a batch when the subscriber does not say. */
 const defaultBatchSize = 1_000;

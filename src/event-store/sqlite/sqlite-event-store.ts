@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
+import { sizedAppend } from '#event-store/append-size.ts';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type Appended,
@@ -10,15 +11,14 @@ import {
   type EventStore,
   type EventToAppend,
 } from '#event-store/event-store.ts';
-import { sizedAppend } from '#event-store/sized-append.ts';
-import { AppendQueue } from '#event-store/sqlite/append-queue.ts';
-import { openEventFile } from '#event-store/sqlite/event-file.ts';
-import type { FromWriter } from '#event-store/sqlite/messages.ts';
-import { asStored, type EventReader, SqliteEventReader } from '#event-store/sqlite/reader.ts';
-import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
-import type { WriterThreadData } from '#event-store/sqlite/writer-thread.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
-import { StartFailure } from '#src/start-failure.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { AppendQueue } from './append-queue.ts';
+import { WakeUps } from './change-notifications.ts';
+import { openEventFile } from './event-file.ts';
+import type { FromWriter } from './messages.ts';
+import { asStored, type EventReader, SqliteEventReader } from './reader.ts';
+import type { WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteEventStoreOptions {
   /** Path of the SQLite file, made when it does not exist; its folder exists. */

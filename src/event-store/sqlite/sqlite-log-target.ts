@@ -1,12 +1,12 @@
 import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { doesNotFollow, type LogRun, runsOf } from '#event-store/log-runs.ts';
-import type { LogTarget, RawEvent } from '#event-store/raw-log.ts';
-import { openEventFile } from '#event-store/sqlite/event-file.ts';
-import { type AppendMessage, conflictMark } from '#event-store/sqlite/messages.ts';
-import { asStored, SqliteEventReader } from '#event-store/sqlite/reader.ts';
-import { WakeUps } from '#event-store/sqlite/wake-ups.ts';
-import { Writer } from '#event-store/sqlite/writer.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { doesNotFollow, type LogRun, runsOf } from '#event-store/transfer/append-batches.ts';
+import type { LogTarget, RawEvent } from '#event-store/transfer/raw-log.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { WakeUps } from './change-notifications.ts';
+import { openEventFile } from './event-file.ts';
+import { type AppendMessage, conflictMark } from './messages.ts';
+import { asStored, SqliteEventReader } from './reader.ts';
+import { Writer } from './writer.ts';
 
 /** A SQLite file that a log is put into. */
 export interface SqliteLogTarget extends LogTarget {

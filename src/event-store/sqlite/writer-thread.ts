@@ -1,8 +1,8 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { openEventFile } from '#event-store/sqlite/event-file.ts';
-import type { AppendMessage, FromWriter, ToWriter } from '#event-store/sqlite/messages.ts';
-import { WakeSender } from '#event-store/sqlite/wake-ups.ts';
-import { Writer } from '#event-store/sqlite/writer.ts';
+import { WakeSender } from './change-notifications.ts';
+import { openEventFile } from './event-file.ts';
+import type { AppendMessage, FromWriter, ToWriter } from './messages.ts';
+import { Writer } from './writer.ts';
 
 /** What the writer thread is started with. */
 export interface WriterThreadData {

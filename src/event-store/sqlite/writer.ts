@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { noStream } from '#event-store/event-store.ts';
-import { isMarked, streamRangeSql } from '#event-store/sqlite/event-file.ts';
-import { type AppendMessage, type CommitFailed, type Committed, conflictMark } from '#event-store/sqlite/messages.ts';
+import { isMarked, streamRangeSql } from './event-file.ts';
+import { type AppendMessage, type CommitFailed, type Committed, conflictMark } from './messages.ts';
 
 /** A stream's last event. */
 interface Head {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Json, JsonObject } from '#src/json.ts';
-import type { ProviderConfiguration } from '../configuration.ts';
-import { audioSecondsIn } from '../cost.ts';
-import { isObject, parsedJson } from '../json-value.ts';
-import { checkPathSegment } from '../path-segment.ts';
+import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
+import { audioSecondsIn } from '#gateway/cost.ts';
+import type { Transport } from '#gateway/transport/transport.ts';
+import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+import { checkPathSegment } from './path-segment.ts';
 import {
   ownHeaders,
   type Provider,
@@ -17,9 +18,8 @@ import {
   type UnsupportedRequest,
   unknownFormat,
   withForwarded,
-} from '../provider.ts';
-import type { SecretRedactor } from '../secret-redactor.ts';
-import type { Transport } from '../transport.ts';
+} from './provider.ts';
+import type { SecretRedactor } from './secret-redactor.ts';
 import { wavHeader } from './wav-header.ts';
 
 export const elevenLabsBaseUrl = 'https://api.elevenlabs.io/v1';

@@ -1,8 +1,8 @@
-import type { ProviderConfiguration } from '../configuration.ts';
-import { HttpTransport } from '../http-transport.ts';
-import type { Provider } from '../provider.ts';
+import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
+import { HttpTransport } from '#gateway/transport/http-transport.ts';
 import { ElevenLabs, elevenLabsBaseUrl } from './elevenlabs.ts';
 import { defaultBaseUrl, OpenAiCompatible } from './openai-compatible.ts';
+import type { Provider } from './provider.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** Opens a provider of any kind; the place where kinds are known by name. */

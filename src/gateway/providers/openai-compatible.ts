@@ -1,4 +1,5 @@
-import type { ProviderConfiguration } from '../configuration.ts';
+import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
+import type { Transport } from '#gateway/transport/transport.ts';
 import {
   ownHeaders,
   type Provider,
@@ -8,9 +9,8 @@ import {
   type ProviderTranscription,
   redactorOf,
   withForwarded,
-} from '../provider.ts';
-import type { SecretRedactor } from '../secret-redactor.ts';
-import type { Transport } from '../transport.ts';
+} from './provider.ts';
+import type { SecretRedactor } from './secret-redactor.ts';
 
 export const defaultBaseUrl = 'https://api.openai.com/v1';
 

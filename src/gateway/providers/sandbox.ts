@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import type { Failure } from '#domain/failure.ts';
-import type { Json, JsonObject } from '#src/json.ts';
-import { asksForUsage } from '../chat-body.ts';
-import { type ChatRequest, readChatRequest, readJsonRequest } from '../chat-request.ts';
-import { briefMember, briefValue, wantedNames } from '../json-members.ts';
-import { isObject } from '../json-value.ts';
-import { type LocalAnswer, LocalTransport } from '../local-transport.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import { asksForUsage } from '#gateway/chat/chat-body.ts';
+import { type ChatRequest, readChatRequest, readJsonRequest } from '#gateway/chat/chat-request.ts';
+import { type LocalAnswer, LocalTransport } from '#gateway/transport/local-transport.ts';
+import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
+import { briefMember, briefValue, wantedNames } from '#gateway/wire/json-members.ts';
+import { isObject } from '#gateway/wire/json-value.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
 import {
   type Provider,
   type ProviderChat,
@@ -15,8 +16,7 @@ import {
   type ProviderTranscription,
   type UnsupportedRequest,
   unknownFormat,
-} from '../provider.ts';
-import type { Transport, UpstreamRequest } from '../transport.ts';
+} from './provider.ts';
 import { toneWav } from './tone-wav.ts';
 import { wavHeaderBytes } from './wav-header.ts';
 

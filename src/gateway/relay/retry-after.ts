@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** A longer wait, in ms, is left to the client: the answer says how long it is. */
+export const maxRetryAfterMs = 15_000;
+
 const longestRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 /**

@@ -1,9 +1,14 @@
 import { type ErrorObject, errorCode, errorType, gatewayError } from '#application/responses/openai-error.ts';
-import { type Failure, failure, gatewayStatus } from '#domain/failure.ts';
-import type { JsonObject } from '#src/json.ts';
-import { type AttemptFailure, classifyRefusal, type ProviderRefusal, type TimeoutName } from '../attempt-failure.ts';
-import { isErrorType } from '../error-type.ts';
-import { isObject, parsedJson } from '../json-value.ts';
+import { type Failure, failure, gatewayStatus } from '#domain/shared/failure.ts';
+import { isErrorType } from '#gateway/error-type.ts';
+import {
+  type AttemptFailure,
+  classifyRefusal,
+  type ProviderRefusal,
+  type TimeoutName,
+} from '#gateway/relay/attempt-failure.ts';
+import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** The response that a client receives when no attempt is left. */
 export interface ErrorResponse {

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
+import type { ByteHold } from '#application/access/byte-budget.ts';
 import type { Arrival, ArrivalLimits, BodySource, TakePiece } from '#application/bodies/body-source.ts';
-import { bufferedBody, receiveBody } from '#http/receive-body.ts';
-import { announcedBytesOf, hasBody } from '#http/request-body.ts';
-import type { ByteHold } from '#src/byte-budget.ts';
+import { bufferedBody, receiveBody } from './receive-body.ts';
+import { announcedBytesOf, hasBody } from './request-body.ts';
 
 /** The body of an HTTP request, read from its connection. */
 export class HttpBody implements BodySource {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import { writeAnswer } from '#http/answer.ts';
+import { writeAnswer } from './response.ts';
 
 /** How long a client may stop reading once all of its response has been written, in ms. */
 const maxUnreadMs = 60_000;

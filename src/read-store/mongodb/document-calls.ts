@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
-import { type DocumentRecord, documentsName } from '#read-store/mongodb/stored-document.ts';
+import { areDuplicates, type MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import type { Generation } from '#read-store/read-store.ts';
-import { areDuplicates, type MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
+import { type DocumentRecord, documentsName } from './stored-document.ts';
 
 /** How writes are to be applied. */
 export interface Applying {

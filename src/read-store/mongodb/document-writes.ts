@@ -1,10 +1,10 @@
-import { indexedFields } from '#read-store/indexes.ts';
-import { type Applying, insert, merge } from '#read-store/mongodb/document-calls.ts';
-import { removeWhere } from '#read-store/mongodb/removals.ts';
-import { type DocumentRecord, documentsName, stateOf, whereConditions } from '#read-store/mongodb/stored-document.ts';
+import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation } from '#read-store/read-store.ts';
-import { allSettled } from '#src/all-settled.ts';
-import type { MongoDbConnection } from '#src/mongodb/mongodb-connection.ts';
+import { allSettled } from '#shared/async/all-settled.ts';
+import { type Applying, insert, merge } from './document-calls.ts';
+import { removeWhere } from './removals.ts';
+import { type DocumentRecord, documentsName, stateOf, whereConditions } from './stored-document.ts';
 
 /** What one call holds at most, so that each is done well within its time limit. */
 const maxCallWrites = 1000;

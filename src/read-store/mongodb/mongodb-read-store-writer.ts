@@ -1,30 +1,7 @@
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
-import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
-import { applyWrites, forgetRemoved } from '#read-store/mongodb/document-writes.ts';
-import {
-  type KeyLastUsedRecord,
-  keysLastUsedName,
-  type NoteName,
-  type NoteRecord,
-  notesName,
-  readNote,
-  type SnapshotRecord,
-  snapshotsName,
-} from '#read-store/mongodb/notes.ts';
-import {
-  collectionGenerations,
-  generationPath,
-  generationsOf,
-  type ReadModelRecord,
-  readModelsName,
-} from '#read-store/mongodb/read-model-record.ts';
-import {
-  type DocumentRecord,
-  documentsName,
-  foldedDocument,
-  generationOf,
-  indexDescriptions,
-} from '#read-store/mongodb/stored-document.ts';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import type { PositionsWriter, ServedPositions } from '#projection-engine/progress/published-positions.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -35,10 +12,33 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import type { PositionsWriter, ServedPositions } from '#read-store/told-positions.ts';
-import { allSettled } from '#src/all-settled.ts';
-import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
-import { Superseded } from '#src/superseded.ts';
+import { allSettled } from '#shared/async/all-settled.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
+import { applyWrites, forgetRemoved } from './document-writes.ts';
+import {
+  type KeyLastUsedRecord,
+  keysLastUsedName,
+  type NoteName,
+  type NoteRecord,
+  notesName,
+  readNote,
+  type SnapshotRecord,
+  snapshotsName,
+} from './notes.ts';
+import {
+  collectionGenerations,
+  generationPath,
+  generationsOf,
+  type ReadModelRecord,
+  readModelsName,
+} from './read-model-record.ts';
+import {
+  type DocumentRecord,
+  documentsName,
+  foldedDocument,
+  generationOf,
+  indexDescriptions,
+} from './stored-document.ts';
 
 const defaultTimeoutMilliseconds = 10_000;
 /** How long it is taken for granted that nobody has taken over. Writes to documents are harmless even if one has. */

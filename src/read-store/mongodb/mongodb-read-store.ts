@@ -1,19 +1,8 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
-import {
-  type KeyLastUsedRecord,
-  keysLastUsedName,
-  readNote,
-  type SnapshotRecord,
-  snapshotsName,
-} from '#read-store/mongodb/notes.ts';
-import { currentGeneration, type ReadModelRecord, readModelsName } from '#read-store/mongodb/read-model-record.ts';
-import {
-  type DocumentRecord,
-  documentsName,
-  storedDocument,
-  whereConditions,
-} from '#read-store/mongodb/stored-document.ts';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import type { PositionsReader, ToldPositions } from '#projection-engine/progress/published-positions.ts';
+import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
 import type {
   DocumentValue,
   Generation,
@@ -25,10 +14,10 @@ import type {
   Where,
 } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import type { PositionsReader, ToldPositions } from '#read-store/told-positions.ts';
-import type { UnknownEventType } from '#read-store/unknown-events.ts';
-import { MongoDbConnection, type MongoDbConnectionOptions } from '#src/mongodb/mongodb-connection.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { type KeyLastUsedRecord, keysLastUsedName, readNote, type SnapshotRecord, snapshotsName } from './notes.ts';
+import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
+import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
 
 /** How often a question is asked anew because what it read was replaced meanwhile. */
 const maxAttempts = 5;

@@ -1,5 +1,5 @@
 import type { Db, Long } from 'mongodb';
-import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 
 /** The collection of what is kept whole: the projections' positions, their status, and what operators asked for. */
 export const notesName = 'notes';

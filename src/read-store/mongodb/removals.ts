@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
-import { type Applying, calling, insert, merge } from '#read-store/mongodb/document-calls.ts';
-import { type DocumentRecord, removedAt, whereConditions } from '#read-store/mongodb/stored-document.ts';
 import type { DocumentWrite } from '#read-store/read-store.ts';
+import { type Applying, calling, insert, merge } from './document-calls.ts';
+import { type DocumentRecord, removedAt, whereConditions } from './stored-document.ts';
 
 /** Documents that are removed at once, at most. */
 const maxMerged = 1000;

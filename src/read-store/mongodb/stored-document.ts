@@ -1,8 +1,8 @@
 import { type IndexDescription, Long } from 'mongodb';
-import { declaredIndex } from '#read-store/indexes.ts';
+import { indexedField } from '#projection-engine/where-index.ts';
+import { declaredIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Indexes, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
-import { indexedField } from '#read-store/where-index.ts';
 
 /** What an index can hold; an object or a list is kept as an empty object, which equals nothing that is asked for. */
 type IndexedValue = string | number | boolean | null | Readonly<Record<string, never>>;

@@ -1,6 +1,6 @@
-import { declaredIndex, indexedFields } from '#read-store/indexes.ts';
+import { indexedField } from '#projection-engine/where-index.ts';
+import { declaredIndex, indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Indexes, Where } from '#read-store/read-store.ts';
-import { indexedField } from '#read-store/where-index.ts';
 
 /** A value as a column keeps it: a boolean is a blob of one byte, so that it equals no number and no text. */
 export type ColumnValue = string | number | Uint8Array | null;

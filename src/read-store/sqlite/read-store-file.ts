@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { Unavailable } from '#src/unavailable.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
 
 /** Marks a SQLite file as a read store of Switchyard's ("SYrs"). */
 const applicationId = 0x53597273;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
-import { declaredIndex, indexedFields } from '#read-store/indexes.ts';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import { declaredIndex, indexedFields } from '#read-store/indexable-fields.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -12,9 +12,9 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import * as table from '#read-store/sqlite/document-table.ts';
-import { guarded, openReadStoreFile, ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import * as table from './document-table.ts';
+import { guarded, openReadStoreFile, ReadStoreDamaged, setAside } from './read-store-file.ts';
 
 /** Documents that one statement of a removal deletes at most: it bounds the list of rows that SQLite makes for it. */
 const removalChunk = 10_000;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { StoredSnapshot } from '#event-store/snapshot-store.ts';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
 import type {
   DocumentValue,
   Indexes,
@@ -11,12 +12,11 @@ import type {
   ReadStore,
   Where,
 } from '#read-store/read-store.ts';
-import { DocumentCache } from '#read-store/sqlite/document-cache.ts';
-import * as table from '#read-store/sqlite/document-table.ts';
-import { guarded, ReadStoreDamaged } from '#read-store/sqlite/read-store-file.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
-import type { UnknownEventType } from '#read-store/unknown-events.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { DocumentCache } from './document-cache.ts';
+import * as table from './document-table.ts';
+import { guarded, ReadStoreDamaged } from './read-store-file.ts';
 
 /** How often it is checked whether the file is still the one that is open: the writer may have set it aside. */
 const fileCheckMilliseconds = 1000;

@@ -8,12 +8,12 @@ import {
   type InvokeDependencies,
   type OperationCall,
 } from '#application/operations/invoke.ts';
-import { cuid, text } from '#domain/codecs.ts';
-import { type Failure, type FailureCode, failure } from '#domain/failure.ts';
-import { type AnyOperation, type Operation, put, type RelayOperation } from '#operations/operation.ts';
-import { type Route, routesOf } from '#operations/routes.ts';
-import { Unavailable } from '#src/unavailable.ts';
-import { callerOf, ids } from '#test/support/story.ts';
+import { type AnyOperation, type Operation, put, type RelayOperation } from '#application/operations/operation.ts';
+import { type Route, routesOf } from '#application/operations/registry.ts';
+import { cuid, text } from '#domain/codecs/codecs.ts';
+import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { callerOf, ids } from '#test/support/events/tenants.ts';
 
 const refusedWith = (code: FailureCode): E.Either<Failure, never> => E.left(failure(code, code));
 

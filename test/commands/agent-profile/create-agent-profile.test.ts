@@ -1,12 +1,12 @@
 import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { defaultMoved, profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { profileInput } from '#test/support/profile-input.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { fresh, ids } from '#test/support/story.ts';
+import { defaultMoved, profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
+import { fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
+import { profileInput } from '#test/support/inputs/profile-input.ts';
 
 const id = ids.project + fresh.suffix;
 const input = profileInput({ projectId: ids.project });

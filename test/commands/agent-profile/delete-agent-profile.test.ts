@@ -1,8 +1,8 @@
 import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
-import { defaultMoved, profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
+import { defaultMoved, profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { agentProfileId: ids.profile };
 const other = profileCreated({ id: ids.otherProfile });

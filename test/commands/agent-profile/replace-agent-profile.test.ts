@@ -1,12 +1,17 @@
 import { replaceAgentProfile } from '#commands/agent-profile/replace-agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { defaultMoved, profileCreated, profileDeleted, profileReplaced } from '#test/support/agent-profile-events.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { profileInput } from '#test/support/profile-input.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { ids } from '#test/support/story.ts';
+import {
+  defaultMoved,
+  profileCreated,
+  profileDeleted,
+  profileReplaced,
+} from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
+import { profileInput } from '#test/support/inputs/profile-input.ts';
 
 const input = profileInput({ agentProfileId: ids.profile });
 const noFlows = { also: [] };

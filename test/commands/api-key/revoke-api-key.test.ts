@@ -1,9 +1,9 @@
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { keyManagement } from '#test/support/key-management.ts';
-import { ids } from '#test/support/story.ts';
-import { apiKeyCreated, apiKeyRevoked } from '#test/support/tenant-events.ts';
+import { apiKeyCreated, apiKeyRevoked } from '#test/support/events/tenant-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { keyManagement } from '#test/support/inputs/key-management.ts';
 
 const input = { keyId: ids.key };
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
+import { localOperator } from '#app/control-socket.ts';
 import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { hashOfSecret } from '#domain/api-key/secret.ts';
-import { localOperator } from '#src/control-socket.ts';
-import { decidedAt, givenHistory, secretKey } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { keyManagement } from '#test/support/key-management.ts';
-import { stateOf, timeOf } from '#test/support/recorded.ts';
-import { callerOf, ids } from '#test/support/story.ts';
-import { apiKeyCreated, apiKeyRotated } from '#test/support/tenant-events.ts';
+import { apiKeyCreated, apiKeyRotated } from '#test/support/events/tenant-events.ts';
+import { callerOf, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { decidedAt, givenHistory, secretKey } from '#test/support/harness/command-harness.ts';
+import { stateOf, timeOf } from '#test/support/harness/recorded-events.ts';
+import { keyManagement } from '#test/support/inputs/key-management.ts';
 
 const input = { keyId: ids.key };
 const rotated = (previousValidUntil: string, change: Partial<ApiKeyEvents['ApiKeyRotated']> = {}) =>

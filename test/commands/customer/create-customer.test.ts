@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createCustomer } from '#commands/customer/create-customer.ts';
 import { organization } from '#domain/organization/organization.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { callerOf, fresh, ids } from '#test/support/story.ts';
-import { customerCreated, organizationCreated, sealed } from '#test/support/tenant-events.ts';
+import { customerCreated, organizationCreated, sealed } from '#test/support/events/tenant-events.ts';
+import { callerOf, fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 

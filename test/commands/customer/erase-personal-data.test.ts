@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { erasePersonalData } from '#commands/customer/erase-personal-data.ts';
 import { customer } from '#domain/organization/organization.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { callerOf, ids } from '#test/support/story.ts';
-import { customerCreated, organizationCreated, personalDataErased } from '#test/support/tenant-events.ts';
+import { customerCreated, organizationCreated, personalDataErased } from '#test/support/events/tenant-events.ts';
+import { callerOf, ids } from '#test/support/events/tenants.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { organizationId: ids.customer };
 

@@ -1,8 +1,8 @@
 import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, versionActivated, versionCreated, versionOf } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
+import { begunFlow, versionActivated, versionCreated, versionOf } from '#test/support/events/flow-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const versionId = versionOf(ids.flow, 2);
 

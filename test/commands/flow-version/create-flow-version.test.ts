@@ -1,9 +1,9 @@
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
-import { happened } from '#domain/event.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { fresh, ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/events/flow-events.ts';
+import { fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const flowSchema = { say: 'good evening' };
 const input = { flowId: ids.flow, flowSchema };

@@ -1,5 +1,4 @@
 import { deleteFlowVersion } from '#commands/flow-version/delete-flow-version.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
 import {
   begunFlow,
   flowDeleted,
@@ -7,9 +6,10 @@ import {
   versionCreated,
   versionDeleted,
   versionOf,
-} from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
+} from '#test/support/events/flow-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const versionId = versionOf(ids.flow, 2);
 

@@ -1,9 +1,9 @@
 import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
-import { happened } from '#domain/event.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, versionCreated, versionOf } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { begunFlow, versionCreated, versionOf } from '#test/support/events/flow-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const versionId = versionOf(ids.flow, 1);
 const tagged = (tag: string) => happened('FlowVersionTagged', { id: versionId, flowId: ids.flow, tag });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { changeFlowTier } from '#commands/flow/change-flow-tier.ts';
-import { happened } from '#domain/event.ts';
-import { scopesOfKeyType } from '#domain/scope.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { scopesOfKeyType } from '#domain/shared/scope.ts';
+import { begunFlow } from '#test/support/events/flow-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const id = ids.flow;
 const toPro = happened('FlowTierChanged', { id, tier: 'pro' as const });

@@ -1,11 +1,11 @@
 import { createFlow } from '#commands/flow/create-flow.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { happened } from '#domain/event.ts';
-import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { fresh, ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
+import { fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const flowSchema = { start: 'greet', nodes: {} };
 const input = { projectId: ids.project, name: 'Opening hours', flowSchema };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { deleteFlow } from '#commands/flow/delete-flow.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, flowDeleted, profileAssigned } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
+import { begunFlow, flowDeleted, profileAssigned } from '#test/support/events/flow-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 describe('delete_flow', () => {
   it('deletes, naming the agent profile that it had', () => {

@@ -1,12 +1,12 @@
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { happened } from '#domain/event.ts';
-import { profileCreated, profileDeleted } from '#test/support/agent-profile-events.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, profileAssigned } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, profileAssigned } from '#test/support/events/flow-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.flow;
 const profiles = stateOf(agentProfiles, profileCreated(), profileCreated({ id: ids.otherProfile }));

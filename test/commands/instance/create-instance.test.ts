@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { createInstance } from '#commands/instance/create-instance.ts';
-import type { WantedVersion } from '#commands/instance/wanted-version.ts';
-import { happened } from '#domain/event.ts';
+import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
 import { planResources } from '#domain/instance/resources.ts';
 import { project } from '#domain/project/project.ts';
+import { happened } from '#domain/shared/event.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { templateContents, wantedVersion } from '#test/support/instance-events.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { callerOf, fresh, ids, tenants } from '#test/support/story.ts';
-import { templateVersionOf } from '#test/support/template-events.ts';
-import { projectCreated } from '#test/support/tenant-events.ts';
+import { templateContents, wantedVersion } from '#test/support/events/instance-events.ts';
+import { templateVersionOf } from '#test/support/events/template-events.ts';
+import { projectCreated } from '#test/support/events/tenant-events.ts';
+import { callerOf, fresh, ids, tenants } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { templateVersionId: templateVersionOf(ids.template, 1), projectId: ids.customerProject, name: 'Weber' };
 const fieldValues = { name: 'Dr. Weber' };

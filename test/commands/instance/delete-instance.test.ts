@@ -1,8 +1,8 @@
 import { deleteInstance } from '#commands/instance/delete-instance.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { activeInstance, instanceCreated, instanceDeleted } from '#test/support/instance-events.ts';
-import { ids } from '#test/support/story.ts';
+import { activeInstance, instanceCreated, instanceDeleted } from '#test/support/events/instance-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { instanceId: ids.instance };
 

@@ -1,5 +1,4 @@
 import { retryInstance } from '#commands/instance/retry-instance.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
 import {
   activeInstance,
   ended,
@@ -9,10 +8,11 @@ import {
   targetOf,
   upgradeRequested,
   wantedVersion,
-} from '#test/support/instance-events.ts';
-import type { ToldEvent } from '#test/support/recorded.ts';
-import { ids } from '#test/support/story.ts';
-import { templateVersionOf } from '#test/support/template-events.ts';
+} from '#test/support/events/instance-events.ts';
+import { templateVersionOf } from '#test/support/events/template-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import type { ToldEvent } from '#test/support/harness/recorded-events.ts';
 
 const seen = { isThere: () => true, flow: () => null, agentProfile: null };
 const when = (number: number, ...history: ReadonlyArray<ToldEvent>) =>

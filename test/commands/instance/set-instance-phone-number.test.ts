@@ -1,12 +1,12 @@
 import { setInstancePhoneNumber } from '#commands/instance/set-instance-phone-number.ts';
-import { happened } from '#domain/event.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { activeInstance } from '#test/support/instance-events.ts';
-import { phoneNumberCreated, phoneNumberDeleted } from '#test/support/phone-number-events.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { activeInstance } from '#test/support/events/instance-events.ts';
+import { phoneNumberCreated, phoneNumberDeleted } from '#test/support/events/phone-number-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { instanceId: ids.instance, key: 'main', phoneNumberId: ids.number };
 const there = { also: stateOf(phoneNumber, phoneNumberCreated()) };

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import type { PresentResources } from '#commands/instance/present-resources.ts';
+import type { PresentResources } from '#commands/instance/shared/present-resources.ts';
+import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
 import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
-import type { WantedVersion } from '#commands/instance/wanted-version.ts';
-import { happened } from '#domain/event.ts';
 import { holdSame } from '#domain/instance/drift.ts';
 import type { Target } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
+import { happened } from '#domain/shared/event.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
-import { decidedAt, givenHistory, secretKey } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
 import {
   activeInstance,
   committed,
@@ -22,10 +20,12 @@ import {
   templateContents,
   upgradeRequested,
   wantedVersion,
-} from '#test/support/instance-events.ts';
-import { stateOf, type ToldEvent } from '#test/support/recorded.ts';
-import { callerOf, fresh, ids, tenants } from '#test/support/story.ts';
-import { templateVersionOf } from '#test/support/template-events.ts';
+} from '#test/support/events/instance-events.ts';
+import { templateVersionOf } from '#test/support/events/template-events.ts';
+import { callerOf, fresh, ids, tenants } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { decidedAt, givenHistory, secretKey } from '#test/support/harness/command-harness.ts';
+import { stateOf, type ToldEvent } from '#test/support/harness/recorded-events.ts';
 
 const versionOf = (number: number) => templateVersionOf(ids.template, number);
 const input = { instanceId: ids.instance, targetTemplateVersionId: versionOf(2) };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createOrganization } from '#commands/organization/create-organization.ts';
-import { scopesOfKeyType } from '#domain/scope.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { fresh } from '#test/support/story.ts';
-import { organizationCreated } from '#test/support/tenant-events.ts';
+import { scopesOfKeyType } from '#domain/shared/scope.ts';
+import { organizationCreated } from '#test/support/events/tenant-events.ts';
+import { fresh } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { name: 'Northwind Voice', partner: true };
 

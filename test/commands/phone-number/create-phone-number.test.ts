@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
-import { happened } from '#domain/event.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { phoneNumberCreated } from '#test/support/phone-number-events.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { fresh, ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
+import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
+import { fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { projectId: ids.project, name: 'Reception', number: '+44 20 7183 8750' };
 const created = (change: Partial<PhoneNumberEvents['PhoneNumberCreated']> = {}) =>

@@ -1,8 +1,12 @@
 import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { phoneNumberCreated, phoneNumberDeleted, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
-import { ids } from '#test/support/story.ts';
+import {
+  phoneNumberCreated,
+  phoneNumberDeleted,
+  phoneNumberFlowSet,
+} from '#test/support/events/phone-number-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { phoneNumberId: ids.number };
 

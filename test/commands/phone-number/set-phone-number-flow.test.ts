@@ -1,11 +1,11 @@
 import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { begunFlow, flowDeleted } from '#test/support/flow-events.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { phoneNumberCreated, phoneNumberFlowSet } from '#test/support/phone-number-events.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { ids } from '#test/support/story.ts';
+import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
+import { phoneNumberCreated, phoneNumberFlowSet } from '#test/support/events/phone-number-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { phoneNumberId: ids.number, flowId: ids.flow };
 const ofProject = stateOf(flow, ...begunFlow());

@@ -1,9 +1,9 @@
 import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
-import { happened } from '#domain/event.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { phoneNumberCreated } from '#test/support/phone-number-events.ts';
-import { ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const id = ids.number;
 const input = { phoneNumberId: id };

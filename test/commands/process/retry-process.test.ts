@@ -1,7 +1,7 @@
 import { retryProcess } from '#commands/process/retry-process.ts';
-import { happened } from '#domain/event.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
+import { happened } from '#domain/shared/event.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { process: 'detach-phone-numbers' };
 

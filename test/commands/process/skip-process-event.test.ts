@@ -1,7 +1,7 @@
 import { skipProcessEvent } from '#commands/process/skip-process-event.ts';
-import { happened } from '#domain/event.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
+import { happened } from '#domain/shared/event.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { process: 'detach-phone-numbers', eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' };
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createProject } from '#commands/project/create-project.ts';
 import { organization } from '#domain/organization/organization.ts';
-import type { Tenant } from '#domain/tenancy.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { callerOf, fresh, ids } from '#test/support/story.ts';
-import { organizationCreated, projectCreated } from '#test/support/tenant-events.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { organizationCreated, projectCreated } from '#test/support/events/tenant-events.ts';
+import { callerOf, fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { name: 'Front desk' };
 const organizationOf = (tenant: Tenant) => ({

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createStore } from '#commands/store/create-store.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { storeCreated } from '#test/support/store-events.ts';
-import { callerOf, fresh, tenants } from '#test/support/story.ts';
+import { storeCreated } from '#test/support/events/store-events.ts';
+import { callerOf, fresh, tenants } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 describe('create_store', () => {
   it("creates one in the project of the caller's key", () => {

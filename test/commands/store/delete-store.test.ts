@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { deleteStore } from '#commands/store/delete-store.ts';
 import { store, storeMade, storeRemoved } from '#domain/store/store.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { stateOf } from '#test/support/recorded.ts';
-import { storeCreated, storeDeleted } from '#test/support/store-events.ts';
-import { ids } from '#test/support/story.ts';
+import { storeCreated, storeDeleted } from '#test/support/events/store-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 describe('delete_store', () => {
   it('deletes it', () => {

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { decodeInput } from '#application/operations/decode-input.ts';
 import { createTemplateVersion } from '#commands/template-version/create-template-version.ts';
-import { happened } from '#domain/event.ts';
-import { decodeInput } from '#operations/decode-input.ts';
-import type { JsonObject } from '#src/json.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { bodyFaults, soundBodies } from '#test/support/payload-faults.ts';
-import { fresh, ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 import {
   templateArchived,
   templateCreated,
   templateVersionCreated,
   templateVersionPublished,
-} from '#test/support/template-events.ts';
-import { field, payload, payloadFlow, payloadProfile } from '#test/support/template-payload.ts';
+} from '#test/support/events/template-events.ts';
+import { fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { bodyFaults, soundBodies } from '#test/support/inputs/payload-faults.ts';
+import { field, payload, payloadFlow, payloadProfile } from '#test/support/inputs/template-payload.ts';
 
 const templateId = ids.template;
 const input = { templateId, payload: payload(), fieldsSchema: [field()], tag: 'spring' };

@@ -1,14 +1,14 @@
 import { publishTemplateVersion } from '#commands/template-version/publish-template-version.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
 import {
   templateArchived,
   templateCreated,
   templateVersionCreated,
   templateVersionOf,
   templateVersionPublished,
-} from '#test/support/template-events.ts';
+} from '#test/support/events/template-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { versionId: templateVersionOf(ids.template, 1) };
 const begun = [templateCreated(), templateVersionCreated(1), templateVersionCreated(2)];

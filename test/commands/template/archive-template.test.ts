@@ -1,13 +1,13 @@
 import { archiveTemplate } from '#commands/template/archive-template.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
 import {
   templateArchived,
   templateCreated,
   templateVersionCreated,
   templateVersionPublished,
-} from '#test/support/template-events.ts';
+} from '#test/support/events/template-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { templateId: ids.template };
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createTemplate } from '#commands/template/create-template.ts';
-import { happened } from '#domain/event.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { callerOf, fresh, ids } from '#test/support/story.ts';
+import { happened } from '#domain/shared/event.ts';
+import { callerOf, fresh, ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { name: 'Dental practice', description: 'Front desk of a practice' };
 const created = (headlessIntegratorId: string, description: string | null = input.description) =>

@@ -1,9 +1,9 @@
 import { updateTemplate } from '#commands/template/update-template.ts';
-import { happened } from '#domain/event.ts';
-import { givenHistory } from '#test/support/command-harness.ts';
-import { inputOf } from '#test/support/input-of.ts';
-import { ids } from '#test/support/story.ts';
-import { templateArchived, templateCreated } from '#test/support/template-events.ts';
+import { happened } from '#domain/shared/event.ts';
+import { templateArchived, templateCreated } from '#test/support/events/template-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const id = ids.template;
 const renamed = happened('TemplateRenamed', { id, name: 'Clinic' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { generateKey } from '#application/commands/new-api-key.ts';
 import { faultOfKeyText, maxKeyCharacters } from '#domain/api-key/secret.ts';
-import { generateKey } from '#operations/fresh-secret.ts';
-import { adminKey } from '#test/support/admin-key.ts';
+import { adminKey } from '#test/support/service/admin-key.ts';
 
 describe('the text of a key that a person chose', () => {
   it('is taken when it is one that Switchyard makes', () => {

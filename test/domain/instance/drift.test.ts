@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { driftedFlows, holdSame, type SeenResources } from '#domain/instance/drift.ts';
 import type { Resources } from '#domain/instance/resources.ts';
-import { targetOf } from '#test/support/instance-events.ts';
+import { targetOf } from '#test/support/events/instance-events.ts';
 
 const { resources } = targetOf(1);
 const [welcome, bye] = resources.flows.map(({ id }) => id);

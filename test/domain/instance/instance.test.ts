@@ -14,8 +14,8 @@ import {
   retryRequested,
   targetOf,
   upgradeRequested,
-} from '#test/support/instance-events.ts';
-import { foldTold, type ToldEvent } from '#test/support/recorded.ts';
+} from '#test/support/events/instance-events.ts';
+import { foldTold, type ToldEvent } from '#test/support/harness/recorded-events.ts';
 
 const stateAfter = (...events: ReadonlyArray<ToldEvent>) => {
   const { state } = foldTold(instance, events);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { isCuid } from '#domain/codecs.ts';
+import { isCuid } from '#domain/codecs/codecs.ts';
 import { type Planning, planResources, type Resources } from '#domain/instance/resources.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
-import { templateContents } from '#test/support/instance-events.ts';
-import { ids } from '#test/support/story.ts';
+import { templateContents } from '#test/support/events/instance-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
 
 const payload: TemplatePayload = templateContents.payload as TemplatePayload;
 const planning: Planning = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { filledSize } from '#domain/template/filled-size.ts';
 import { fillPlaceholders } from '#domain/template/placeholders.ts';
-import type { Json } from '#src/json.ts';
+import type { Json } from '#shared/json/json.ts';
 
 const valuesOf = (values: Readonly<Record<string, string>>) => ({
   typeOf: () => 'string' as const,

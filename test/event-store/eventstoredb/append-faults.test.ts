@@ -12,9 +12,9 @@ import {
 import { mustAppend, mustRefuse, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
-import { appendTooLarge, notLeader, thrownByHandler } from '#test/support/eventstoredb/failures.ts';
-import { UnhandledErrors } from '#test/support/eventstoredb/unhandled-errors.ts';
-import { readEvents } from '#test/support/read-events.ts';
+import { appendTooLarge, notLeader, thrownByHandler } from '#test/support/eventstoredb/faults/failures.ts';
+import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-errors.ts';
+import { readEvents } from '#test/support/harness/read-events.ts';
 
 /** Short, so that tests are; a deadline holds when what it bounds ends within it and a little. */
 /** The connection's own words would show addresses. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connectionUrl } from '#event-store/eventstoredb/connection-url.ts';
-import { StartFailure } from '#src/start-failure.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
 
 const defaults = 'keepAliveInterval=10000&keepAliveTimeout=5000&connectionName=switchyard';
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { credentials } from '@grpc/grpc-js';
-import { ClientReplay, isReplayable } from '#test/support/eventstoredb/client-replay.ts';
+import { readRequestMessage } from '#test/support/eventstoredb/calls/request-messages.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
+import { ClientReplay, isReplayable } from '#test/support/eventstoredb/recordings/client-replay.ts';
 import {
   byScenario,
   type JsonMessage,
@@ -13,10 +14,9 @@ import {
   type RecordedStep,
   recordingsAreThere,
   recordingsFolder,
-} from '#test/support/eventstoredb/recordings.ts';
-import { Replay } from '#test/support/eventstoredb/replay.ts';
-import { readRequestMessage } from '#test/support/eventstoredb/request-messages.ts';
-import { leaveOut } from '#test/support/left-out.ts';
+} from '#test/support/eventstoredb/recordings/recordings.ts';
+import { Replay } from '#test/support/eventstoredb/recordings/replay.ts';
+import { leaveOut } from '#test/support/run/skipped-suites.ts';
 
 const suite = 'EventStoreDB double against recordings of a real server';
 

@@ -9,7 +9,7 @@ import {
 import { mustAppend, someEvent, someEvents, someMetadata, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
-import { UnhandledErrors } from '#test/support/eventstoredb/unhandled-errors.ts';
+import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-errors.ts';
 
 /** A subscription that is read to its end in the background. */
 interface Reading {

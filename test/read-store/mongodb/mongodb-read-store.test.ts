@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
+import type { PositionsWriter } from '#projection-engine/progress/published-positions.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
-import type { PositionsWriter } from '#read-store/told-positions.ts';
-import { Superseded } from '#src/superseded.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
-import { describeOnMongoDb } from '#test/support/ferretdb.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
 /** What is tried is what it does, not how soon. */
 const timeoutMilliseconds = 60_000;

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Generation, GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { Unavailable } from '#src/unavailable.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 
 readStoreContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'read-store-'))));

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Faults } from '#test/support/eventstoredb/faults.ts';
+import type { Faults } from './faults/faults.ts';
 
 /** What a double in a process of its own may be told to do. */
 export type Order =

@@ -20,19 +20,19 @@ import {
   type ServerUnaryCall,
   type sendUnaryData,
 } from '@grpc/grpc-js';
-import { FaultyAppends } from '#test/support/eventstoredb/append-faults.ts';
-import { BatchAppendCall } from '#test/support/eventstoredb/batch-appends.ts';
-import { answerDelete, answerTombstone } from '#test/support/eventstoredb/deletes.ts';
-import { EventLog } from '#test/support/eventstoredb/event-log.ts';
-import { notReady } from '#test/support/eventstoredb/failures.ts';
-import { type Faults, noFaults } from '#test/support/eventstoredb/faults.ts';
-import { Front } from '#test/support/eventstoredb/front.ts';
-import { uuidMessage } from '#test/support/eventstoredb/messages.ts';
-import { readRequest } from '#test/support/eventstoredb/read-request.ts';
-import { answerRead, type ReadCall } from '#test/support/eventstoredb/reads.ts';
-import { supportedMethods } from '#test/support/eventstoredb/server-features.ts';
-import { Subscription } from '#test/support/eventstoredb/subscriptions.ts';
-import { answerAppend } from '#test/support/eventstoredb/unary-appends.ts';
+import { BatchAppendCall } from './calls/batch-appends.ts';
+import { answerDelete, answerTombstone } from './calls/deletes.ts';
+import { uuidMessage } from './calls/messages.ts';
+import { readRequest } from './calls/read-request.ts';
+import { answerRead, type ReadCall } from './calls/reads.ts';
+import { supportedMethods } from './calls/server-features.ts';
+import { Subscription } from './calls/subscriptions.ts';
+import { answerAppend } from './calls/unary-appends.ts';
+import { EventLog } from './event-log.ts';
+import { FaultyAppends } from './faults/append-faults.ts';
+import { notReady } from './faults/failures.ts';
+import { type Faults, noFaults } from './faults/faults.ts';
+import { Front } from './front.ts';
 
 /** How long a real server that was told to stop lets open calls go on. */
 const stoppingMs = 5_000;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from '#test/support/free-port.ts';
+import { freePort } from '#test/support/run/free-port.ts';
 
 /** The two ends of a connection through the front. */
 interface Pair {

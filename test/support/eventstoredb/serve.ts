@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import type { Order } from '#test/support/eventstoredb/double-process.ts';
-import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import type { Order } from './double-process.ts';
+import { EventStoreDbDouble } from './eventstoredb-double.ts';
 
 // A double in a process of its own: prints its URL on a line; carries out an order for each line of its standard input
 // and prints a line then; goes when that closes.

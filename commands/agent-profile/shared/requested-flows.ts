@@ -1,0 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AlsoLoads } from '#application/commands/command.ts';
+import type { AskedFlow } from '#domain/agent-profile/contents.ts';
+import { isCuid } from '#domain/codecs/codecs.ts';
+import { flow } from '#domain/flow/flow.ts';
+
+const loadsInATurn = 50;
+
+/**
+ * The flows that an agent profile is asked to take, each once, up to the first that cannot be one: a body may name
+ * thousands, and others are served in between.
+ */
+export async function askedFlows(flowIds: ReadonlyArray<string>, load: AlsoLoads['load']): Promise<AskedFlow[]> {
+  const asked: AskedFlow[] = [];
+  for (const id of new Set(flowIds)) {
+    const state = isCuid(id) ? (await load(flow, id)).state : null;
+    asked.push({ id, state });
+    if (state === null) return asked;
+    if (asked.length % loadsInATurn === 0) await nextTurn();
+  }
+  return asked;
+}

@@ -1,0 +1,49 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AlsoLoads } from '#application/commands/command.ts';
+import { agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
+import { flow } from '#domain/flow/flow.ts';
+import type { SeenAgentProfile, SeenFlow, SeenResources } from '#domain/instance/drift.ts';
+import type { InstanceState } from '#domain/instance/instance.ts';
+import { refersTo } from '#domain/shared/text-reference.ts';
+import { store } from '#domain/store/store.ts';
+
+/** What an instance's project has now of what the instance came to have. */
+export interface PresentResources extends SeenResources {
+  readonly isThere: (id: string) => boolean;
+}
+
+const loadsInATurn = 50;
+
+/** Looks at the streams themselves. Others are served in between: there may be thousands. */
+export async function presentResources(
+  state: InstanceState,
+  { load }: Pick<AlsoLoads, 'load'>,
+): Promise<PresentResources> {
+  const { flows = [], agentProfile = null, stores = [] } = state?.base?.resources ?? {};
+  const seenFlows = new Map<string, SeenFlow>();
+  const there = new Set<string>();
+  for (const [index, { id }] of flows.entries()) {
+    const { state: now } = await load(flow, id);
+    if (now !== null && !now.deleted) {
+      const { name, agentProfileId } = now.record;
+      const isNamed = (wanted: string) => refersTo(name, wanted);
+      seenFlows.set(id, { isNamed, agentProfileId, activeVersionId: now.activeVersionId });
+      there.add(id);
+    }
+    if (index % loadsInATurn === loadsInATurn - 1) await nextTurn();
+  }
+  for (const { id } of stores) if (store.isLive((await load(store, id)).state, id)) there.add(id);
+  const profile = agentProfile === null ? null : await presentProfile(agentProfile.id, load);
+  if (agentProfile !== null && profile !== null) there.add(agentProfile.id);
+  return {
+    isThere: (id) => there.has(id),
+    flow: (id) => seenFlows.get(id) ?? null,
+    agentProfile: profile,
+  };
+}
+
+async function presentProfile(id: string, load: AlsoLoads['load']): Promise<SeenAgentProfile | null> {
+  const profile = (await load(agentProfiles, id)).state.profiles.get(id);
+  if (profile === undefined || profile.deleted) return null;
+  return { holds: (contents) => holdsContents(profile, contents) };
+}

@@ -1,0 +1,34 @@
+import type { AlsoLoads } from '#application/commands/command.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import { type Caller, reaches } from '#domain/shared/tenancy.ts';
+import { templateVersionRecord } from '#domain/template/answer.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { knownTemplate, type TemplateFacts, templateVersion } from '#domain/template/template.ts';
+
+type Loads = Pick<AlsoLoads, 'load' | 'dataAt'>;
+
+/** A template version, whole, with what it is a version of. */
+export interface WantedVersion {
+  readonly template: TemplateFacts;
+  readonly version: TemplateVersionRecord;
+}
+
+/** The template version with an id; null where there is none, or not within the caller's reach. */
+export async function reachableVersion(id: string, loads: Loads, caller: Caller): Promise<WantedVersion | null> {
+  const { tenant } = await loads.load(templateVersion, id);
+  return tenant !== null && reaches(caller, tenant) ? versionWith(id, loads) : null;
+}
+
+/** The template version with an id; null where there is none. */
+export async function versionWith(id: string, { load, dataAt }: Loads): Promise<WantedVersion | null> {
+  const { state } = await load(templateVersion, id);
+  if (!templateVersion.isLive(state, id)) return null;
+  const version = await templateVersionRecord(state, id, (revision) => dataAt(templateVersion, id, revision));
+  return { template: knownTemplate(state).record, version };
+}
+
+/** No such template version, as far as the caller is told. */
+export function versionNotFound(id: string): Failure {
+  return notFound('template-version-not-found', id);
+}

@@ -1,0 +1,75 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command, type Lookup } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { text } from '#domain/codecs/codecs.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import type { Failure, FailureCode } from '#domain/shared/failure.ts';
+import { type OperatorRequestsState, operatorTenant } from '#domain/shared/operator-requests.ts';
+
+/** What operators may ask something of: the projections, or the processes. */
+export interface Operated<Parameter extends string, Status, Events> {
+  /** The name's parameter in paths and the member of the events that holds it. */
+  readonly parameter: Parameter;
+  /** The path of the list. */
+  readonly path: string;
+  readonly entity: Entity<OperatorRequestsState, Events>;
+  readonly status: (name: string, lookup: Lookup) => Promise<Status | null>;
+  readonly unknown: (name: string) => Failure;
+  readonly exampleName: string;
+}
+
+interface OperatorRequest<Input, Status, Events> {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The last part of the path. */
+  readonly verb: string;
+  readonly input: t.Type<Input, unknown, unknown>;
+  readonly failures: ReadonlyArray<FailureCode>;
+  readonly exampleInput?: { readonly [member: string]: string };
+  readonly decide: (input: Input, status: Status) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
+}
+
+/** The name of what is asked, in the path. */
+export const operatedName = text({ min: 1, max: 100 });
+
+/** The id of the event to leave out, in the body. */
+export const skippedEventId = text({ min: 1, max: 100 });
+
+/** An operator's request to what there is of a name: recorded, and obeyed by its runner when it meets it in the log. */
+export function operatorRequest<
+  Parameter extends string,
+  Input extends Readonly<Record<Parameter, string>>,
+  Status,
+  Events,
+>(
+  { parameter, path, entity, status, unknown, exampleName }: Operated<Parameter, Status, Events>,
+  request: OperatorRequest<Input, Status, Events>,
+) {
+  const { name, summary, description, verb, input, failures, exampleInput, decide } = request;
+  return command({
+    name,
+    summary,
+    description,
+    group: 'Operations',
+    http: post(`${path}/:${parameter}/${verb}`),
+    scope: 'operations:write',
+    input,
+    output: t.type({ [parameter]: text() }),
+    failures: [entity.notFound, ...failures],
+    example: {
+      ...(exampleInput === undefined ? {} : { input: exampleInput }),
+      output: { [parameter]: exampleName },
+    },
+    entity,
+    subject: null,
+    newId: (asked) => asked[parameter],
+    also: (asked, { lookup }) => status(asked[parameter], lookup),
+    tenant: (_, { caller }) => operatorTenant(caller),
+    decide: (asked: Input, _, { also: known }) =>
+      known === null ? E.left(unknown(asked[parameter])) : decide(asked, known),
+    answer: ({ input: asked }) => ({ [parameter]: asked[parameter] }),
+    withoutRevision: true,
+  });
+}

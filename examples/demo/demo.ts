@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { runTool } from '#cli/run-tool.ts';
+import { DemoFailure } from './demo-failure.ts';
+import { fillPlatform } from './fill.ts';
+import { refuseUsedPlatform } from './fresh-platform.ts';
+import { startOwnService } from './own-service.ts';
+import { PlatformClient } from './platform-client.ts';
+import { type Place, whatNext } from './what-next.ts';
+
+const usage = `Usage: npm run demo [-- options]
+
+  --stop        ends when all is made, instead of keeping the service running
+  --url <url>   fills a running, empty Switchyard; SWITCHYARD_API_KEY is an admin key of it
+
+Shows what partners do: it makes a partner, two templates with three versions each, five customers with an instance each,
+and an upgrade that fails and is undone, all through the public API, and says what to look at.
+
+Without --url it starts a service of its own, on the folder demo-data (or DATA_DIR), which must be empty, and the usual
+port, or any other while that is taken.
+`;
+
+interface Asked {
+  readonly help: boolean;
+  readonly stop: boolean;
+  readonly url: string | null;
+}
+
+await runTool('demo', run, DemoFailure);
+
+async function run(words: string[]): Promise<number> {
+  const asked = askedFor(words);
+  if (asked === null || asked.help) {
+    (asked === null ? process.stderr : process.stdout).write(usage);
+    return asked === null ? 1 : 0;
+  }
+  if (asked.url !== null) return fillOther(asked.url);
+  return fillOwn(asked.stop);
+}
+
+/** Null when it is not understood. */
+function askedFor(words: string[]): Asked | null {
+  const options = { help: { type: 'boolean' }, stop: { type: 'boolean' }, url: { type: 'string' } } as const;
+  try {
+    const { help = false, stop = false, url } = parseArgs({ args: words, options }).values;
+    return stop && url !== undefined ? null : { help, stop, url: url ?? null };
+  } catch {
+    return null;
+  }
+}
+
+async function fillOther(given: string): Promise<number> {
+  const url = addressOf(given);
+  const key = process.env.SWITCHYARD_API_KEY?.trim();
+  if (!key) throw new DemoFailure(`Set SWITCHYARD_API_KEY to an admin key of ${url}.`);
+  say(`Filling ${url}`);
+  await fill(new PlatformClient(url, key), { url, adminKey: null });
+  return 0;
+}
+
+function addressOf(given: string): string {
+  const url = URL.parse(given);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '') {
+    return url.href.replace(/\/+$/, '');
+  }
+  throw new DemoFailure('--url must be where Switchyard listens, and no more. Example: --url http://127.0.0.1:8080');
+}
+
+/** Fills a service of the demo's own, and keeps it running until it is stopped. */
+async function fillOwn(stopAtEnd: boolean): Promise<number> {
+  const signal = interruption();
+  const interrupted = once(signal, 'abort');
+  const { url, folder, adminKey, stop, ended } = await startOwnService(process.env, signal);
+  try {
+    say(`Filling the folder ${folder}, with a service of its own at ${url}`);
+    const filling = fill(new PlatformClient(url, adminKey), { url, adminKey });
+    await Promise.race([filling, interrupted]);
+    if (signal.aborted) throw new DemoFailure('Stopped half way.');
+  } catch (error) {
+    await stop();
+    if (!(error instanceof DemoFailure)) throw error;
+    throw new DemoFailure(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
+  }
+  if (!stopAtEnd) {
+    say(`\nThe service runs at ${url}; ${url}/docs has its API. Stop it with Ctrl-C.`);
+    await Promise.race([ended, interrupted]);
+    if (!signal.aborted) throw new DemoFailure(`The service has ended. Start it again: DATA_DIR=${folder} npm start`);
+  }
+  await stop();
+  say(`\nStopped. Start it again with: DATA_DIR=${folder} npm start`);
+  return 0;
+}
+
+/** Is aborted when this process is asked to stop. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort());
+  return controller.signal;
+}
+
+async function fill(client: PlatformClient, place: Place): Promise<void> {
+  await refuseUsedPlatform(client);
+  const filled = await fillPlatform(client, (line) => say(`  ${line}`));
+  say(`\n${whatNext(place, filled)}`);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, relative, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, readConfig } from '#app/config.ts';
+import { announcedOwner, runningOwner } from '#app/data-directory.ts';
+import { generateKey } from '#application/commands/new-api-key.ts';
+import { DemoFailure } from './demo-failure.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+const usualFolder = 'demo-data';
+const startMilliseconds = 60_000;
+const pollMilliseconds = 20;
+
+/** A Switchyard in a process of its own, on a folder of its own. */
+export interface OwnService {
+  readonly url: string;
+  readonly adminKey: string;
+  /** As it is written on a command line here. */
+  readonly folder: string;
+  /** Asks it to stop, and waits for its end. May be called again. */
+  readonly stop: () => Promise<void>;
+  /** How it ended: its exit code; null after a signal. */
+  readonly ended: Promise<number | null>;
+}
+
+/**
+ * Starts Switchyard on an empty folder: DATA_DIR where that is set, else the demo's usual one.
+ * @param environment of this process. Stores outside the folder are left out of it: the demo's are embedded.
+ * @param signal asks it to stop while it starts
+ * @throws DemoFailure when the folder holds something, or the service does not start
+ */
+export async function startOwnService(environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<OwnService> {
+  const adminKey = generateKey();
+  const embedded = { EVENT_STORE_URL: '', READ_STORE_URL: '', BLOB_STORE_URL: '', ROLES: '' };
+  const told: NodeJS.ProcessEnv = {
+    ...environment,
+    ...embedded,
+    DATA_DIR: environment.DATA_DIR?.trim() || usualFolder,
+    LOG_LEVEL: environment.LOG_LEVEL || 'warn',
+    BOOTSTRAP_API_KEY: adminKey,
+  };
+  const config = readConfig(told);
+  const folder = asTyped(config.dataDir);
+  refuseFilled(config.dataDir, folder);
+  const port = environment.PORT || String(await portFor(config));
+  const child = spawn(process.execPath, [main], {
+    env: { ...told, PORT: port },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  try {
+    return { url: await readyUrl(child, config.dataDir, signal), adminKey, folder, stop, ended };
+  } catch (error) {
+    await stop();
+    if (!(error instanceof DemoFailure) || isEmpty(config.dataDir)) throw error;
+    throw new DemoFailure(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
+  }
+}
+
+/** A path as one writes it on a command line here. */
+function asTyped(path: string): string {
+  const fromHere = relative('', path);
+  const short = fromHere === '' ? '.' : fromHere;
+  const shorter = short.startsWith('..') ? path : short;
+  return /^[\w./@%+:-]+$/.test(shorter) ? shorter : `'${shorter.replaceAll("'", "'\\''")}'`;
+}
+
+/** A demo is never mixed with what is there. Only of the demo's own folder it is said that it may be deleted. */
+function refuseFilled(path: string, folder: string): void {
+  if (isEmpty(path)) return;
+  const isOfDemo = path === resolve(usualFolder);
+  const anew = isOfDemo ? `delete it (rm -r ${folder}) and run this again` : 'name an empty folder with DATA_DIR';
+  const owner = runningOwner(path);
+  if (owner !== null) {
+    const at = owner.url === undefined ? '' : ` at ${owner.url}`;
+    const stopped = isOfDemo ? 'stop that, ' : '';
+    throw new DemoFailure(`${folder} holds data, and a service runs on it${at}. For a new demo ${stopped}${anew}.`);
+  }
+  throw new DemoFailure(
+    `${folder} holds something already, and a demo is not mixed with it. For a new demo ${anew}; to look at what ` +
+      `is there: DATA_DIR=${folder} npm start.`,
+  );
+}
+
+function isEmpty(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
+    throw new DemoFailure(`${path} cannot be used as a folder. Name another with DATA_DIR.`, { cause: error });
+  }
+}
+
+/** The usual port, or any other while that is taken: a demo may run beside a service. */
+async function portFor({ host, port }: Config): Promise<number> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, host), 'listening');
+    return port;
+  } catch {
+    return 0;
+  } finally {
+    server.close();
+  }
+}
+
+/** Where the service listens, once it is ready. */
+async function readyUrl(child: ChildProcess, dataDir: string, signal: AbortSignal): Promise<string> {
+  const deadline = performance.now() + startMilliseconds;
+  while (performance.now() < deadline) {
+    if (signal.aborted) throw new DemoFailure('Stopped while the service started.');
+    // It has said why itself.
+    if (child.exitCode !== null || child.signalCode !== null) throw new DemoFailure('The service did not start.');
+    const owner = announcedOwner(dataDir);
+    if (owner?.url !== undefined && owner.pid === child.pid && (await isReady(owner.url))) return owner.url;
+    await sleep(pollMilliseconds);
+  }
+  throw new DemoFailure(`The service was not ready within ${startMilliseconds / 1000} s.`);
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) })).ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+import type { CollectionReader, QueryContext } from '#application/queries/query.ts';
+import { driftedFlows, holdSame, type SeenFlow } from '#domain/instance/drift.ts';
+import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
+import { type FlowDocument, flows } from '#projections/flows.ts';
+import type { InstanceDocument } from '#projections/instances.ts';
+import { instances } from '#projections/instances.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+
+/** The read models that drift is told from. */
+export const driftReads = { flows, agentProfiles, instances };
+
+export type DriftReads = keyof typeof driftReads;
+
+/** What is compared with an instance. */
+const compared = [flows.name, agentProfiles.name];
+
+/** An instance as of now, with the flows that somebody changed by hand. */
+export interface Drift {
+  readonly document: InstanceDocument;
+  readonly drifted: ReadonlyArray<string>;
+}
+
+const tries = 3;
+
+/**
+ * Tells an instance's drift. What its own operations do is not taken for it: neither what these read models do not show
+ * yet, nor what they have shown since the instance was read.
+ */
+export async function driftOf(
+  { read, reached }: Pick<QueryContext<unknown, InstanceDocument, DriftReads>, 'read' | 'reached'>,
+  { id, value }: StoredDocument<InstanceDocument>,
+): Promise<Drift> {
+  let document = value;
+  for (let left = tries; ; left -= 1) {
+    if ((await driftedNow(read, document)).length === 0) return { document, drifted: [] };
+    await reached(compared, document.position);
+    const drifted = await driftedNow(read, document);
+    const after = await read.instances.get<InstanceDocument>(id, 'fresh');
+    if (after === null || after.value.revision === document.revision || left === 0) return { document, drifted };
+    document = after.value;
+  }
+}
+
+async function driftedNow(
+  read: Readonly<Record<DriftReads, CollectionReader>>,
+  { state }: InstanceDocument,
+): Promise<ReadonlyArray<string>> {
+  const { base, operation, target } = state;
+  if (base === null) return [];
+  const seen = new Map<string, SeenFlow>();
+  for (const { id } of base.resources.flows) {
+    const found = await read.flows.get<FlowDocument>(id);
+    if (found === null) continue;
+    const { record, activeVersionId } = found.value;
+    const { name, agentProfileId } = record;
+    seen.set(id, { isNamed: (wanted) => wanted === name, agentProfileId, activeVersionId });
+  }
+  const { agentProfile } = base.resources;
+  const profile = agentProfile && (await read.agentProfiles.get<AgentProfileDocument>(agentProfile.id))?.value.record;
+  return driftedFlows(
+    base.resources,
+    {
+      flow: (id) => seen.get(id) ?? null,
+      agentProfile: profile ? { holds: (contents) => holdSame(contents, profile) } : null,
+    },
+    operation === null ? null : target.resources,
+  );
+}

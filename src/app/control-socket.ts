@@ -1,0 +1,60 @@
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import type Koa from 'koa';
+import { createInvoke, type Invoke, type InvokeDependencies } from '#application/operations/invoke.ts';
+import { scopesOfKeyType } from '#domain/shared/scope.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+
+/** The system's limit for a socket's path is 108 bytes on Linux, 104 elsewhere. */
+const longestPath = 100;
+
+/** Who speaks on the control socket: whoever may read the data folder. */
+export const localOperator: Caller = {
+  keyId: 'local-operator',
+  keyType: 'admin',
+  projectId: 'system',
+  organizationId: 'system',
+  partnerId: null,
+  scopes: scopesOfKeyType.admin,
+  hasAllScopes: true,
+};
+
+/** Answers operations in the name of the local operator, without a limit. */
+export function createLocalInvoke(
+  metrics: InvokeDependencies['metrics'],
+  logger: InvokeDependencies['logger'],
+): Invoke {
+  return createInvoke({ authenticate: async () => localOperator, rateLimit: null, metrics, logger });
+}
+
+/** The control socket of a data folder; null where its path is too long for one. */
+export function controlSocketPath(dataDir: string): string | null {
+  const path = join(dataDir, 'control.sock');
+  return Buffer.byteLength(path) > longestPath ? null : path;
+}
+
+/**
+ * Serves an app to command-line tools on this machine, on a socket that only the folder's owner can open.
+ * @returns closes it
+ */
+export async function openControlSocket(app: Koa, path: string): Promise<() => Promise<void>> {
+  const answer = app.callback();
+  const server = createServer((request, response) => void answer(request, response));
+  rmSync(path, { force: true });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  // The socket is made within this call: nobody else may open it from its first moment on.
+  const before = process.umask(0o177);
+  try {
+    server.listen(path, resolve);
+  } finally {
+    process.umask(before);
+  }
+  await promise;
+  return () =>
+    new Promise((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+}

@@ -1,0 +1,68 @@
+import { placeOf } from '#domain/shared/event-failure.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import type { Readiness, ReadinessCheck } from '#http/routes/health.ts';
+import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
+import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import { inTime } from '#shared/async/with-timeout.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+
+/** Below what `/readyz` waits in all: so it names the store that does not answer. */
+const limitMilliseconds = 1_500;
+
+/** What a node must have to answer requests. */
+export interface Needs {
+  readonly events: Pick<EventStore, 'lastPosition'>;
+  readonly documents: Pick<ReadStore, 'status'>;
+  readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
+  readonly processes: Pick<ProcessStatuses, 'read'>;
+}
+
+/** Asks each store whether it answers, whether the read models follow the log, and whether a process has stopped. */
+export function readinessOf({ events, documents, projections, processes }: Needs): Readiness {
+  return () =>
+    Promise.all([
+      answers('event-store', async () => `at position ${await events.lastPosition()}`),
+      answers('read-store', async () => `${(await documents.status()).length} read models`),
+      following(projections),
+      running(processes),
+    ]);
+}
+
+function following(projections: Needs['projections']): ReadinessCheck {
+  const stopped = projections.status().filter(({ state }) => state === 'stopped');
+  const { live, detail } = projections.following();
+  return {
+    name: 'projections',
+    ready: live && stopped.length === 0,
+    detail: stopped.length > 0 ? `stopped: ${stopped.map(causeOf).join(', ')}; ${detail}` : detail,
+  };
+}
+
+function running(processes: Needs['processes']): Promise<ReadinessCheck> {
+  return checked('processes', async () => {
+    const all = await processes.read();
+    const stopped = all.filter(({ failure }) => failure !== null);
+    if (stopped.length === 0) return { ready: true, detail: `${all.length} processes` };
+    return { ready: false, detail: `stopped: ${stopped.map(causeOf).join(', ')}` };
+  });
+}
+
+/** Where a projection or process stopped. */
+function causeOf({ name, failure }: Pick<ProjectionStatus, 'name' | 'failure'>): string {
+  return failure === null ? name : `${name} at ${placeOf(failure)}`;
+}
+
+/** Whether something answers in time. @param ask gives the detail for an operator */
+function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
+  return checked(name, async () => ({ ready: true, detail: await ask() }));
+}
+
+/** What a check finds out in time; one that fails or takes too long is not ready. */
+async function checked(name: string, check: () => Promise<Omit<ReadinessCheck, 'name'>>): Promise<ReadinessCheck> {
+  const asked = check().then(
+    (found) => ({ name, ...found }),
+    (error: unknown) => ({ name, ready: false, detail: error instanceof Unavailable ? error.message : 'it failed' }),
+  );
+  return inTime(limitMilliseconds, asked, { name, ready: false, detail: 'no answer in time' });
+}

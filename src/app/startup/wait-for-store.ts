@@ -1,0 +1,38 @@
+import { retrying } from '#shared/async/retrying.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
+
+/** How long a start waits for its stores: those of the same machine may be starting too. */
+const defaultLimitMilliseconds = 60_000;
+
+/**
+ * Calls a store until it answers, as the start of a service does.
+ * @param variable what names the store to whoever has to look after it
+ * @throws StartFailure when it does not answer in time, or cannot be used as it is
+ */
+export async function reachedAtStart<Result>(
+  variable: string,
+  log: Log,
+  call: () => Promise<Result>,
+  limitMilliseconds = defaultLimitMilliseconds,
+): Promise<Result> {
+  try {
+    return await retrying(`Reaching the store of ${variable}`, call, {
+      log,
+      signal: AbortSignal.timeout(limitMilliseconds),
+    });
+  } catch (error) {
+    if (error instanceof Unavailable) {
+      const seconds = limitMilliseconds / 1000;
+      throw new StartFailure(
+        `${variable}: the store did not answer within ${seconds} s. ${error.message} Check that it runs and that the address is right.`,
+      );
+    }
+    // A server's refusal, or a file that an option names: both say what they are, and no address.
+    if (error instanceof Error && 'code' in error) {
+      throw new StartFailure(`${variable}: the store cannot be used as it is set up. ${error.message}`);
+    }
+    throw error;
+  }
+}

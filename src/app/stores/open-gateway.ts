@@ -1,0 +1,54 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Logger } from 'pino';
+import type { Config } from '#app/config.ts';
+import type { SpoolFolder } from '#gateway/audio/spool-folder.ts';
+import type { Usage } from '#gateway/call-record.ts';
+import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts';
+import { decodeConfiguration, type GatewayConfiguration } from '#gateway/config/configuration.ts';
+import { ConfigurationFile } from '#gateway/config/configuration-file.ts';
+import { Gateway } from '#gateway/gateway.ts';
+
+/** The gateway, running. */
+export interface OpenGateway {
+  readonly gateway: Gateway;
+  /** Reads its configuration again; what is wrong is logged. */
+  readonly reload: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the gateway on the file that `GATEWAY_CONFIG` names, or on the built-in sandbox.
+ * @param usage takes the records of calls
+ * @param spools keeps uploads that are too large for memory
+ * @throws StartFailure for a configuration that is not valid
+ */
+export async function openGateway(
+  { gatewayConfig }: Config,
+  log: Logger,
+  usage: Usage,
+  spools: SpoolFolder,
+): Promise<OpenGateway> {
+  const file = gatewayConfig === null ? null : new ConfigurationFile(gatewayConfig, process.env, log);
+  const gateway = new Gateway({
+    configuration: file === null ? sandboxOnly() : await file.load(),
+    environment: process.env,
+    usage,
+    spools,
+  });
+  if (file === null) log.info('no GATEWAY_CONFIG: the sandbox answers, and no model');
+  file?.watch((configuration) => gateway.configure(configuration));
+  return {
+    gateway,
+    reload: async () => file?.reload(),
+    close: async () => {
+      file?.close();
+      await gateway.close();
+    },
+  };
+}
+
+function sandboxOnly(): GatewayConfiguration {
+  const decoded = decodeConfiguration(builtInConfiguration, {});
+  if (E.isLeft(decoded)) throw new Error('The built-in configuration is not valid');
+  return decoded.right;
+}

@@ -1,0 +1,112 @@
+import type { Config } from '#app/config.ts';
+import { reachedAtStart } from '#app/startup/wait-for-store.ts';
+import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
+import type { LeaseStore } from '#leases/lease-store.ts';
+import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
+import { projectionsLease } from '#projection-engine/hosting/leased-projections.ts';
+import { startPolledProjections } from '#projection-engine/hosting/polled-projections.ts';
+import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
+import { ProjectorThread } from '#projection-engine/hosting/projector-thread.ts';
+import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import { typesOf } from '#projection-engine/projection.ts';
+import { projections as projectionTable } from '#projections/table.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { ofVariable } from '#shared/errors/startup-error.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
+
+/** A question that is asked many times a second waits no longer than whoever asked it. */
+const pollMilliseconds = 1_000;
+
+/** The read models, open. */
+export interface OpenedReadStore {
+  readonly documents: ReadStore;
+  readonly projections: ProjectionsProgress;
+  /** Stores when keys were last used, each unless a later time stands. @throws Unavailable */
+  readonly saveKeysLastUsed: (times: ReadonlyMap<string, string>) => Promise<void>;
+  /** Of long streams, for the deciding side. */
+  readonly snapshots: SnapshotStore;
+  /** Where nodes agree on who does what; null where this process is the only one. */
+  readonly leases: LeaseStore | null;
+}
+
+/** What the read models are made from, and who is told how that goes. */
+export interface ReadStoreSurroundings {
+  readonly forProjector: () => ProjectorEvents;
+  /** This node's name, unlike any other's. */
+  readonly node: string;
+  readonly log: Log;
+  /** Takes what must be closed. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/**
+ * Opens the read store that the configuration names, and starts the projections if they are this node's.
+ * @throws StartFailure
+ */
+export function openReadStore(config: Config, surroundings: ReadStoreSurroundings): Promise<OpenedReadStore> {
+  const { readStore, roles } = config;
+  if (readStore.kind === 'sqlite') return openEmbedded(readStore.path, surroundings);
+  return openShared(readStore.url, roles.has('projections'), surroundings);
+}
+
+async function openEmbedded(
+  file: string,
+  { forProjector, log, opened }: ReadStoreSurroundings,
+): Promise<OpenedReadStore> {
+  const projections = await startEmbeddedProjections({
+    events: forProjector,
+    readStore: { kind: 'sqlite', file },
+    log,
+  });
+  opened.defer(() => projections.close());
+  const documents = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
+  opened.defer(() => documents.close());
+  const snapshots = snapshotsIn(documents, (snapshot) => projections.saveSnapshot(snapshot));
+  const saveKeysLastUsed = (times: ReadonlyMap<string, string>) => projections.saveKeysLastUsed(times);
+  return { documents, projections, saveKeysLastUsed, snapshots, leases: null };
+}
+
+async function openShared(
+  url: string,
+  runsProjections: boolean,
+  { forProjector, node, log, opened }: ReadStoreSurroundings,
+): Promise<OpenedReadStore> {
+  const [{ openMongoDbReadStore }, { openMongoDbReadStoreWriter }, { openMongoDbLeaseStore }] = await Promise.all([
+    import('#read-store/mongodb/mongodb-read-store.ts'),
+    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+    import('#leases/mongodb/mongodb-lease-store.ts'),
+  ]);
+  const documents = ofVariable('READ_STORE_URL', () => openMongoDbReadStore({ url }));
+  opened.defer(() => documents.close());
+  await reachedAtStart('READ_STORE_URL', log, () => documents.status());
+  const leases = openMongoDbLeaseStore({ url });
+  opened.defer(() => leases.close());
+  if (runsProjections) {
+    const readStore = { kind: 'mongodb', url, holder: node } as const;
+    const thread = new ProjectorThread({ events: forProjector, readStore, log });
+    await thread.start();
+    opened.defer(() => thread.close());
+  }
+  // On connections of its own: it waits for none that others use.
+  const polled = openMongoDbReadStore({ url, timeoutMilliseconds: pollMilliseconds });
+  opened.defer(() => polled.close());
+  const projections = await startPolledProjections({
+    facts: projectionTable.map((projection) => ({ name: projection.name, types: typesOf(projection) })),
+    store: polled,
+    holder: async (token) => {
+      const newest = await leases.newest(projectionsLease);
+      return newest?.token === token ? newest.holder : null;
+    },
+    log,
+  });
+  opened.defer(() => projections.close());
+  const writer = openMongoDbReadStoreWriter({ url });
+  opened.defer(() => writer.close());
+  const snapshots = snapshotsIn(documents, (snapshot) => writer.saveSnapshot(snapshot));
+  return { documents, projections, saveKeysLastUsed: (times) => writer.saveKeysLastUsed(times), snapshots, leases };
+}
+
+function snapshotsIn(documents: ReadStore, save: SnapshotStore['save']): SnapshotStore {
+  return { read: (stream) => documents.snapshot(stream), save };
+}

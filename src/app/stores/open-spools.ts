@@ -1,0 +1,32 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Config } from '#app/config.ts';
+import { ByteBudget } from '#application/access/byte-budget.ts';
+import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
+import type { Metrics } from '#http/routes/metrics.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { FreeSpace } from '#shared/files/free-space.ts';
+
+/**
+ * Opens the folder for uploads that are too large for memory, and makes it where there is none.
+ * @throws StartFailure when it cannot be written to
+ */
+export function openSpools(config: Config, metrics: Metrics): SpoolFolder {
+  const { spoolDir, limits } = config;
+  try {
+    mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
+    accessSync(spoolDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartFailure(`SPOOL_DIR: ${spoolDir} cannot be written to (${error}): name another folder.`);
+  }
+  const budget = new ByteBudget(limits.spools);
+  metrics.watchBytes('switchyard_spool_bytes', 'Bytes that uploads hold in files', () => budget.bytes);
+  return new SpoolFolder({ folder: spoolDir, budget, freeSpace: freeSpaceOf(config) });
+}
+
+/** Judges the volumes of everything that this node writes to: spools, files and embedded stores. */
+export function freeSpaceOf({ spoolDir, dataDir, blobStore, eventStore, readStore, limits }: Config): FreeSpace {
+  const stores = [eventStore, readStore].flatMap((store) => (store.kind === 'sqlite' ? [dirname(store.path)] : []));
+  const blobs = blobStore.kind === 'folder' ? [blobStore.path] : [];
+  return new FreeSpace({ folders: [spoolDir, dataDir, ...stores, ...blobs], minFreeBytes: limits.minFreeBytes });
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '#app/config.ts';
+import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import type { SubjectKeys } from '#personal-data/subject-keys.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
+
+/** What it is told from whether keys are missing. */
+export interface SubjectKeysSurroundings {
+  /** Whether the first start was finished, on whatever node. */
+  readonly isLogBegun: () => Promise<boolean>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/**
+ * Opens the keys of personal data: beside the read models, which all nodes share or one embeds. Where the log is older
+ * than a folder without keys it warns: the folder lost them, or is that of one node too many.
+ */
+export async function openSubjectKeys(
+  { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
+  { isLogBegun, log }: SubjectKeysSurroundings,
+): Promise<SubjectKeys> {
+  if (readStore.kind === 'mongodb') {
+    const { openMongoDbSubjectKeys } = await import('#personal-data/mongodb/mongodb-subject-keys.ts');
+    return openMongoDbSubjectKeys({ url: readStore.url });
+  }
+  const file = join(dataDir, 'subject-keys.db');
+  if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, missing);
+  return openSqliteSubjectKeys(file);
+}
+
+const missing =
+  'The log was begun before, but DATA_DIR has no keys of personal data: what was encrypted reads as erased here. ' +
+  'Restore the file from a backup. If another node works on the same event store, stop this one: several nodes need ' +
+  'one READ_STORE_URL=mongodb://... for all';

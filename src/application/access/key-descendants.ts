@@ -1,0 +1,38 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { everyDocument } from '#process-engine/paginate-all.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+
+/** Keys looked at in one turn of the event loop. */
+const keysPerTurn = 50;
+/** Keys looked at in all, those that are revoked already too. */
+const maxVisitedKeys = 50_000;
+
+/**
+ * The keys in force that descend from a key, as the read models know them: that it or a descendant made or rotated. The
+ * nearest come first, so many at most.
+ * @throws Unavailable
+ */
+export async function descendantKeysOf(
+  keyId: string,
+  documents: ReadStore,
+  limit: number,
+): Promise<ReadonlyArray<string>> {
+  const visited = new Set([keyId]);
+  const descendants: string[] = [];
+  let looked = 0;
+  // A set is walked in the order in which it grows.
+  for (const byKeyId of visited) {
+    looked += 1;
+    if (looked % keysPerTurn === 0) await nextTurn();
+    for await (const page of everyDocument<{ keyId: string }>(documents, 'api-key-origins', { byKeyId })) {
+      for (const { value } of page) {
+        if (visited.has(value.keyId)) continue;
+        if (visited.size >= maxVisitedKeys) return descendants;
+        visited.add(value.keyId);
+        if ((await documents.get('api-keys', value.keyId)) !== null) descendants.push(value.keyId);
+        if (descendants.length >= limit) return descendants;
+      }
+    }
+  }
+  return descendants;
+}

@@ -1,0 +1,185 @@
+import { keyCutoffEvents } from '#domain/api-key/cutoff.ts';
+import { apiKeyEvents } from '#domain/api-key/events.ts';
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { type Clock, monotonicClock } from '#leases/clock.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
+
+/** The types of the events that say which keys and secrets work. */
+export const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
+
+/** Is handed the key events that were stored, in order; it may be handed one again. */
+export type KeyEventListener = (events: ReadonlyArray<RecordedEvent>) => void;
+
+export interface KeyFollowerOptions {
+  readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
+  /** The position after which it follows; null while that is not known. */
+  readonly beginAfter: () => number | null;
+  readonly log: Log;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+}
+
+/** How often the end of the log is asked for. */
+const askMs = 200;
+/** An answer about the end of the log that takes longer counts as none. */
+const awayMs = 1_000;
+/** Ends of the log that were asked for and not yet reached, at most. */
+const maxAsked = 50;
+const retryLimits = { firstMs: 20, longestMs: 1_000 };
+
+/** Where the log ended when it was asked, and when that was. */
+interface AskedEnd {
+  readonly position: number;
+  readonly askedAt: number;
+}
+
+interface Waiter {
+  readonly since: number;
+  readonly resolve: (seen: boolean) => void;
+}
+
+/**
+ * Follows the key events of the log, and knows up to which moment it has seen them all: every event that was stored
+ * before `seenEndAt` was handed to the listeners.
+ */
+export class KeyFollower {
+  readonly #options: KeyFollowerOptions;
+  readonly #clock: Clock;
+  readonly #outage: OutageLog;
+  readonly #stopped = new AbortController();
+  readonly #listeners: KeyEventListener[] = [];
+  readonly #waiters = new Set<Waiter>();
+  #running: Promise<unknown> = Promise.resolve();
+  #position: number | null = null;
+  #asked: ReadonlyArray<AskedEnd> = [];
+  #askingSince: number | null = null;
+  #seenEndAt = Number.NEGATIVE_INFINITY;
+  #lastAskFailed = false;
+  #hurry = new AbortController();
+
+  constructor(options: KeyFollowerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? monotonicClock;
+    this.#outage = new OutageLog(options.log, 'The event store, where revoked keys are followed,');
+  }
+
+  listen(listener: KeyEventListener): void {
+    this.#listeners.push(listener);
+  }
+
+  start(): void {
+    this.#running = Promise.all([this.#follow(), this.#askOften()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#hurry.abort();
+    for (const waiter of this.#waiters) waiter.resolve(false);
+    await this.#running;
+  }
+
+  /** In milliseconds of the clock; never, while it has not caught up once. */
+  get seenEndAt(): number {
+    return this.#seenEndAt;
+  }
+
+  /** The store does not answer: asking it again costs whoever waits time, and brings nothing. */
+  get isStoreAway(): boolean {
+    const since = this.#askingSince;
+    return this.#lastAskFailed || (since !== null && this.#clock.now() - since > awayMs);
+  }
+
+  /**
+   * Waits until it has seen everything that was stored before this call.
+   * @returns false when that takes longer than the limit, or the store is away
+   */
+  async seeEnd(limitMs: number): Promise<boolean> {
+    if (this.isStoreAway || this.#stopped.signal.aborted) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter = { since: this.#clock.now(), resolve };
+    this.#waiters.add(waiter);
+    const limit = new AbortController();
+    void this.#clock.pause(limitMs, limit.signal).then(() => resolve(false));
+    this.#hurry.abort();
+    try {
+      return await promise;
+    } finally {
+      limit.abort();
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stopped;
+    const { store } = this.#options;
+    const backOff = new BackOff(retryLimits, () => this.#clock.random());
+    while (!signal.aborted) {
+      try {
+        const after = this.#position ?? (await this.#begin());
+        if (after === null) return;
+        for await (const batch of store.subscribe({ after, types: keyEventTypes, signal })) {
+          for (const listener of this.#listeners) listener(batch.events);
+          this.#position = batch.position;
+          backOff.succeeded();
+          this.#outage.succeeded();
+          this.#settle();
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#outage.failed(error);
+      }
+      await this.#clock.pause(backOff.failed(), signal);
+    }
+  }
+
+  /** The position after which to begin; null once it is stopped. */
+  async #begin(): Promise<number | null> {
+    const { store, beginAfter } = this.#options;
+    for (;;) {
+      const after = beginAfter();
+      // A read model of another log may claim more than this one has.
+      if (after !== null) return after <= (await store.lastPosition()) ? after : 0;
+      await this.#clock.pause(askMs, this.#stopped.signal);
+      if (this.#stopped.signal.aborted) return null;
+    }
+  }
+
+  async #askOften(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const askedAt = this.#clock.now();
+      this.#hurry = new AbortController();
+      await this.#ask(askedAt);
+      const isWaitedFor = [...this.#waiters].some(({ since }) => since > askedAt);
+      if (!isWaitedFor || this.#lastAskFailed) await this.#clock.pause(askMs, this.#pauseSignal());
+    }
+  }
+
+  #pauseSignal(): AbortSignal {
+    return this.#lastAskFailed ? this.#stopped.signal : this.#hurry.signal;
+  }
+
+  async #ask(askedAt: number): Promise<void> {
+    this.#askingSince = askedAt;
+    try {
+      const position = await this.#options.store.lastPosition();
+      this.#lastAskFailed = false;
+      this.#asked = [...this.#asked.slice(-maxAsked), { position, askedAt }];
+      this.#settle();
+    } catch {
+      this.#lastAskFailed = true;
+      for (const waiter of this.#waiters) waiter.resolve(false);
+    } finally {
+      this.#askingSince = null;
+    }
+  }
+
+  #settle(): void {
+    const position = this.#position;
+    if (position === null) return;
+    for (const asked of this.#asked) if (asked.position <= position) this.#seenEndAt = asked.askedAt;
+    this.#asked = this.#asked.filter((asked) => asked.position > position);
+    for (const waiter of this.#waiters) if (waiter.since <= this.#seenEndAt) waiter.resolve(true);
+  }
+}

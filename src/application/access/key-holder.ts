@@ -1,0 +1,85 @@
+import type { ApiKeyState } from '#domain/api-key/api-key.ts';
+import { effectiveScopes } from '#domain/shared/scope.ts';
+import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
+
+/** A secret that its key's stream has. Times in ms since 1970. */
+interface HeldSecret {
+  readonly issuedAt: number;
+  /** When it ends because it was replaced. */
+  readonly validUntil: number;
+}
+
+/** A key as its stream says it is, and as of when. */
+export interface KeyHolder {
+  /** Null for a key that is revoked, or that there is not. */
+  readonly caller: Caller | null;
+  readonly secrets: ReadonlyMap<string, HeldSecret>;
+  /** In ms since 1970. */
+  readonly expiresAt: number;
+  /** Of the stream. */
+  readonly revision: number;
+  /** Everything stored before this moment of the node's clock is in it; for a revoked key, everything ever. */
+  readonly asOf: number;
+  /** When it was last found to be as the log says, on the node's clock. */
+  confirmedAt: number;
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+/** @param stream an API key's, as it was read; @param asOf when it was asked for, at the latest, on the node's clock */
+export function keyHolder(
+  stream: { readonly state: ApiKeyState; readonly tenant: Tenant | null; readonly revision: number },
+  asOf: number,
+): KeyHolder {
+  const { state, tenant, revision } = stream;
+  if (state === null || tenant === null) return { ...revokedHolder(revision), asOf, confirmedAt: asOf };
+  if (state.revoked) return revokedHolder(revision);
+  const { id, keyType, projectId, organizationId, scopes, expiresAt } = state.record;
+  return {
+    caller: {
+      keyId: id,
+      keyType,
+      projectId,
+      organizationId,
+      partnerId: tenant.partnerId,
+      scopes: effectiveScopes(keyType, scopes),
+      hasAllScopes: scopes === null,
+    },
+    secrets: new Map(
+      state.secrets.map(({ hash, issuedAt, validUntil }) => [
+        hash,
+        { issuedAt: Date.parse(issuedAt), validUntil: timeOf(validUntil) },
+      ]),
+    ),
+    expiresAt: timeOf(expiresAt),
+    revision,
+    asOf,
+    confirmedAt: asOf,
+  };
+}
+
+/** A revoked key, which stays one. @param revision the last that is known of its stream */
+export function revokedHolder(revision: number): KeyHolder {
+  return { caller: null, secrets: new Map(), expiresAt: never, revision, asOf: never, confirmedAt: never };
+}
+
+/**
+ * Who holds a secret of a key; null where the secret does not work.
+ * @param issuedBefore secrets issued before it have ended, in ms since 1970
+ * @param now in ms since 1970
+ */
+export function callerWith(
+  { caller, secrets, expiresAt }: KeyHolder,
+  secretHash: string,
+  issuedBefore: number,
+  now: number,
+): Caller | null {
+  const secret = secrets.get(secretHash);
+  if (caller === null || secret === undefined) return null;
+  const works = secret.issuedAt >= issuedBefore && now < secret.validUntil && now < expiresAt;
+  return works ? caller : null;
+}
+
+function timeOf(time: string | null): number {
+  return time === null ? never : Date.parse(time);
+}

@@ -1,0 +1,238 @@
+import { LRUCache } from 'lru-cache';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
+import { hashOfSecret, maxKeyCharacters } from '#domain/api-key/secret.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { inTime } from '#shared/async/with-timeout.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import type { KeyFollower } from './key-follower.ts';
+import { callerWith, type KeyHolder, keyHolder, revokedHolder } from './key-holder.ts';
+import type { KeyUsage } from './key-usage.ts';
+
+/**
+ * What a key is presented for. Calls of the gateway and reads are answered from memory for some time while the event
+ * store is away; a command needs the store in any case.
+ */
+export type KeyUse = 'relay' | 'query' | 'command';
+
+export interface KeyResolverOptions {
+  /** Reads streams of keys. */
+  readonly handler: Pick<StreamWriter, 'load'>;
+  readonly follower: Pick<KeyFollower, 'seenEndAt' | 'isStoreAway' | 'seeEnd'>;
+  readonly documents: Pick<ReadStore, 'get'>;
+  readonly usage: Pick<KeyUsage, 'touch'>;
+  /** Milliseconds since some moment, never going back. Default: the machine's. */
+  readonly now?: () => number;
+  /** The time of day, in ms since 1970. Default: the machine's. */
+  readonly time?: () => number;
+}
+
+/** Keys whose holders are held in memory at most. */
+const maxHolders = 10_000;
+/** Secrets of which it is held in memory whose they are, at most; of others the read model is asked. */
+const maxSecrets = 100_000;
+/** What a node knows of a key is used without asking for so long: a revocation on another node takes no longer. */
+const freshMs = 1_000;
+/** A key found good no longer ago than this is taken while the event store is away. */
+const rememberedMs = 5 * 60_000;
+/** How long a key that is remembered waits for the event store. */
+const askMs = 1_000;
+/** Reads of a stream in a row at most, while events of it are seen that the reads lack. */
+const maxReads = 5;
+
+interface Load {
+  readonly startedAt: number;
+  readonly holder: Promise<KeyHolder>;
+}
+
+/**
+ * Finds who holds a presented key, by the SHA-256 of the text, so that no two secrets are ever compared character by
+ * character. Whether the key works, its own stream says: read models only say whose an old secret is.
+ */
+export class KeyResolver {
+  readonly #options: KeyResolverOptions;
+  readonly #now: () => number;
+  readonly #time: () => number;
+  /** The key of a secret, by its SHA-256: what the node followed or looked up. */
+  readonly #keyIds = new LRUCache<string, string>({ max: maxSecrets });
+  /** Texts that are no secrets, by their SHA-256, so that guesses cost little. */
+  readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0 });
+  readonly #holders = new LRUCache<string, KeyHolder>({ max: maxHolders });
+  /** The last revision seen of a key's stream: what was read before it is not taken for current. */
+  readonly #revisions = new LRUCache<string, number>({ max: maxHolders });
+  readonly #loads = new Map<string, Load>();
+  /** Secrets issued before it have ended, in ms since 1970; null until it was read. */
+  #issuedBefore: number | null = null;
+
+  constructor(options: KeyResolverOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#time = options.time ?? Date.now;
+  }
+
+  /** The holder of a key; null for what is no valid key. @throws Unavailable when that cannot be found out */
+  resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
+    if (presented.length > maxKeyCharacters) return null;
+    const secretHash = hashOfSecret(presented);
+    const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
+    if (keyId === null) return null;
+    const holder = this.#freshHolder(keyId) ?? (await this.#askedHolder(keyId, use));
+    const time = this.#time();
+    const caller = callerWith(holder, secretHash, this.#issuedBefore ?? 0, time);
+    if (caller !== null) this.#options.usage.touch(keyId, time);
+    return caller;
+  };
+
+  /**
+   * Takes note of key events that were stored, by this node or another. They may come twice and in any order. One that
+   * this release cannot read is a change all the same: whoever needs it meets it in its stream.
+   */
+  see = (events: ReadonlyArray<RecordedEvent>): void => {
+    for (const event of events) {
+      const keyId = event.stream.slice(event.stream.indexOf('-') + 1);
+      switch (event.type) {
+        case 'ApiKeySecretsEnded':
+          this.#endSecrets(event);
+          break;
+        case 'ApiKeyCreated':
+        case 'ApiKeyRotated':
+          this.#issueSecret(event, keyId);
+          this.#change(keyId, event.revision);
+          break;
+        case 'ApiKeyRevoked':
+          this.#change(keyId, event.revision);
+          this.#holders.set(keyId, revokedHolder(event.revision));
+      }
+    }
+  };
+
+  #issueSecret(event: RecordedEvent, keyId: string): void {
+    const secretHash = textIn(event, 'secretHash');
+    if (secretHash === null) return;
+    this.#keyIds.set(secretHash, keyId);
+    this.#unknown.delete(secretHash);
+  }
+
+  #change(keyId: string, revision: number): void {
+    if (revision > (this.#revisions.get(keyId) ?? -1)) this.#revisions.set(keyId, revision);
+    const holder = this.#holders.get(keyId);
+    if (holder === undefined || holder.revision >= revision) return;
+    this.#holders.delete(keyId);
+    // At once, for the event store may be away when the key is presented next.
+    void this.#load(keyId).catch(() => undefined);
+  }
+
+  #endSecrets(event: RecordedEvent): void {
+    const issuedBefore = textIn(event, 'issuedBefore');
+    if (issuedBefore === null) this.#forgetHolders();
+    else this.#raiseCutoff(Date.parse(issuedBefore));
+  }
+
+  #forgetHolders(): void {
+    this.#issuedBefore = null;
+    this.#holders.clear();
+  }
+
+  #raiseCutoff(issuedBefore: number): void {
+    this.#issuedBefore = Math.max(this.#issuedBefore ?? 0, issuedBefore);
+  }
+
+  /** What the node knows of a key, where nothing that was stored more than a second ago can have changed it. */
+  #freshHolder(keyId: string): KeyHolder | null {
+    const holder = this.#holders.get(keyId);
+    if (holder === undefined) return null;
+    const now = this.#now();
+    if (now - Math.max(holder.asOf, this.#options.follower.seenEndAt) > freshMs) return null;
+    if (holder.confirmedAt < now) holder.confirmedAt = now;
+    return holder;
+  }
+
+  /** What the key's stream says; of a key that was good lately, what is remembered where the event store is away. */
+  async #askedHolder(keyId: string, use: KeyUse): Promise<KeyHolder> {
+    const remembered = use === 'command' ? null : this.#rememberedHolder(keyId);
+    if (remembered === null) return this.#load(keyId);
+    if (this.#options.follower.isStoreAway) return remembered;
+    try {
+      return await inTime(askMs, this.#load(keyId), remembered);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      // It may have been revoked meanwhile.
+      return this.#rememberedHolder(keyId) ?? remembered;
+    }
+  }
+
+  #rememberedHolder(keyId: string): KeyHolder | null {
+    const holder = this.#holders.get(keyId);
+    return holder !== undefined && this.#now() - holder.confirmedAt <= rememberedMs ? holder : null;
+  }
+
+  /** Reads a key's stream; those who ask within the same second share one read. */
+  #load(keyId: string): Promise<KeyHolder> {
+    const startedAt = this.#now();
+    const running = this.#loads.get(keyId);
+    if (running !== undefined && startedAt - running.startedAt <= freshMs) return running.holder;
+    const load: Load = {
+      startedAt,
+      holder: this.#read(keyId, startedAt).finally(() => {
+        if (this.#loads.get(keyId) === load) this.#loads.delete(keyId);
+      }),
+    };
+    this.#loads.set(keyId, load);
+    return load.holder;
+  }
+
+  async #read(keyId: string, startedAt: number, triesLeft = maxReads): Promise<KeyHolder> {
+    const { handler } = this.#options;
+    if (triesLeft === 0)
+      throw new Unavailable(`The event store lacks events of the API key ${keyId} that were stored.`);
+    const [stream, cutoffAsOf] = await Promise.all([
+      handler.load(apiKey, keyId, this.#revisions.get(keyId)),
+      this.#readCutoff(startedAt),
+    ]);
+    // An event was seen while the stream was read.
+    if (stream.revision < (this.#revisions.get(keyId) ?? -1)) return this.#read(keyId, startedAt, triesLeft - 1);
+    const holder = keyHolder(stream, Math.min(startedAt, cutoffAsOf));
+    const before = this.#holders.get(keyId);
+    if (before === undefined || before.revision <= holder.revision) this.#holders.set(keyId, holder);
+    return holder;
+  }
+
+  /** Reads when all earlier secrets ended, unless it is known. @returns as of when it is known */
+  async #readCutoff(startedAt: number): Promise<number> {
+    const { handler, follower } = this.#options;
+    if (this.#issuedBefore !== null && startedAt - follower.seenEndAt <= freshMs) return follower.seenEndAt;
+    const { state } = await handler.load(keyCutoff, allKeys);
+    this.#raiseCutoff(state.issuedBefore === null ? 0 : Date.parse(state.issuedBefore));
+    return startedAt;
+  }
+
+  /** Whose a secret is that the node has not met: a read model knows, or it is so new that the follower has just seen it. */
+  async #findKeyId(secretHash: string): Promise<string | null> {
+    if (this.#unknown.has(secretHash)) return null;
+    const { documents, follower } = this.#options;
+    const document = await documents.get<{ keyId: string }>('api-key-secrets', secretHash);
+    if (document !== null) {
+      this.#keyIds.set(secretHash, document.value.keyId);
+      return document.value.keyId;
+    }
+    if (!(await follower.seeEnd(askMs)))
+      throw new Unavailable('Whether the API key is valid cannot be found out: the event store does not answer.');
+    const keyId = this.#keyIds.get(secretHash) ?? null;
+    if (keyId === null) this.#unknown.set(secretHash, true);
+    return keyId;
+  }
+}
+
+/** A member of an event's data; null where this release cannot read the event. */
+function textIn(event: RecordedEvent, member: string): string | null {
+  try {
+    return String(event.data[member]);
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return null;
+    throw error;
+  }
+}

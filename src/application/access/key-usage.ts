@@ -1,0 +1,90 @@
+import type { ReadStore } from '#read-store/read-store.ts';
+import { DeferredWork } from '#shared/async/debouncer.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
+
+const minuteMilliseconds = 60_000;
+const flushMilliseconds = 3000;
+/** Keys whose use is not stored yet, at most: further keys' uses are not kept until a flush has succeeded. */
+const maxPendingKeys = 10_000;
+
+/** When each API key was last used, to the minute: kept beside the projections, never an event. */
+export interface KeyUsage {
+  /** Notes a use, in memory. @param at in ms since 1970 */
+  touch(keyId: string, at: number): void;
+  /** The last use of each of these keys; one never used is left out. @throws Unavailable */
+  lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface KeyUsageOptions {
+  readonly readStore: Pick<ReadStore, 'keysLastUsed'>;
+  /** Stores the times, each unless a later one stands; resolves when they are stored. */
+  readonly save: (times: ReadonlyMap<string, string>) => Promise<void>;
+  readonly log: Pick<Log, 'warn'>;
+  /** How long a use may stay in memory only (default 3 s). */
+  readonly flushMilliseconds?: number;
+}
+
+/** A `KeyUsage` that is to be closed. */
+export interface OpenKeyUsage extends KeyUsage {
+  /** Stores what is in memory. What cannot be stored is lost, and logged. */
+  close(): Promise<void>;
+}
+
+/** Keeps key usage in memory, and stores it every few seconds and at its close. */
+export function openKeyUsage(options: KeyUsageOptions): OpenKeyUsage {
+  return new BufferedKeyUsage(options);
+}
+
+class BufferedKeyUsage implements OpenKeyUsage {
+  readonly #options: KeyUsageOptions;
+  readonly #pending = new Map<string, string>();
+  /** The last minute noted of each key, counted from 1970: the same one is not stored twice. */
+  readonly #noted = new Map<string, number>();
+  readonly #saving: DeferredWork;
+
+  constructor(options: KeyUsageOptions) {
+    this.#options = options;
+    this.#saving = new DeferredWork(options.flushMilliseconds ?? flushMilliseconds, () => this.#save());
+  }
+
+  touch(keyId: string, at: number): void {
+    const minute = Math.floor(at / minuteMilliseconds);
+    if ((this.#noted.get(keyId) ?? 0) >= minute) return;
+    if (!this.#pending.has(keyId) && this.#pending.size >= maxPendingKeys) return;
+    if (this.#noted.size >= maxPendingKeys) this.#noted.clear();
+    this.#noted.set(keyId, minute);
+    this.#pending.set(keyId, new Date(minute * minuteMilliseconds).toISOString());
+    this.#saving.soon();
+  }
+
+  async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    // Read first: a flush in between moves a time from memory to the store, never the other way.
+    const pending = keyIds.flatMap((keyId) => {
+      const time = this.#pending.get(keyId);
+      return time === undefined ? [] : [[keyId, time] as const];
+    });
+    const times = new Map(await this.#options.readStore.keysLastUsed(keyIds));
+    for (const [keyId, time] of pending) if ((times.get(keyId) ?? '') < time) times.set(keyId, time);
+    return times;
+  }
+
+  async close(): Promise<void> {
+    this.#saving.stop();
+    await this.#saving.now();
+  }
+
+  async #save(): Promise<void> {
+    if (this.#pending.size === 0) return;
+    const times = new Map(this.#pending);
+    try {
+      await this.#options.save(times);
+      for (const [keyId, time] of times) if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
+    } catch (error) {
+      this.#options.log.warn(
+        { error: String(error), keys: times.size },
+        'When keys were last used could not be stored',
+      );
+      this.#saving.soon();
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import { LRUCache } from 'lru-cache';
+import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
+import { happened } from '#domain/shared/event.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import type { Origin, StreamWriter } from './stream-writer.ts';
+
+/** How long a claim whose phone number has not begun is honoured: its creator may be between its two appends. */
+export const claimGraceMilliseconds = 2_000;
+const pollMilliseconds = 50;
+/** Claims that are remembered as seen. */
+const maxSeen = 10_000;
+
+/** Who claims. */
+export interface Claimant {
+  /** The phone number that is to hold the claim. */
+  readonly phoneNumberId: string;
+  readonly tenant: Tenant;
+  readonly origin: Origin;
+}
+
+/**
+ * Uniqueness of phone numbers, held by claim streams (DECISIONS.md, "Phone numbers"). A claim is appended before the
+ * phone number's own stream, so a crash between the two locks nothing: the next comer sees that the holder never began.
+ */
+export class Claims {
+  readonly #handler: StreamWriter;
+  /** When this node first saw a holder that had not begun, on `performance.now()`'s clock. */
+  readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
+
+  constructor(handler: StreamWriter) {
+    this.#handler = handler;
+  }
+
+  /**
+   * Takes the claim, or fails with `phone-number-taken`. Taking what one holds is a success.
+   * @param claimed the number with its space, see `claimedNumbers`
+   * @throws Unavailable
+   */
+  async take(claimed: string, { phoneNumberId, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
+    const id = hash('sha256', claimed);
+    return this.#handler.write({
+      entity: phoneNumberClaim,
+      id,
+      origin,
+      decide: async ({ state: claim }, deadline) => {
+        if (claim?.phoneNumberId === phoneNumberId) return E.right({ events: [], tenant });
+        if (claim !== null) {
+          const graceEnds = this.#graceEnd(id, claim.phoneNumberId, claim.since);
+          if (!(await this.#isFree(claim.phoneNumberId, { graceEnds, deadline }, origin, tenant))) return E.left(taken);
+        }
+        return E.right({ events: [happened('PhoneNumberClaimed', { phoneNumberId })], tenant });
+      },
+    });
+  }
+
+  /**
+   * Until when a holder that has not begun is waited for, on `performance.now()`'s clock. The clock of the node that
+   * claimed may be ahead, so no claim is honoured for longer than the grace after this node first saw it.
+   */
+  #graceEnd(claimId: string, holderId: string, since: string): number {
+    const now = performance.now();
+    const claim = `${claimId} ${holderId} ${since}`;
+    const firstSeen = this.#firstSeen.get(claim) ?? now;
+    this.#firstSeen.set(claim, firstSeen);
+    const leftByClock = Date.parse(since) + claimGraceMilliseconds - Date.now();
+    return Math.min(firstSeen + claimGraceMilliseconds, now + leftByClock);
+  }
+
+  /** Whether a holder has no right any more; one that never began is closed first, so that it cannot begin late. */
+  async #isFree(
+    holderId: string,
+    { graceEnds, deadline }: { readonly graceEnds: number; readonly deadline: number },
+    origin: Origin,
+    tenant: Tenant,
+  ): Promise<boolean> {
+    for (;;) {
+      const { state, revision } = await this.#handler.load(phoneNumber, holderId);
+      if (revision >= 0) return !phoneNumber.isLive(state, holderId);
+      const now = performance.now();
+      if (now >= graceEnds) break;
+      if (now >= deadline) throw new Unavailable('Another request is creating a phone number with this number.');
+      await sleep(Math.min(pollMilliseconds, Math.max(0, Math.min(graceEnds, deadline) - now)));
+    }
+    const closed = await this.#handler.write({
+      entity: phoneNumber,
+      id: holderId,
+      origin,
+      // The holder's creation may have its turn and wait for this claim's: see `bypassQueue`.
+      bypassQueue: true,
+      decide: ({ state }) =>
+        E.right({ events: state === null ? [happened('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),
+    });
+    return E.isRight(closed) && !phoneNumber.isLive(closed.right.stream.state, holderId);
+  }
+}
+
+const taken = failure(
+  'phone-number-taken',
+  'Another phone number has this number. Delete that one first, or use another number.',
+);

@@ -1,0 +1,51 @@
+import { randomInt } from 'node:crypto';
+import { init } from '@paralleldrive/cuid2';
+import { derivedCharacters } from '#domain/shared/derived-characters.ts';
+import { suffixLength } from '#domain/shared/entity.ts';
+
+const base = 36;
+const idTail = init({ length: 23 });
+
+/** The ids that a command may need. Made before the decision, so that deciding stays pure. */
+export interface FreshIds {
+  /** An id for a resource with a stream of its own. */
+  readonly id: string;
+  /** Further characters for an id inside a stream. */
+  readonly suffix: string;
+  /** A second id, for what is made along with the first. */
+  readonly secondId: string;
+}
+
+/** Random ids. */
+export function freshIds(): FreshIds {
+  return {
+    get id() {
+      return once(this, 'id', `c${idTail()}`);
+    },
+    get secondId() {
+      return once(this, 'secondId', `c${idTail()}`);
+    },
+    get suffix() {
+      return once(this, 'suffix', randomSuffix());
+    },
+  };
+}
+
+/** Ids that follow from a hash: a repeated request finds what the first one made. */
+export function derivedIds(seed: string): FreshIds {
+  const derive = (label: string, length: number) => derivedCharacters(`${label}\n${seed}`, length);
+  return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
+}
+
+/** Ids are dear to make and most commands need none: each is made when first asked for. */
+function once(ids: object, name: string, value: string): string {
+  Object.defineProperty(ids, name, { value });
+  return value;
+}
+
+/** 41 bits, from the pool that node:crypto keeps for `randomInt`: a call for bytes of one's own costs ten times as much. */
+function randomSuffix(): string {
+  return randomInt(base ** suffixLength)
+    .toString(base)
+    .padStart(suffixLength, '0');
+}

@@ -1,0 +1,63 @@
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+
+const defaultMaxWaiting = 1_000;
+
+/** Lets the tasks of one stream take turns, in order; tasks of different streams do not wait for each other. */
+export class StreamQueue {
+  /** By stream with a task running: what begins the turns of those that wait. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #maxWaiting: number;
+
+  /** @param maxWaiting how many may wait for one stream */
+  constructor(maxWaiting = defaultMaxWaiting) {
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /**
+   * Runs a task when those before it on the same stream have ended.
+   * @param deadline on `performance.now()`'s clock; a turn that has not come by then is given up
+   * @throws Unavailable when the queue is full or the turn did not come in time
+   */
+  async run<A>(stream: string, deadline: number, task: () => Promise<A>): Promise<A> {
+    await this.#turn(stream, deadline);
+    try {
+      return await task();
+    } finally {
+      this.#next(stream);
+    }
+  }
+
+  #turn(stream: string, deadline: number): Promise<void> | undefined {
+    const waiting = this.#waiting.get(stream);
+    if (waiting === undefined) {
+      this.#waiting.set(stream, new Set());
+      return undefined;
+    }
+    if (waiting.size >= this.#maxWaiting) throw tooBusy(stream);
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const giveUp = () => {
+        waiting.delete(begin);
+        reject(tooBusy(stream));
+      };
+      const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+      waiting.add(begin);
+    });
+  }
+
+  #next(stream: string): void {
+    const waiting = this.#waiting.get(stream);
+    const [begin] = waiting ?? [];
+    if (begin === undefined) {
+      this.#waiting.delete(stream);
+      return;
+    }
+    waiting?.delete(begin);
+    begin();
+  }
+}
+
+const tooBusy = (stream: string) => new Unavailable(`the ${stream.slice(0, stream.indexOf('-'))} is too busy.`);

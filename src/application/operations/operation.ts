@@ -1,0 +1,174 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import type { ByteHold } from '#application/access/byte-budget.ts';
+import type { BodySource } from '#application/bodies/body-source.ts';
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { Failure, FailureCode } from '#domain/shared/failure.ts';
+import type { Scope } from '#domain/shared/scope.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import type { EncodedJson } from '#shared/json/encoded-json.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+
+export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** How an operation is reached over HTTP. */
+export interface HttpLine {
+  readonly method: HttpMethod;
+  /** With `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
+  readonly path: string;
+  /** The status of success. */
+  readonly status: 200 | 201 | 204;
+}
+
+/**
+ * The plane decides the shape of errors (problem details for control, OpenAI's for the gateway), and which nodes answer:
+ * those with the role `control-plane`, or `gateway`.
+ */
+export type Plane = 'control' | 'gateway';
+
+/**
+ * One thing that Switchyard can be asked, as every caller (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
+ * path parameters, query parameters and body members by name. `invoke` calls `loadSubject`, then `execute`.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; whoever calls it passes it through.
+export interface Operation<Subject = any> {
+  /** `verb_noun`, at most 64 characters: the MCP tool's name and OpenAPI's operationId. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly kind: 'command' | 'query';
+  readonly plane: Plane;
+  /** Nodes of the other plane answer it too. */
+  readonly onBothPlanes?: boolean;
+  /** The heading under which documentation lists it. */
+  readonly group: string;
+  readonly http: HttpLine;
+  /** The scope a key needs; null when any valid key may. */
+  readonly scope: Scope | null;
+  readonly input: t.Mixed;
+  /** Null when there is no content. */
+  readonly output: t.Mixed | null;
+  /** The failures of its own; those that every operation has are not listed. */
+  readonly failures: ReadonlyArray<FailureCode>;
+  /** Answers a page of a list: takes `limit` and `cursor`, gives `nextCursor`. */
+  readonly paged: boolean;
+  /** The answer is one resource with a revision: it carries an ETag, and a command takes If-Match. */
+  readonly hasRevision: boolean;
+  /** A believable body (members of `input` that are no path parameter) and answer. */
+  readonly example: { readonly input?: JsonObject; readonly output?: Json };
+  /**
+   * Loads what the path names, and judges reach. A query first waits for `Switchyard-Min-Position`.
+   * @returns it, or why the key cannot access it. @throws Unavailable
+   */
+  readonly loadSubject: (request: OperationRequest) => Promise<E.Either<Failure, Subject>>;
+  /** Does the rest of what is asked. Rejects only with `Unavailable` or a bug. */
+  readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, OperationResult>>;
+}
+
+/** What a streaming operation reads its request from and writes its response to. */
+export interface RelayConnection {
+  /** Of the request, by lower-case name. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: BodySource;
+  /** Counts the bytes of its body; released when the request is answered. */
+  readonly bodyHold: ByteHold;
+  readonly response: ResponseSink;
+}
+
+/** A request whose key is good, to be answered on its connection. */
+export interface RelayRequest extends RelayConnection {
+  /** Path parameters by name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Who asks: the key's own ids, and whose they are. */
+  readonly caller: Caller;
+}
+
+/** An operation that writes its answer itself, as it comes from elsewhere. */
+export interface RelayOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
+  readonly kind: 'relay';
+  /** What its body is. */
+  readonly consumes: 'application/json' | 'multipart/form-data';
+  /** What else than JSON it may answer. */
+  readonly produces: ReadonlyArray<string>;
+  /** Answers a request. Resolves when nothing more will be written; rejects only with `ClientDisconnectedError` or a bug. */
+  readonly relay: (request: RelayRequest) => Promise<void>;
+}
+
+export type AnyOperation = Operation | RelayOperation;
+
+/** The members of a request that are not in its path. */
+export interface RequestInput {
+  readonly fields: JsonObject;
+  /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
+  readonly bodyHash: string;
+  /** The body's length. */
+  readonly bytes?: number;
+}
+
+/** What a request says beside its path and body. */
+export interface RequestHeaders {
+  /** The revision in `If-Match`; null without one or with `*`. */
+  readonly ifMatch: number | null;
+  readonly idempotencyKey: string | null;
+  /** `Switchyard-Min-Position`. */
+  readonly minPosition: number | null;
+  /** Why one of them cannot be taken; that one is null then. */
+  readonly fault: Failure | null;
+}
+
+/** A request of a caller who is known. */
+export interface OperationRequest extends Omit<RequestHeaders, 'fault'> {
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Path parameters by name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Method and path as requested, for `Idempotency-Key`: `POST /v1/flows/c…/versions`. */
+  readonly requestTarget: string;
+}
+
+/** A request whose key can access its subject and has the scope, and whose input is valid. */
+export interface ValidRequest<Subject> {
+  readonly request: OperationRequest;
+  readonly subject: Subject;
+  /** As the operation's `input` decodes it. */
+  readonly input: unknown;
+  /** SHA-256 (hex) of the body's bytes and the query, for `Idempotency-Key`. */
+  readonly bodyHash: string;
+}
+
+/** A success. */
+export interface OperationResult {
+  readonly status: 200 | 201 | 204;
+  /** The JSON value, or its text; undefined for no content. */
+  readonly body: Json | EncodedJson | undefined;
+  /** For the ETag. */
+  readonly revision?: number;
+  /** For `Switchyard-Position`. */
+  readonly position?: number;
+  /** For `Link: rel="next"`: the cursor that `nextCursor` in the body holds. */
+  readonly nextCursor?: string;
+}
+
+/** What a definition and the operation made of it say in the same words. */
+type OperationDescriptor = Pick<
+  Operation,
+  'name' | 'summary' | 'description' | 'group' | 'http' | 'scope' | 'input' | 'output' | 'failures' | 'example'
+>;
+
+/** Takes what a definition tells of itself, and nothing else. */
+export function describeOperation(definition: OperationDescriptor): OperationDescriptor {
+  const { name, summary, description, group, http, scope, input, output, failures, example } = definition;
+  const common = { name, summary, group, http, scope, input, output, failures, example };
+  return description === undefined ? common : { ...common, description };
+}
+
+const line =
+  (method: HttpMethod) =>
+  (path: string, status: 200 | 201 | 204 = 200): HttpLine => ({ method, path, status });
+
+export const get = line('get');
+export const post = line('post');
+export const put = line('put');
+export const patch = line('patch');
+export const remove = line('delete');

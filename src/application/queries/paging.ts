@@ -1,0 +1,140 @@
+import * as t from 'io-ts';
+import { describedAs, wholeNumber } from '#domain/codecs/codecs.ts';
+import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/encoded-json.ts';
+import type { CollectionReader, QueryAnswer } from './query.ts';
+
+/** Items in a page at most, and without a `limit`. */
+export const maxPageItems = 1_000;
+/** Stored bytes in a page at most. */
+export const maxPageBytes = 2 * 1024 * 1024;
+/** Characters of documents that all lists together handle between two turns of the event loop. */
+const turns = new TurnBudget(128 * 1024);
+/** How many a page is taken to have before it is read: so many pages begin in one turn at most. */
+const expectedCharacters = 64 * 1024;
+
+const cursorForm = /^(\d{1,16})\.([0-9a-zA-Z_-]{1,200})$/;
+
+function decodeCursor(cursor: unknown): PageKey | null {
+  if (typeof cursor !== 'string' || cursor.length > 400) return null;
+  const [, order, id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  const key = id === undefined ? null : { order: Number(order), id };
+  return key !== null && encodeCursor(key) === cursor ? key : null;
+}
+
+function encodeCursor({ order, id }: PageKey): string {
+  return Buffer.from(`${order}.${id}`).toString('base64url');
+}
+
+/** Where a page begins: the `nextCursor` of the page before. */
+export const Cursor = describedAs(
+  new t.Type<PageKey, string, unknown>(
+    'cursor',
+    (value): value is PageKey => typeof value === 'object' && value !== null,
+    (value, context) => {
+      const key = decodeCursor(value);
+      return key === null ? t.failure(value, context, 'must be the nextCursor of an earlier page') : t.success(key);
+    },
+    encodeCursor,
+  ),
+  { type: 'string', description: 'The nextCursor of the page before' },
+);
+
+/** The members that every list takes. */
+export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor };
+
+/** The member that every list may answer. */
+export const nextCursorOutput = t.partial({
+  nextCursor: describedAs(new t.StringType(), {
+    type: 'string',
+    description: 'Begins the next page; absent at the end',
+  }),
+});
+
+/** The input of a list: what page. */
+export interface PageInput {
+  readonly limit?: number | undefined;
+  readonly cursor?: PageKey | undefined;
+}
+
+/** What a list is made of. */
+interface ListedPage<Name extends string> {
+  readonly where: Where;
+  readonly input: PageInput;
+  /** The member of the answer that holds the items. */
+  readonly name: Name;
+}
+
+/** A page of items, as a list answers it. */
+type PageBody<Name extends string, Item> = Record<Name, ReadonlyArray<Item>> & { nextCursor?: string };
+
+/** One page of documents' records, oldest first, just as they are stored: nothing of them is parsed. */
+export async function listRecords<Name extends string, Item>(
+  collection: CollectionReader,
+  list: ListedPage<Name>,
+): Promise<QueryAnswer<PageBody<Name, Item>>> {
+  const page = await readPage<{ readonly record: Item }>(collection, list);
+  return pageAnswer(
+    list.name,
+    page.documents.map(({ record }) => record),
+    page.next,
+  );
+}
+
+/**
+ * One page of items that are made of documents, oldest first.
+ * @param itemOf what makes an item, once all that the page's items need is there
+ */
+export async function listItems<Value extends DocumentValue, Name extends string, Item>(
+  collection: CollectionReader,
+  list: ListedPage<Name>,
+  itemOf: (page: ReadonlyArray<StoredDocument<Value>>) => Promise<(document: StoredDocument<Value>) => Item>,
+): Promise<QueryAnswer<PageBody<Name, Item>>> {
+  const page = await readPage<Value>(collection, list);
+  return pageAnswer(list.name, await encodeItems(page.documents, await itemOf(page.documents)), page.next);
+}
+
+async function readPage<Value extends DocumentValue>(
+  collection: CollectionReader,
+  { where, input: { limit = maxPageItems, cursor } }: ListedPage<string>,
+): Promise<Page<Value>> {
+  const after = cursor === undefined ? {} : { after: cursor };
+  return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...after });
+}
+
+/** Reads a page of documents when it is its turn: twenty that are asked for at once leave room for others. */
+export async function readInTurn<Value extends DocumentValue>(
+  collection: CollectionReader,
+  where: Where,
+  request: PageRequest,
+): Promise<Page<Value>> {
+  await turns.take(expectedCharacters);
+  const page = await collection.list<Value>(where, request);
+  turns.spend(page.documents.reduce((sum, { text }) => sum + text.length, -expectedCharacters));
+  return page;
+}
+
+/** Lets others have their turn in between: parsing and encoding a whole page takes tens of milliseconds. */
+async function encodeItems<Value extends DocumentValue, Item>(
+  documents: ReadonlyArray<StoredDocument<Value>>,
+  itemOf: (document: StoredDocument<Value>) => Item,
+): Promise<ReadonlyArray<EncodedJson<Item>>> {
+  const items: EncodedJson<Item>[] = [];
+  for (const document of documents) {
+    await turns.take(document.text.length);
+    items.push(encodeJson(itemOf(document)));
+  }
+  return items;
+}
+
+function pageAnswer<Name extends string, Item>(
+  name: Name,
+  items: ReadonlyArray<EncodedJson<Item>>,
+  next: PageKey | null,
+): QueryAnswer<PageBody<Name, Item>> {
+  if (next === null) return { body: encodeObject({ [name]: items }) };
+  const nextCursor = encodeCursor(next);
+  return { body: encodeObject({ [name]: items, nextCursor }), nextCursor };
+}

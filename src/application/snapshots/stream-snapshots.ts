@@ -1,0 +1,85 @@
+import { LRUCache } from 'lru-cache';
+import type { StreamState } from '#application/commands/stream-state.ts';
+import type { Entity } from '#domain/shared/entity.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { noStream } from '#event-store/event-store.ts';
+import { inTime } from '#shared/async/with-timeout.ts';
+import type { SnapshotStore, StoredSnapshot } from './snapshot-store.ts';
+import { readSnapshot, writeSnapshot } from './snapshot-text.ts';
+
+/** Events behind a stream's snapshot before the next is taken, at least; and that part of the stream, where it is more. */
+const minEventsBetween = 500;
+const partOfStream = 0.1;
+
+/** What MongoDB takes in one document is 16 MiB. */
+const maxSnapshotCharacters = 12 * 1024 * 1024;
+
+/** A read store that does not answer must not hold up a command: the stream itself can be read. */
+const readLimitMilliseconds = 500;
+
+const maxStreamsKnown = 10_000;
+
+/**
+ * Takes and uses snapshots of long streams. All of it is best effort: whatever fails, the stream is read from its
+ * beginning. One snapshot is taken at a time, apart from the command that made it due.
+ */
+export class StreamSnapshots {
+  readonly #store: SnapshotStore;
+  readonly #eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>;
+  /** By stream, the revision of the newest snapshot that this process knows to be of use. */
+  readonly #known = new LRUCache<string, number>({ max: maxStreamsKnown });
+  #isTaking = false;
+
+  /** @param eventAt reads one event of a stream */
+  constructor(store: SnapshotStore, eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>) {
+    this.#store = store;
+    this.#eventAt = eventAt;
+  }
+
+  /**
+   * The stream's snapshot, if it is of this log, this release and no later revision.
+   * @throws Unavailable when the event store cannot be read
+   */
+  async find<State, Events>(
+    entity: Entity<State, Events>,
+    stream: string,
+    upTo: number,
+  ): Promise<StreamState<State> | null> {
+    const snapshot = await inTime(readLimitMilliseconds, this.#store.read(stream), null).catch(() => null);
+    if (snapshot === null || snapshot.stateVersion !== entity.stateVersion || snapshot.revision > upTo) return null;
+    const event = await this.#eventAt(stream, snapshot.revision);
+    if (event?.metadata.hash !== snapshot.hash) return null;
+    const state = await readSnapshot<State>(snapshot.body).catch(() => null);
+    if (state !== null) this.#known.set(stream, snapshot.revision);
+    return state;
+  }
+
+  /** Takes a snapshot of a stream when one is due, a little later. */
+  note<State, Events>({ stateVersion }: Entity<State, Events>, stream: string, state: StreamState<State>): void {
+    if (stateVersion === undefined || this.#isTaking || !this.#isDue(stream, state.revision)) return;
+    this.#isTaking = true;
+    void this.#take(stateVersion, stream, state).finally(() => {
+      this.#isTaking = false;
+    });
+  }
+
+  #isDue(stream: string, revision: number): boolean {
+    if (revision < minEventsBetween) return false;
+    const known = this.#known.get(stream) ?? noStream;
+    return revision - known >= Math.max(minEventsBetween, known * partOfStream);
+  }
+
+  async #take(stateVersion: number, stream: string, state: StreamState<unknown>): Promise<void> {
+    try {
+      const { revision, hash } = state;
+      // Whatever comes of it, it is not due again at once.
+      this.#known.set(stream, revision);
+      const body = await writeSnapshot(state, maxSnapshotCharacters);
+      if (body === null || hash === null) return;
+      const snapshot: StoredSnapshot = { stream, revision, hash, stateVersion, body };
+      await this.#store.save(snapshot);
+    } catch {
+      // The stream is read from its beginning, or from an older snapshot.
+    }
+  }
+}

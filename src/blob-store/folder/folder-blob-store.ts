@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { assertBlobId, type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+
+/** What the system answers when a disk is full, gone, or may not be used. */
+const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
+
+/**
+ * Opens a blob store in a folder, one file for each, and removes what was left half-written.
+ * @param folder made when it is not there; one process has it at a time
+ * @throws Unavailable
+ */
+export async function openFolderBlobStore(folder: string): Promise<BlobStore> {
+  return guarded(async () => {
+    const unfinished = join(folder, 'unfinished');
+    await mkdir(unfinished, { recursive: true, mode: 0o700 });
+    await mkdir(join(folder, 'files'), { recursive: true, mode: 0o700 });
+    for (const name of await readdir(unfinished)) await rm(join(unfinished, name), { force: true });
+    return new FolderBlobStore(folder);
+  });
+}
+
+class FolderBlobStore implements BlobStore {
+  readonly #folder: string;
+  #closed = false;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+    const file = this.#fileOf(id);
+    const unfinished = join(this.#folder, 'unfinished', randomUUID());
+    return guarded(async () => {
+      try {
+        const bytes = await writeDurably(unfinished, content, maxBytes);
+        await rename(unfinished, file);
+        await syncFolder(join(this.#folder, 'files'));
+        return bytes;
+      } catch (error) {
+        await rm(unfinished, { force: true });
+        throw error;
+      }
+    });
+  }
+
+  async get(id: string): Promise<Readable | null> {
+    const file = this.#fileOf(id);
+    const handle = await guarded(() => orNull(open(file)));
+    if (handle === null) return null;
+    const stream = handle.createReadStream();
+    const checked = Readable.from(guardedChunks(stream), { objectMode: false });
+    // Whichever of the two ends or fails, the other does, and the file is closed.
+    return checked.once('close', () => stream.destroy());
+  }
+
+  async size(id: string): Promise<number | null> {
+    const file = this.#fileOf(id);
+    return guarded(async () => (await orNull(stat(file)))?.size ?? null);
+  }
+
+  async delete(id: string): Promise<void> {
+    const file = this.#fileOf(id);
+    await guarded(async () => {
+      await rm(file, { force: true });
+      await syncFolder(join(this.#folder, 'files'));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #fileOf(id: string): string {
+    assertBlobId(id);
+    if (this.#closed) throw new Unavailable('The blob store is closed.');
+    return join(this.#folder, 'files', id);
+  }
+}
+
+async function writeDurably(file: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    let bytes = 0;
+    for await (const chunk of content) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) throw new BlobTooLarge(maxBytes);
+      await writeWhole(handle, chunk);
+    }
+    await handle.sync();
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.byteLength; ) {
+    written += (await handle.write(chunk, written)).bytesWritten;
+  }
+}
+
+/** A file's name is durable only when its folder is. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* guardedChunks(stream: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw named(error);
+  }
+}
+
+async function orNull<Result>(asked: Promise<Result>): Promise<Result | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw named(error);
+  }
+}
+
+function named(error: unknown): unknown {
+  const code = codeOf(error);
+  return code !== null && passingCodes.has(code) ? new Unavailable(`The blob store cannot be used: ${code}.`) : error;
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}

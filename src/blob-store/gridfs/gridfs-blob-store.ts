@@ -1,0 +1,178 @@
+import { Readable } from 'node:stream';
+import { type Db, GridFSBucket, type GridFSBucketWriteStream, MongoRuntimeError, ObjectId } from 'mongodb';
+import { assertBlobId, type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+
+const bucketName = 'blobContents';
+const blobsName = 'blobs';
+const leftoversName = 'blobLeftovers';
+/** An upload that was begun so long ago has died with its process. */
+const abandonedMilliseconds = 24 * 60 * 60 * 1000;
+const sweepMilliseconds = 60 * 60 * 1000;
+const maxSweep = 100;
+
+/** Which content a blob has: one document, so that a new content takes the place of the old one in one step. */
+interface BlobRecord {
+  readonly _id: string;
+  /** The file of GridFS. */
+  readonly file: ObjectId;
+  readonly bytes: number;
+}
+
+/** A file of GridFS that may be nobody's: its upload is under way or has failed, or it was replaced. */
+interface Leftover {
+  readonly _id: ObjectId;
+  readonly blob: string;
+  readonly since: Date;
+}
+
+/** Opens a blob store on MongoDB's GridFS. It connects at the first call. */
+export function openGridFsBlobStore(options: MongoDbConnectionOptions): BlobStore {
+  return new GridFsBlobStore(new MongoDbConnection(options));
+}
+
+class GridFsBlobStore implements BlobStore {
+  readonly #connection: MongoDbConnection;
+  #sweepAt = 0;
+
+  constructor(connection: MongoDbConnection) {
+    this.#connection = connection;
+  }
+
+  async put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+    assertBlobId(id);
+    await this.#sweepWhenDue();
+    const file = new ObjectId();
+    await this.#noteLeftover(file, id);
+    const bytes = await this.#upload(id, file, content, maxBytes);
+    const before = await this.#connection.call((database) =>
+      database
+        .collection<BlobRecord>(blobsName)
+        .findOneAndUpdate({ _id: id }, { $set: { file, bytes } }, { upsert: true, returnDocument: 'before' }),
+    );
+    await this.#forgetLeftover(file);
+    if (before !== null) await this.#discard(before.file, id);
+    return bytes;
+  }
+
+  async get(id: string): Promise<Readable | null> {
+    const blob = await this.#find(id);
+    if (blob === null) return null;
+    const stream = await this.#connection.call(async (database) => bucketOf(database).openDownloadStream(blob.file));
+    // Its failures come through the reading of it, too.
+    stream.on('error', () => undefined);
+    return Readable.from(this.#chunks(stream), { objectMode: false }).once('close', () => stream.destroy());
+  }
+
+  async size(id: string): Promise<number | null> {
+    return (await this.#find(id))?.bytes ?? null;
+  }
+
+  async delete(id: string): Promise<void> {
+    assertBlobId(id);
+    const blob = await this.#connection.call((database) =>
+      database.collection<BlobRecord>(blobsName).findOneAndDelete({ _id: id }),
+    );
+    if (blob !== null) await this.#discard(blob.file, id);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #upload(id: string, file: ObjectId, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+    const stream = await this.#connection.call(async (database) => bucketOf(database).openUploadStreamWithId(file, id));
+    // Its failures come through the callbacks of its calls, too.
+    stream.on('error', () => undefined);
+    try {
+      return await this.#write(stream, content, maxBytes);
+    } catch (error) {
+      // What a server that does not answer may still do is cleared up by a later sweep.
+      if (!(error instanceof Unavailable)) await this.#discard(file, id);
+      throw error;
+    }
+  }
+
+  async #write(stream: GridFSBucketWriteStream, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+    let bytes = 0;
+    for await (const chunk of content) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) throw new BlobTooLarge(maxBytes);
+      await this.#connection.call(() => called((done) => stream.write(chunk, done)));
+    }
+    await this.#connection.call(() => called((done) => stream.end(done)));
+    return bytes;
+  }
+
+  async *#chunks(stream: Readable): AsyncIterable<Uint8Array> {
+    const chunks = stream.iterator();
+    try {
+      for (;;) {
+        const next = await this.#connection.call(() => chunks.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } catch (error) {
+      if (!(error instanceof MongoRuntimeError)) throw error;
+      throw new Unavailable('The file was replaced or deleted while it was read.');
+    }
+  }
+
+  async #find(id: string): Promise<BlobRecord | null> {
+    assertBlobId(id);
+    return this.#connection.call((database) => database.collection<BlobRecord>(blobsName).findOne({ _id: id }));
+  }
+
+  async #noteLeftover(file: ObjectId, blob: string): Promise<void> {
+    await this.#connection.call((database) =>
+      database
+        .collection<Leftover>(leftoversName)
+        .updateOne({ _id: file }, { $setOnInsert: { blob, since: new Date() } }, { upsert: true }),
+    );
+  }
+
+  async #forgetLeftover(file: ObjectId): Promise<void> {
+    await this.#connection.call((database) => database.collection<Leftover>(leftoversName).deleteOne({ _id: file }));
+  }
+
+  /** Removes a file that is nobody's: now if it can be, else at a later sweep. */
+  async #discard(file: ObjectId, blob: string): Promise<void> {
+    try {
+      await this.#noteLeftover(file, blob);
+      await this.#connection.call(async (database) => {
+        await database.collection(`${bucketName}.files`).deleteOne({ _id: file });
+        await database.collection(`${bucketName}.chunks`).deleteMany({ files_id: file });
+      });
+      await this.#forgetLeftover(file);
+    } catch (error) {
+      // What was asked for is done: only its leftovers wait.
+      if (!(error instanceof Unavailable)) throw error;
+    }
+  }
+
+  async #sweepWhenDue(): Promise<void> {
+    if (performance.now() < this.#sweepAt) return;
+    this.#sweepAt = performance.now() + sweepMilliseconds;
+    const abandoned = await this.#connection.call((database) =>
+      database
+        .collection<Leftover>(leftoversName)
+        .find({ since: { $lt: new Date(Date.now() - abandonedMilliseconds) } }, { limit: maxSweep })
+        .toArray(),
+    );
+    for (const { _id, blob } of abandoned) {
+      const used = (await this.#find(blob))?.file.equals(_id) === true;
+      await (used ? this.#forgetLeftover(_id) : this.#discard(_id, blob));
+    }
+  }
+}
+
+function bucketOf(database: Db): GridFSBucket {
+  return new GridFSBucket(database, { bucketName });
+}
+
+function called(call: (done: (error?: Error | null) => void) => unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call((error) => (error ? reject(error) : resolve()));
+  });
+}

@@ -1,0 +1,46 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { inputErrors } from '#application/operations/input-errors.ts';
+import { eventCodecs, eventMetadataCodec, isKnownEventType } from '#domain/shared/event-codecs.ts';
+import { upcasters } from '#domain/shared/upcasters.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+
+const upcast = upcastWith(upcasters);
+
+/** Decodes events from another place, where a service in operation trusts what it has stored itself (ADR 24). */
+export class StoredEventDecoder {
+  readonly #unknownTypes = new Map<string, number>();
+
+  /** How many events it has met of each type that this release does not know: these are not decoded. */
+  get unknownTypes(): ReadonlyMap<string, number> {
+    return this.#unknownTypes;
+  }
+
+  /** @returns what is wrong with the event, with a pointer (RFC 6901) into it; null when it decodes */
+  faultOf({ type, data, metadata }: StoredEvent): string | null {
+    if (!isKnownEventType(type)) {
+      this.#unknownTypes.set(type, (this.#unknownTypes.get(type) ?? 0) + 1);
+      return null;
+    }
+    try {
+      const decodedMetadata = t.type({ metadata: eventMetadataCodec }).decode({ metadata: JSON.parse(metadata) });
+      if (E.isLeft(decodedMetadata)) return faultsIn(decodedMetadata.left);
+      const { schemaVersion } = decodedMetadata.right.metadata;
+      const newest = upcast(type, schemaVersion, JSON.parse(data) as JsonObject);
+      const decoded = t.type({ data: eventCodecs[type] ?? t.unknown }).decode({ data: newest });
+      return E.isLeft(decoded) ? faultsIn(decoded.left) : null;
+    } catch (error) {
+      if (error instanceof UpcastFailure || error instanceof SyntaxError) return error.message;
+      // A step of an upcaster that met a shape which no release has written.
+      return `its data is not what schema versions before had: ${error}`;
+    }
+  }
+}
+
+function faultsIn(errors: t.Errors): string {
+  const [first, ...others] = inputErrors(errors);
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  return `${first?.pointer} ${first?.message}${more}`;
+}

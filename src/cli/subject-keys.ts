@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { openDataDirectory } from '#app/data-directory.ts';
+import { copySubjectKeys } from '#personal-data/copy-subject-keys.ts';
+import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
+import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import type { SubjectKeys } from '#personal-data/subject-keys.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { runTool } from './run-tool.ts';
+
+const usage = `Usage: npm run subject-keys -- copy <from> <to>
+
+  copy   puts the keys of personal data into another store, when read models move to another engine
+
+  <from>, <to>   sqlite:<file>, which is subject-keys.db in the service's DATA_DIR, or the service's READ_STORE_URL,
+                 mongodb://...
+
+Stop the service first: a key that it makes meanwhile would not be copied, and nobody could read what it encrypts. What
+was destroyed in one of them is destroyed in the second. The same command goes on with a copy that was cut off. Remove
+the first when the second is in use: erasing destroys the key in the second alone.
+`;
+
+await runTool('subject-keys', run, Unavailable);
+
+async function run(words: ReadonlyArray<string>): Promise<number> {
+  const [command, from, to, ...more] = words;
+  if (command === '--help') {
+    process.stdout.write(usage);
+    return 0;
+  }
+  if (command !== 'copy' || from === undefined || to === undefined || more.length > 0) {
+    process.stderr.write(usage);
+    return 1;
+  }
+  return copy(from, to);
+}
+
+async function copy(from: string, to: string): Promise<number> {
+  await using opened = new AsyncDisposableStack();
+  const source = open(from, opened, 'must be there');
+  const target = open(to, opened);
+  const { keys, destroyed, differing } = await copySubjectKeys(source, target);
+  process.stdout.write(`copied ${keys} keys, and the marks of ${destroyed} that are destroyed\n`);
+  for (const subject of differing)
+    process.stderr.write(`subject-keys: ${subject} has another key in ${kindOf(to)}: it was left as it is\n`);
+  return differing.length === 0 ? 0 : 1;
+}
+
+/** @throws StartFailure for an address that is none, a file that is not there, and one whose service runs */
+function open(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): SubjectKeys {
+  const keys =
+    kindOf(address) === 'mongodb' ? openMongoDbSubjectKeys({ url: address }) : openFile(address, opened, needed);
+  opened.defer(() => keys.close());
+  return keys;
+}
+
+function openFile(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): SubjectKeys {
+  const file = resolve(address.replace(/^sqlite:(?:\/\/)?/, ''));
+  if (needed && !existsSync(file)) throw new StartFailure(`There is no file ${file}.`);
+  const directory = openDataDirectory(dirname(file));
+  opened.defer(() => directory.release());
+  return openSqliteSubjectKeys(file);
+}
+
+/** @throws StartFailure */
+function kindOf(address: string): 'sqlite' | 'mongodb' {
+  if (/^mongodb(\+srv)?:\/\//.test(address)) return 'mongodb';
+  if (/^sqlite:./.test(address)) return 'sqlite';
+  // Not shown: it may hold a password.
+  throw new StartFailure('An address must begin with sqlite: or mongodb://. Example: sqlite:./data/subject-keys.db');
+}

@@ -1,0 +1,29 @@
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { type DataAt, readText } from '#domain/shared/text-reference.ts';
+import { type FlowState, knownFlow } from './flow.ts';
+import type { FlowRecord, FlowVersionRecord } from './record.ts';
+
+/**
+ * The record of a flow from its state.
+ * @param dataAt gives the data of an event of the flow's stream: name and description are there
+ */
+export async function flowRecord(state: FlowState, dataAt: DataAt): Promise<FlowRecord> {
+  const { id, projectId, type, tier, agentProfileId, createdAt, updatedAt, ...texts } = knownFlow(state).record;
+  const name = await readText<string>(texts.name, 'name', dataAt);
+  const description = await readText(texts.description, 'description', dataAt);
+  return { id, projectId, name, type, description, tier, agentProfileId, createdAt, updatedAt };
+}
+
+/**
+ * The record of a version from the flow's state.
+ * @param dataAt gives the data of an event of the flow's stream: tag and schema are there
+ */
+export async function flowVersionRecord(state: FlowState, id: string, dataAt: DataAt): Promise<FlowVersionRecord> {
+  const version = state?.versions.get(id);
+  if (!state || version === undefined) throw new Error('an answer about a flow version needs one');
+  const { createdAt, updatedAt } = version;
+  const isActive = state.activeVersionId === id;
+  const { flowSchema = null } = await dataAt(version.schemaRevision);
+  const tag = await readText<string>(version.tag, 'tag', dataAt);
+  return { id, flowId: withoutSuffix(id), version: version.version, tag, flowSchema, isActive, createdAt, updatedAt };
+}

@@ -1,0 +1,59 @@
+import * as t from 'io-ts';
+import { agentProfileEvents } from '#domain/agent-profile/events.ts';
+import { keyCutoffEvents } from '#domain/api-key/cutoff.ts';
+import { apiKeyEvents } from '#domain/api-key/events.ts';
+import { nullable } from '#domain/codecs/codecs.ts';
+import { flowEvents } from '#domain/flow/events.ts';
+import { instanceEvents } from '#domain/instance/events.ts';
+import { organizationEvents } from '#domain/organization/events.ts';
+import { phoneNumberClaimEvents, phoneNumberEvents } from '#domain/phone-number/events.ts';
+import { processEvents } from '#domain/process/events.ts';
+import { projectEvents } from '#domain/project/events.ts';
+import { projectionEvents } from '#domain/projection/events.ts';
+import { storeEvents } from '#domain/store/events.ts';
+import { templateEvents } from '#domain/template/events.ts';
+import { usageEvents } from '#domain/usage/events.ts';
+
+/** By event type, the codec of its data in the newest shape. What is not here, this release does not know. */
+export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
+  ...agentProfileEvents,
+  ...apiKeyEvents,
+  ...flowEvents,
+  ...keyCutoffEvents,
+  ...instanceEvents,
+  ...organizationEvents,
+  ...phoneNumberClaimEvents,
+  ...phoneNumberEvents,
+  ...processEvents,
+  ...projectEvents,
+  ...projectionEvents,
+  ...storeEvents,
+  ...templateEvents,
+  ...usageEvents,
+  RequestAnswered: t.type({}),
+};
+
+/** Whether this release knows an event type. One that it does not know was written by a newer release. */
+export function isKnownEventType(type: string): boolean {
+  return Object.hasOwn(eventCodecs, type);
+}
+
+/** The metadata of every event. Metering has no hash chain, so its events lack `prevHash` and `hash`. */
+export const eventMetadataCodec = t.intersection([
+  t.type({
+    $correlationId: t.string,
+    $causationId: t.string,
+    actor: t.type({ keyId: t.string, keyType: t.string }),
+    organizationId: t.string,
+    projectId: nullable(t.string),
+    partnerId: nullable(t.string),
+    requestId: t.string,
+    time: t.string,
+    schemaVersion: t.number,
+  }),
+  t.partial({
+    idempotency: t.type({ key: t.string, body: t.string }),
+    prevHash: nullable(t.string),
+    hash: t.string,
+  }),
+]);

@@ -1,0 +1,39 @@
+import { storedBytes } from '#event-store/append-size.ts';
+import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { LogFailure } from './log-failure.ts';
+
+/** Events of one stream that follow one another in the log: what one append may store. */
+export interface LogRun {
+  readonly stream: string;
+  readonly expectedRevision: number;
+  readonly events: ReadonlyArray<StoredEvent>;
+}
+
+/** Cuts a part of a log into appends, in order: each as long as its stream goes on, and not above what an append may hold. */
+export function* runsOf(events: ReadonlyArray<StoredEvent>): Generator<LogRun, void, void> {
+  let run: StoredEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const more = storedBytes([event]);
+    if (run[0] !== undefined && (run[0].stream !== event.stream || bytes + more > defaultMaxAppendBytes)) {
+      yield runOf(run[0], run);
+      run = [];
+      bytes = 0;
+    }
+    run.push(event);
+    bytes += more;
+  }
+  if (run[0] !== undefined) yield runOf(run[0], run);
+}
+
+function runOf({ stream, revision }: StoredEvent, events: ReadonlyArray<StoredEvent>): LogRun {
+  return { stream, expectedRevision: revision - 1, events };
+}
+
+/** Why a run does not fit. @param actualRevision of the stream in the target */
+export function doesNotFollow({ stream, expectedRevision }: LogRun, actualRevision: number): LogFailure {
+  return new LogFailure(
+    `The target has ${stream} at revision ${actualRevision}, where ${expectedRevision} should be: something else writes to it; stop that, and import into an empty store.`,
+  );
+}

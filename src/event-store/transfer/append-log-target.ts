@@ -1,0 +1,61 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Appended, AppendFailure, EventStore } from '#event-store/event-store.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { doesNotFollow, type LogRun, runsOf } from './append-batches.ts';
+import { LogFailure } from './log-failure.ts';
+import type { LogTarget, RawEvent, RawLog } from './raw-log.ts';
+
+/**
+ * Puts a log into any event store, one append after the other: two under way at once could be stored in either order,
+ * and one that failed would be missing before the next.
+ */
+export class AppendLogTarget implements LogTarget {
+  readonly #store: Pick<EventStore, 'append'> & RawLog;
+
+  constructor(store: Pick<EventStore, 'append'> & RawLog) {
+    this.#store = store;
+  }
+
+  readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>> {
+    return this.#store.readRawLog(after, limit);
+  }
+
+  lastPosition(): Promise<number> {
+    return this.#store.lastPosition();
+  }
+
+  async store(events: ReadonlyArray<StoredEvent>): Promise<number> {
+    for (const event of events) checkId(event);
+    let position = 0;
+    for (const run of runsOf(events)) position = (await this.#append(run)).position;
+    return position;
+  }
+
+  async #append(run: LogRun): Promise<Appended> {
+    const outcome = await this.#store.append(run.stream, run.expectedRevision, run.events)();
+    if (E.isRight(outcome)) return outcome.right;
+    throw refusal(run, outcome.left);
+  }
+}
+
+function refusal(run: LogRun, failure: AppendFailure): Error {
+  switch (failure.kind) {
+    case 'conflict':
+      return doesNotFollow(run, failure.actualRevision);
+    case 'append-too-large':
+      return new LogFailure(
+        `Revision ${run.expectedRevision + 1} of ${run.stream} takes ${failure.bytes} bytes; the target stores ${failure.maxBytes} at once: raise its limit.`,
+      );
+    case 'unavailable':
+      return new Unavailable(failure.detail, failure.retryAfterSeconds);
+  }
+}
+
+/** EventStoreDB gives ids back in lower case: another spelling would break the chain. */
+function checkId({ stream, revision, id }: StoredEvent): void {
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return;
+  throw new LogFailure(
+    `The id of revision ${revision} of ${stream} is no UUID in lower case: the target would not keep it.`,
+  );
+}

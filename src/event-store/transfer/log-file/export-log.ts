@@ -1,0 +1,77 @@
+import { Interrupted, LogFailure } from '#event-store/transfer/log-failure.ts';
+import { pagesOf, type RawLog } from '#event-store/transfer/raw-log.ts';
+import { eventLine } from './event-line.ts';
+import type { LogCheck } from './log-check.ts';
+import { firstLine, lastLine } from './log-file.ts';
+import type { Report } from './progress.ts';
+
+/** Where an export's lines go. */
+export interface LineSink {
+  /** Whether it holds a first line already, of an export that is gone on with. */
+  readonly begun: boolean;
+  /** The next line that it holds already; null when the rest is to be written. */
+  held(): Promise<Buffer | null>;
+  /** Writes whole lines after those it holds. */
+  write(lines: string): Promise<void>;
+}
+
+export interface ExportOptions {
+  readonly log: RawLog;
+  /** The kind of store that the log is on. */
+  readonly from: string;
+  readonly sink: LineSink;
+  readonly check: LogCheck;
+  readonly report: Report;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes a log, up to where it ends now, line by line; every chain is verified on the way.
+ * @throws LogFailure for a broken chain, or where the sink holds another log's lines; Interrupted; Unavailable
+ */
+export async function exportLog({ log, from, sink, check, report, signal }: ExportOptions): Promise<void> {
+  const end = await log.lastPosition();
+  if (!sink.begun) await sink.write(firstLine(from, new Date()));
+  let held = await sink.held();
+  for await (const page of pagesOf(log, end)) {
+    let lines = '';
+    for (const event of page) {
+      const line = `${eventLine(event)}\n`;
+      check.take(event, line);
+      if (held === null) lines += line;
+      else {
+        if (!held.equals(Buffer.from(line))) throw otherLog(check.events);
+        held = await sink.held();
+      }
+    }
+    if (lines !== '') await sink.write(lines);
+    report(check.events, (page.at(-1)?.position ?? end) / end);
+    if (signal.aborted) throw new Interrupted();
+  }
+  if (held !== null) throw otherLog(check.events + 1);
+  await sink.write(lastLine(check.summary()));
+}
+
+function otherLog(events: number): LogFailure {
+  return new LogFailure(
+    `Event ${events} of the export that was begun is not the one in the log: it is of another log, or was changed; remove it and export again.`,
+  );
+}
+
+/**
+ * Verifies every chain of a log, up to where it ends now.
+ * @throws LogFailure for a broken chain; Interrupted; Unavailable
+ */
+export async function verifyLog({
+  log,
+  check,
+  report,
+  signal,
+}: Pick<ExportOptions, 'log' | 'check' | 'report' | 'signal'>): Promise<void> {
+  const end = await log.lastPosition();
+  for await (const page of pagesOf(log, end)) {
+    for (const event of page) check.take(event, `${eventLine(event)}\n`);
+    report(check.events, (page.at(-1)?.position ?? end) / end);
+    if (signal.aborted) throw new Interrupted();
+  }
+}

@@ -1,0 +1,173 @@
+import { isChained, type StoredEvent } from '#event-store/hash-chain.ts';
+import { Interrupted, LogFailure } from '#event-store/transfer/log-failure.ts';
+import { eventsOf, type LogTarget, type RawEvent } from '#event-store/transfer/raw-log.ts';
+import type { LogCheck, LogSummary } from './log-check.ts';
+import { type FileEvent, readLogFile } from './log-file.ts';
+import type { Report } from './progress.ts';
+
+/** What goes to the target together: one transaction there, where it has such. */
+const batchEvents = 2_000;
+const batchCharacters = 2 * 1024 * 1024;
+
+export interface LogFileSource {
+  /** What to call it in messages. */
+  readonly name: string;
+  /** Reads it from its beginning. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+interface Passing {
+  readonly source: LogFileSource;
+  readonly check: LogCheck;
+  readonly report: Report;
+  readonly signal: AbortSignal;
+}
+
+export interface ImportOptions extends Passing {
+  readonly target: LogTarget;
+  /** How many events there are; null where it is not known. */
+  readonly events: number | null;
+}
+
+/** What an import came to. */
+export interface Imported {
+  /** Events that the target held already. */
+  readonly held: number;
+  readonly stored: number;
+}
+
+/**
+ * Reads a log file to its end and verifies it whole: lines, chains, what events hold, count and hash.
+ * @throws LogFailure, Interrupted
+ */
+export async function checkLogFile({ source, check, report, signal }: Passing): Promise<LogSummary> {
+  for await (const _events of passing({ source, check, signal })) report(check.events, null);
+  return check.summary();
+}
+
+/**
+ * Puts a log file's events into a target, in the file's order, each verified first. The target holds nothing else: it
+ * is empty, or what it holds are the file's first events, which are left as they are. So an import that was cut off is
+ * gone on with by beginning it again, and a longer export of the same log adds what is new.
+ * @throws LogFailure when the file is no good, or the target holds anything else; Interrupted; Unavailable
+ */
+export async function importLog(options: ImportOptions): Promise<Imported> {
+  const { target, check, report, events } = options;
+  const end = await target.lastPosition();
+  const held = new HeldEvents(eventsOf(target, end));
+  const revisions = new Revisions();
+  let position = end;
+  let stored = 0;
+  let batch: StoredEvent[] = [];
+  let characters = 0;
+  const store = async () => {
+    if (batch.length === 0) return;
+    position = await target.store(batch);
+    stored += batch.length;
+    batch = [];
+    characters = 0;
+  };
+  for await (const passed of passing(options)) {
+    for (const { event } of passed) {
+      const placed = revisions.place(event);
+      if (await held.holds(placed)) continue;
+      batch.push(placed);
+      characters += event.data.length + event.metadata.length;
+      if (batch.length >= batchEvents || characters >= batchCharacters) await store();
+    }
+    report(check.events, events === null ? null : check.events / events);
+  }
+  await store();
+  if (stored > 0 && (await target.lastPosition()) !== position)
+    throw new LogFailure(
+      'Something else wrote to the target during the import, so their orders are mixed: stop what uses it, and import into an empty store.',
+    );
+  return { held: check.events - stored, stored };
+}
+
+/** The file's events, each verified; at the end of the file also their count and hash. */
+async function* passing({
+  source,
+  check,
+  signal,
+}: Omit<Passing, 'report'>): AsyncGenerator<ReadonlyArray<FileEvent>, void, void> {
+  const file = readLogFile(source.open(), source.name);
+  try {
+    for (;;) {
+      const next = await file.next();
+      if (next.done === true) return compare(next.value, check.summary(), source.name);
+      for (const one of next.value) take(one, check, source.name);
+      yield next.value;
+      if (signal.aborted) throw new Interrupted();
+    }
+  } catch (error) {
+    // Whoever reads it may have been told, too.
+    throw signal.aborted ? new Interrupted() : error;
+  } finally {
+    await file.return(check.summary());
+  }
+}
+
+/** @throws LogFailure that names the line */
+function take({ event, line, number }: FileEvent, check: LogCheck, name: string): void {
+  try {
+    check.take(event, line);
+  } catch (error) {
+    if (error instanceof LogFailure) throw new LogFailure(`Line ${number} of ${name}: ${error.message}`);
+    throw error;
+  }
+}
+
+function compare(said: LogSummary, found: LogSummary, name: string): void {
+  if (said.events !== found.events)
+    throw new LogFailure(`${name} holds ${found.events} events, but was written with ${said.events}: export it again.`);
+  if (said.sha256 !== found.sha256)
+    throw new LogFailure(`${name} was changed since it was written (its hash differs): export it again.`);
+}
+
+/** What the target holds already, compared event by event with what comes. */
+class HeldEvents {
+  readonly #events: AsyncGenerator<RawEvent, void, void>;
+  #ended = false;
+
+  constructor(events: AsyncGenerator<RawEvent, void, void>) {
+    this.#events = events;
+  }
+
+  /** @returns whether the target's next event is this one; false once it has no more; @throws LogFailure for another */
+  async holds(event: StoredEvent): Promise<boolean> {
+    if (this.#ended) return false;
+    const { value: held } = await this.#events.next();
+    if (held === undefined) {
+      this.#ended = true;
+      return false;
+    }
+    if (isSame(held, event)) return true;
+    throw new LogFailure(
+      `The target holds another log: where the file has revision ${event.revision} of ${event.stream} (event ${event.id}), it has revision ${held.revision} of ${held.stream} (event ${held.id}). Import into an empty store.`,
+    );
+  }
+}
+
+function isSame(one: StoredEvent, other: StoredEvent): boolean {
+  return (
+    one.stream === other.stream &&
+    one.revision === other.revision &&
+    one.id === other.id &&
+    one.type === other.type &&
+    one.data === other.data &&
+    one.metadata === other.metadata
+  );
+}
+
+/** A stream without a chain may have lost its oldest events where they expire: what is left counts from 0 again. */
+class Revisions {
+  readonly #next = new Map<string, number>();
+
+  place(event: StoredEvent): StoredEvent {
+    if (isChained(event.stream)) return event;
+    const revision = this.#next.get(event.stream) ?? 0;
+    this.#next.set(event.stream, revision + 1);
+    return revision === event.revision ? event : { ...event, revision };
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { ChainVerifier, type StoredEvent } from '#event-store/hash-chain.ts';
+import { describeBroken, describeUndecodable, LogFailure } from '#event-store/transfer/log-failure.ts';
+
+/** What a log file's last line says of the lines between it and the first. */
+export interface LogSummary {
+  readonly events: number;
+  /** SHA-256, in hex, over the lines of all events, each with its "\n": equal for equal logs on any engine. */
+  readonly sha256: string;
+}
+
+/** Verifies and decodes every event of a log as it passes, and sums the log up. */
+export class LogCheck {
+  readonly #chains = new ChainVerifier();
+  readonly #lines = createHash('sha256');
+  readonly #onBroken: ((fault: string) => void) | null;
+  readonly #faultOf: (event: StoredEvent) => string | null;
+  #events = 0;
+
+  /**
+   * @param onBroken is called with each fault, after which the check continues; null to stop at the first
+   * @param faultOf decodes an event and gives what is wrong with it; by default events are not decoded
+   */
+  constructor(
+    onBroken: ((fault: string) => void) | null = null,
+    faultOf: (event: StoredEvent) => string | null = () => null,
+  ) {
+    this.#onBroken = onBroken;
+    this.#faultOf = faultOf;
+  }
+
+  get events(): number {
+    return this.#events;
+  }
+
+  get streams(): number {
+    return this.#chains.streams;
+  }
+
+  /**
+   * Takes the next event.
+   * @param line the event's line, with its end
+   * @throws LogFailure where its stream's chain is broken, or it does not decode
+   */
+  take(event: StoredEvent, line: string | Buffer): void {
+    const broken = this.#chains.verify(event);
+    if (broken !== null) this.#report(describeBroken(broken));
+    else {
+      const fault = this.#faultOf(event);
+      if (fault !== null) this.#report(describeUndecodable(event, fault));
+    }
+    this.#lines.update(line);
+    this.#events += 1;
+  }
+
+  /** Of what was taken so far. */
+  summary(): LogSummary {
+    return { events: this.#events, sha256: this.#lines.copy().digest('hex') };
+  }
+
+  #report(fault: string): void {
+    if (this.#onBroken === null) throw new LogFailure(fault);
+    this.#onBroken(fault);
+  }
+}

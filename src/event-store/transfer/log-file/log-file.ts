@@ -1,0 +1,111 @@
+import * as t from 'io-ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { LogFailure } from '#event-store/transfer/log-failure.ts';
+import { eventOfLine } from './event-line.ts';
+import { isWhole, linesOf } from './lines.ts';
+import type { LogSummary } from './log-check.ts';
+
+// A log file is NDJSON: a first line that tells what it is, a line for each event in the log's order, a last line that
+// sums them up. One without its last line was cut off.
+
+const formatVersion = 1;
+
+const FirstLine = t.type({
+  switchyardLog: t.type({ version: t.number, exportedAt: t.string, from: t.string }),
+});
+
+const LastLine = t.type({ end: t.type({ events: t.number, sha256: t.string }) });
+
+/**
+ * The first line, with its end.
+ * @param from the kind of store that it comes from
+ */
+export function firstLine(from: string, exportedAt: Date): string {
+  const header: t.TypeOf<typeof FirstLine> = {
+    switchyardLog: { version: formatVersion, exportedAt: exportedAt.toISOString(), from },
+  };
+  return `${JSON.stringify(header)}\n`;
+}
+
+/** The last line, with its end. */
+export function lastLine({ events, sha256 }: LogSummary): string {
+  const footer: t.TypeOf<typeof LastLine> = { end: { events, sha256 } };
+  return `${JSON.stringify(footer)}\n`;
+}
+
+/** Whether a line may be the first of a log file. */
+export function isFirstLine(line: Buffer): boolean {
+  return FirstLine.is(parsed(line));
+}
+
+/** Whether a line is the last of a log file. */
+export function isLastLine(line: Buffer): boolean {
+  return line.subarray(0, 7).toString() === '{"end":' && LastLine.is(parsed(line));
+}
+
+/** An event of a log file. */
+export interface FileEvent {
+  readonly event: StoredEvent;
+  /** With its end. */
+  readonly line: Buffer;
+  /** The line's number in the file, from 1. */
+  readonly number: number;
+}
+
+/**
+ * Reads a log file: its events, many at a time, then what its last line says of them, which is for the reader to
+ * compare.
+ * @param name what to call the file in messages
+ * @throws LogFailure, with the line's number, when it is none, is of a newer format, or was cut off
+ */
+export async function* readLogFile(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+): AsyncGenerator<ReadonlyArray<FileEvent>, LogSummary, void> {
+  let number = 0;
+  let summary: LogSummary | null = null;
+  for await (const lines of linesOf(chunks)) {
+    const events: FileEvent[] = [];
+    for (const line of lines) {
+      number += 1;
+      if (summary !== null) throw new LogFailure(`${name} goes on after its last line (line ${number}).`);
+      if (!isWhole(line)) throw cutOff(name, number - 1);
+      if (number === 1) checkFirstLine(line, name);
+      else if (isLastLine(line)) summary = (parsed(line) as t.TypeOf<typeof LastLine>).end;
+      else events.push({ event: eventIn(line, name, number), line, number });
+    }
+    if (events.length > 0) yield events;
+  }
+  if (summary === null) throw cutOff(name, number);
+  return summary;
+}
+
+function checkFirstLine(line: Buffer, name: string): void {
+  const header = parsed(line);
+  if (!FirstLine.is(header)) throw new LogFailure(`${name} is no exported log: its first line does not say so.`);
+  const { version } = header.switchyardLog;
+  if (version > formatVersion)
+    throw new LogFailure(
+      `${name} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}): import it with that release.`,
+    );
+}
+
+function eventIn(line: Buffer, name: string, number: number): StoredEvent {
+  const event = eventOfLine(line.toString('utf8', 0, line.length - 1));
+  if (event !== null) return event;
+  throw new LogFailure(`Line ${number} of ${name} is no event of an exported log: it was changed; export it again.`);
+}
+
+function cutOff(name: string, lines: number): LogFailure {
+  return new LogFailure(
+    `${name} is cut off after line ${lines}: its last line is missing; go on with the export, or export it again.`,
+  );
+}
+
+function parsed(line: Buffer): unknown {
+  try {
+    return JSON.parse(line.toString());
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,96 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LogFailure } from '#event-store/transfer/log-failure.ts';
+import type { LineSink } from './export-log.ts';
+import { isWhole, linesOf } from './lines.ts';
+import { isFirstLine, isLastLine } from './log-file.ts';
+
+/** A file that an export goes to: `{file}.part` until it is whole. Its owner alone may read it. */
+export class PartFile implements LineSink {
+  readonly #file: string;
+  readonly #handle: FileHandle;
+  readonly #lines: AsyncGenerator<Buffer, void, void>;
+  #begun = false;
+  #toTheEnd = false;
+  /** Bytes of the lines that were taken for good. */
+  #wholeBytes = 0;
+
+  /**
+   * Opens it.
+   * @param resume whether to go on with what is there of an export that was cut off, if anything is
+   * @throws LogFailure when the file is there already, or a part of it is and `resume` is false, or is something else
+   */
+  static async open(file: string, resume: boolean): Promise<PartFile> {
+    const part = partOf(file);
+    if (existsSync(file)) throw new LogFailure(`${file} is there already: remove it, or name another file.`);
+    if (!resume && existsSync(part))
+      throw new LogFailure(`${part} is there, of an export that was cut off: add --resume to go on, or remove it.`);
+    const opened = new PartFile(file, await open(part, 'a', 0o600));
+    try {
+      await opened.#begin();
+      return opened;
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  private constructor(file: string, handle: FileHandle) {
+    this.#file = file;
+    this.#handle = handle;
+    this.#lines = eachLine(partOf(file));
+  }
+
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  async held(): Promise<Buffer | null> {
+    if (this.#toTheEnd) return null;
+    const { value: line } = await this.#lines.next();
+    if (line !== undefined && isWhole(line) && !isLastLine(line)) {
+      this.#wholeBytes += line.length;
+      return line;
+    }
+    // What comes after is half a line, or the last one of a log that has grown since.
+    this.#toTheEnd = true;
+    await this.#lines.return();
+    await this.#handle.truncate(this.#wholeBytes);
+    return null;
+  }
+
+  async write(lines: string): Promise<void> {
+    await this.#handle.appendFile(lines);
+  }
+
+  /** Gives the file its name, once all of it is on the disk. */
+  async finish(): Promise<void> {
+    await this.#handle.sync();
+    await this.#handle.close();
+    await rename(partOf(this.#file), this.#file);
+    const folder = await open(dirname(this.#file), 'r');
+    await folder.sync().finally(() => folder.close());
+  }
+
+  /** Leaves the part as it is. */
+  async close(): Promise<void> {
+    await this.#lines.return();
+    await this.#handle.close();
+  }
+
+  async #begin(): Promise<void> {
+    const first = await this.held();
+    if (first === null) return;
+    if (!isFirstLine(first)) throw new LogFailure(`${partOf(this.#file)} is no part of an export: move it away.`);
+    this.#begun = true;
+  }
+}
+
+function partOf(file: string): string {
+  return `${file}.part`;
+}
+
+async function* eachLine(path: string): AsyncGenerator<Buffer, void, void> {
+  for await (const lines of linesOf(createReadStream(path))) yield* lines;
+}

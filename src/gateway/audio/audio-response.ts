@@ -1,0 +1,65 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { Tokens } from '#gateway/chat/chat-event.ts';
+import { AudioStreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
+import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
+import { ByteStreamResponse } from '#gateway/response/byte-stream-response.ts';
+import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
+import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
+import { WholeResponse } from '#gateway/response/whole-response.ts';
+
+/**
+ * Answers of the audio operations: events are passed on one by one, JSON is held until it is whole, and what is neither
+ * as the operation wants it. A provider may answer in another way than it was asked to.
+ */
+export class AudioResponse implements ResponseHandler {
+  readonly #events: EventStreamResponse;
+  readonly #whole: WholeResponse;
+  readonly #other: ResponseHandler;
+  #chosen: ResponseHandler;
+
+  /** @param other how to pass on what is neither JSON nor events: `bytes` as they come, or `whole` */
+  constructor(response: ResponseSink, other: 'bytes' | 'whole') {
+    this.#whole = new WholeResponse({ response, requiredMember: null });
+    this.#events = new EventStreamResponse({
+      response,
+      createInterpreter: () => new AudioStreamInterpreter(),
+      isHeldWhole: false,
+      canContinue: false,
+    });
+    this.#other = other === 'whole' ? this.#whole : new ByteStreamResponse(response);
+    this.#chosen = this.#other;
+  }
+
+  get hasBegun(): boolean {
+    return this.#chosen.hasBegun;
+  }
+
+  get tokens(): Tokens | null {
+    return this.#chosen.tokens;
+  }
+
+  get isAwaitingUsage(): boolean {
+    return this.#chosen.isAwaitingUsage;
+  }
+
+  get audioSeconds(): number | null {
+    return this.#whole.audioSeconds;
+  }
+
+  receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    const contentType = head.headers['content-type'] ?? '';
+    if (/^text\/event-stream\b/i.test(contentType)) this.#chosen = this.#events;
+    else if (/[/+]json\b/i.test(contentType)) this.#chosen = this.#whole;
+    else this.#chosen = this.#other;
+    return this.#chosen.receive(head, attempt);
+  }
+
+  continuation(): null {
+    return null;
+  }
+
+  abort(failure: AttemptFailure): void {
+    this.#chosen.abort(failure);
+  }
+}

@@ -1,0 +1,136 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { codePoints } from '#domain/codecs/codecs.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { type JsonRequest, readJsonRequest } from '#gateway/chat/chat-request.ts';
+import type { Target } from '#gateway/config/catalogue.ts';
+import { checkText, inputError } from '#gateway/faults.ts';
+import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from '#gateway/gateway-call.ts';
+import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';
+import type { SpeechFields } from '#gateway/providers/provider.ts';
+import { relay } from '#gateway/relay/relay.ts';
+import { briefMember, lastMember, wantedNames } from '#gateway/wire/json-members.ts';
+import { spellingFaults } from '#gateway/wire/member-spelling.ts';
+import { applyEdits, asciiJson, editsOf } from '#gateway/wire/splice.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+import { AudioResponse } from './audio-response.ts';
+import { prepareRequests } from './prepared-requests.ts';
+
+/** A speech request as far as a relay needs to understand it. */
+interface SpeechRequest extends JsonRequest {
+  /** Null where the voice brings its own. */
+  readonly model: string | null;
+  readonly voice: string;
+  readonly fields: SpeechFields;
+}
+
+/** Answers `POST /v1/audio/speech`. @returns why the call was not relayed; null when it was */
+export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+  const bytes = await readJsonBytes(call, limits);
+  if (E.isLeft(bytes)) return bytes.left;
+  const request = await readSpeechRequest(bytes.right, limits.maxJsonValues);
+  if (E.isLeft(request)) return request.left;
+  const { model, voice, fields } = request.right;
+  const route = call.configuration.catalogue.speech(model, voice);
+  if (E.isLeft(route)) return catalogueFailure(route.left);
+  const forwarded = forwardedHeaders(call.headers, call.caller.projectId);
+  const requests = prepareRequests(call.configuration, route.right, (provider, target) => {
+    const spoken = target.voice ?? voice;
+    const body = speechBody(request.right, target, spoken);
+    return provider.speech?.({ body, model: target.model, voice: spoken, fields, forwarded });
+  });
+  if ('code' in requests) return requests;
+  await relay(
+    {
+      ...requests,
+      operation: 'speech',
+      caller: call.caller,
+      isStreamed: true,
+      characters: codePoints(fields.input),
+      startedAt: performance.now(),
+      route: route.right,
+      response: call.response,
+      responseHandler: new AudioResponse(call.response, 'bytes'),
+    },
+    call.gateway.relayDependencies,
+  );
+  return null;
+}
+
+/** The bytes as they came, but for the model and the voice. */
+function speechBody({ bytes, members }: SpeechRequest, { model }: Target, voice: string): Buffer {
+  const replace = { model: asciiJson(model), voice: asciiJson(voice) };
+  return applyEdits(bytes, editsOf(members, { replace, add: ['model'] }));
+}
+
+/** What the gateway looks for in a speech request. */
+const speechNames = wantedNames(
+  { input: [], model: [], response_format: [], speed: [], stream_format: [], voice: ['id'] },
+  ['model', 'voice'],
+);
+
+async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, SpeechRequest>> {
+  const request = await readJsonRequest(bytes, speechNames, maxValues);
+  if (E.isLeft(request)) return request;
+  const { members, values } = request.right;
+  const said = (name: string) => briefMember(bytes, members, name);
+  const [input, model, voice] = [said('input'), said('model'), said('voice')];
+  const id = voiceIn(request.right, voice);
+  const faults = [
+    ...spellingFaults(members.otherSpellings, ['model', 'voice']),
+    ...checkText('/input', input),
+    ...modelFaults(model),
+    ...voiceFaults(voice, id),
+  ];
+  if (faults.length > 0) return E.left(invalidInput(faults));
+  const [format, speed, streamFormat] = [said('response_format'), said('speed'), said('stream_format')];
+  return E.right({
+    ...request.right,
+    model: typeof model === 'string' ? model : null,
+    voice: id ?? '',
+    fields: {
+      input: input as string,
+      responseFormat: typeof format === 'string' ? format : null,
+      speed: typeof speed === 'number' ? speed : null,
+      streamFormat: typeof streamFormat === 'string' ? streamFormat : null,
+      others: () => (values > maxTranslatedValues ? null : othersIn(bytes)),
+    },
+  });
+}
+
+/** Values at most in a body that is not passed on as it is: it must be parsed and written again in one turn. */
+const maxTranslatedValues = 50_000;
+
+function othersIn(bytes: Buffer): JsonObject {
+  const all = JSON.parse(bytes.toString('utf8')) as JsonObject;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !speechMembers.has(name)));
+}
+
+/** OpenAI's own members of a speech request. */
+const speechMembers: ReadonlySet<string> = new Set([
+  'input',
+  'instructions',
+  'model',
+  'response_format',
+  'speed',
+  'stream',
+  'stream_format',
+  'voice',
+]);
+
+function modelFaults(model: Json | undefined): ReadonlyArray<InputError> {
+  return model === undefined || model === null ? [] : checkText('/model', model);
+}
+
+function voiceFaults(voice: Json | undefined, id: string | null): ReadonlyArray<InputError> {
+  if (voice === undefined) return [{ pointer: '/voice', message: 'is required' }];
+  return id === null ? [inputError('/voice', 'must be a string or an object with an id', voice)] : [];
+}
+
+/** A voice is named, or given as an object with its id. */
+function voiceIn({ bytes, members }: JsonRequest, voice: Json | undefined): string | null {
+  if (typeof voice === 'string') return voice;
+  const inside = lastMember(members, 'voice')?.inside ?? null;
+  const id = inside === null ? undefined : briefMember(bytes, inside, 'id');
+  return typeof id === 'string' ? id : null;
+}

@@ -1,0 +1,164 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { bodyTooLarge } from '#application/bodies/body-failures.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
+import { arrivalFailure, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
+import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';
+import type { ProviderTranscription } from '#gateway/providers/provider.ts';
+import { relay } from '#gateway/relay/relay.ts';
+import { spellingFaults } from '#gateway/wire/member-spelling.ts';
+import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from '#gateway/wire/multipart-scanner.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
+import { AudioResponse } from './audio-response.ts';
+import { prepareRequests } from './prepared-requests.ts';
+import type { Piece, Spool } from './spool.ts';
+
+/** An upload as it was sent. */
+interface Upload {
+  readonly spool: Spool;
+  readonly parts: ReadonlyArray<Part>;
+  readonly contentType: string;
+}
+
+/** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
+export async function createTranscription(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+  const spool = call.gateway.spools.open(call.caller.projectId, call.bodyHold);
+  try {
+    const upload = await receive(call, spool, limits);
+    return E.isLeft(upload) ? upload.left : await relayUpload(call, upload.right);
+  } finally {
+    await spool.close();
+  }
+}
+
+async function receive(
+  { headers, body, bodyHold }: GatewayCall,
+  spool: Spool,
+  { maxAudioBytes: maxBytes, arrival: limits }: GatewayLimits,
+): Promise<E.Either<Failure, Upload>> {
+  const contentType = headers['content-type'] ?? '';
+  const boundary = boundaryOf(contentType);
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
+  if (body.announcedBytes > maxBytes) return E.left(bodyTooLarge(maxBytes));
+  if (!body.isPresent) return E.left(faultOf({ fault: 'ended-early', faultyPart: null }));
+  const shortage = await spool.shortageOf(body.announcedBytes);
+  if (shortage !== null) return E.left(shortage);
+  const scanner = new MultipartScanner(boundary);
+  const arrival = await body.receive(limits, bodyHold, async (piece) => {
+    scanner.push(piece);
+    if (scanner.fault !== null || spool.bytes + piece.length > maxBytes) return false;
+    return spool.write(piece);
+  });
+  if (scanner.fault !== null && arrival === 'stopped') return E.left(faultOf(scanner));
+  if (spool.refusal !== null) return E.left(spool.refusal);
+  const failed = arrivalFailure(arrival, maxBytes);
+  if (failed !== null) return E.left(failed);
+  scanner.finish();
+  if (scanner.fault !== null) return E.left(faultOf(scanner));
+  if (!(await spool.finish()) && spool.refusal !== null) return E.left(spool.refusal);
+  return E.right({ spool, parts: scanner.parts, contentType });
+}
+
+async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure | null> {
+  const { parts } = upload;
+  const file = parts.findLast(({ name }) => name === 'file');
+  const model = parts.findLast(({ name }) => name === 'model')?.text;
+  const faults = [
+    ...spellingFaults(
+      parts.map(({ name }) => name),
+      ['model'],
+    ),
+    ...requiredFaults('model', model),
+    ...fileFaults(parts),
+  ];
+  if (faults.length > 0 || file === undefined || model == null) return invalidInput(faults);
+  const route = call.configuration.catalogue.transcription(model);
+  if (E.isLeft(route)) return catalogueFailure(route.left);
+  const fields = parts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
+  const streams = fields.findLast(([name]) => name === 'stream')?.[1] === 'true';
+  const requests = prepareRequests(call.configuration, route.right, (provider, target) =>
+    provider.transcription?.(transcriptionFor(call, upload, file, target.model, fields, streams)),
+  );
+  if ('code' in requests) return requests;
+  await relay(
+    {
+      ...requests,
+      operation: 'transcription',
+      caller: call.caller,
+      isStreamed: streams,
+      characters: null,
+      startedAt: performance.now(),
+      route: route.right,
+      response: call.response,
+      responseHandler: new AudioResponse(call.response, 'whole'),
+    },
+    call.gateway.relayDependencies,
+  );
+  return null;
+}
+
+function transcriptionFor(
+  { headers, caller }: GatewayCall,
+  upload: Upload,
+  file: Part,
+  model: string,
+  fields: ProviderTranscription['fields'],
+  streams: boolean,
+): ProviderTranscription {
+  const { spool, contentType } = upload;
+  return {
+    body: spool.body(withModel(upload, model)),
+    contentType,
+    streams,
+    model,
+    fields,
+    fileBytes: file.end - file.contentStart,
+    around: (before, after) => spool.body([before, { start: file.start, end: file.end }, after]),
+    forwarded: forwardedHeaders(headers, caller.projectId),
+  };
+}
+
+/** The upload with another model in every part that names one: all other bytes are as they came. */
+function withModel({ spool, parts }: Upload, model: string): ReadonlyArray<Piece> {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const { name, contentStart, end } of parts) {
+    if (name !== 'model') continue;
+    pieces.push({ start: from, end: contentStart }, Buffer.from(model));
+    from = end;
+  }
+  return [...pieces, { start: from, end: spool.bytes }];
+}
+
+function requiredFaults(name: string, value: unknown): ReadonlyArray<InputError> {
+  if (value === undefined) return [{ pointer: `/${name}`, message: 'is required' }];
+  return value === null ? [{ pointer: `/${name}`, message: 'must be a text, not a file' }] : [];
+}
+
+/** A text under the name of the file could be anything to a provider: a path or an address of its own. */
+function fileFaults(parts: ReadonlyArray<Part>): ReadonlyArray<InputError> {
+  const files = parts.filter(({ name }) => name === 'file');
+  if (files.length === 0) return [{ pointer: '/file', message: 'is required' }];
+  return files.every(({ filename }) => filename !== null)
+    ? []
+    : [{ pointer: '/file', message: 'must be a file, with a filename' }];
+}
+
+const notMultipart = failure(
+  'unsupported-media-type',
+  'The body must be multipart/form-data with a boundary, uncompressed.',
+);
+
+const faultMessages: Readonly<Record<MultipartFault, string>> = {
+  'ended-early': 'ends before its last boundary',
+  malformed: 'is not multipart/form-data as RFC 7578 has it',
+  'too-many-parts': 'has more than 1000 parts',
+  'ambiguous-part': 'must have one Content-Disposition header with one name, on one line',
+  'text-too-long': 'has a field of more than 1 MiB that is no file: a file has a filename',
+};
+
+function faultOf({ fault, faultyPart }: Pick<MultipartScanner, 'fault' | 'faultyPart'>): Failure {
+  const pointer = faultyPart === null ? '' : pointerTo([faultyPart]);
+  return invalidInput([{ pointer, message: faultMessages[fault ?? 'malformed'] }]);
+}

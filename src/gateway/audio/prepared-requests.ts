@@ -1,0 +1,50 @@
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { ConfigurationSnapshot } from '#gateway/gateway.ts';
+import {
+  isUnsupportedRequest,
+  type Provider,
+  type ProviderRequest,
+  type UnsupportedRequest,
+} from '#gateway/providers/provider.ts';
+import type { OutgoingRequest, RelayedCall } from '#gateway/relay/relay.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
+
+/** What is sent to each target of a route, made before the first is asked. */
+export type PreparedRequests = Pick<RelayedCall, 'canServe' | 'requestFor'>;
+
+/**
+ * Makes the requests of a call for every target that can take it.
+ * @param make the request for a target; undefined where its provider cannot do this at all
+ * @returns why no target can take it, where each says that it is by the fault of a member
+ */
+export function prepareRequests(
+  { providers }: ConfigurationSnapshot,
+  { targets, fallbacks }: ModelRoute,
+  make: (provider: Provider, target: Target) => ProviderRequest | UnsupportedRequest | undefined,
+): PreparedRequests | Failure {
+  // By the target itself: two of one model may differ in their voice.
+  const prepared = new Map<Target, OutgoingRequest>();
+  let refused: UnsupportedRequest | null = null;
+  for (const target of [...targets, ...fallbacks]) {
+    const provider = providers.get(target.provider);
+    const made = provider === undefined ? undefined : make(provider, target);
+    if (provider === undefined || made === undefined) continue;
+    if (isUnsupportedRequest(made)) refused ??= made;
+    else prepared.set(target, { transport: provider.transport, redactor: provider.redactor ?? null, ...made });
+  }
+  if (prepared.size === 0 && refused !== null) {
+    const pointer = refused.member === '' ? '' : pointerTo([refused.member]);
+    return invalidInput([{ pointer, message: refused.message }]);
+  }
+  if (prepared.size === 0) return failure('no-provider', 'No provider of this model can do this. Tell the operator.');
+  return {
+    canServe: (target) => prepared.has(target),
+    requestFor: (target) => prepared.get(target) ?? throwNotPrepared(target.id),
+  };
+}
+
+function throwNotPrepared(id: string): never {
+  throw new Error(`Nothing was made for ${id}`);
+}

@@ -1,0 +1,51 @@
+import type { ByteBudget, ByteHold } from '#application/access/byte-budget.ts';
+import { diskFull } from '#application/operations/disk-full.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { FreeSpace } from '#shared/files/free-space.ts';
+import { Spool } from './spool.ts';
+import { spoolShortageFailure } from './spool-limits.ts';
+import { type MakeFile, makeUnnamedFile } from './unnamed-file.ts';
+
+export interface SpoolFolderOptions {
+  /** Where the files of spools are made; it exists. */
+  readonly folder: string;
+  /** Counts the bytes in them. */
+  readonly budget: ByteBudget;
+  /** Judges whether the disk keeps the free space that must remain. */
+  readonly freeSpace: FreeSpace;
+  /** Makes a file for reading and writing. Default in the file system. */
+  readonly makeFile?: MakeFile;
+}
+
+/** The folder that uploads are spooled to, within its limits. */
+export class SpoolFolder {
+  readonly #options: SpoolFolderOptions;
+
+  constructor(options: SpoolFolderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Begins to keep an upload. It must be closed in the end.
+   * @param projectId whose it is
+   * @param memory counts what is kept of it in memory, too
+   */
+  open(projectId: string, memory: ByteHold): Spool {
+    const { folder, budget, makeFile = makeUnnamedFile } = this.#options;
+    const disk = budget.hold(projectId);
+    return new Spool({
+      makeFile: () => makeFile(folder),
+      memory,
+      disk,
+      shortageOf: (bytes) => this.#shortageOf(disk, bytes),
+    });
+  }
+
+  /** Why there is no room in files for so many bytes more of a spool; null where there is. */
+  async #shortageOf(disk: ByteHold, bytes: number): Promise<Failure | null> {
+    const shortage = disk.shortageOf(bytes);
+    if (shortage !== null) return spoolShortageFailure(shortage);
+    const { folder, freeSpace } = this.#options;
+    return (await freeSpace.hasRoomFor(folder, bytes)) ? null : diskFull;
+  }
+}

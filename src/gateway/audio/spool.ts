@@ -1,0 +1,176 @@
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { ByteHold } from '#application/access/byte-budget.ts';
+import { heldBytesOf } from '#application/bodies/body-failures.ts';
+import { diskFull, isDiskFull } from '#application/operations/disk-full.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { StoredBody } from '#gateway/transport/transport.ts';
+import { countReleasedBytes } from './minor-gc.ts';
+import { spoolShortageFailure } from './spool-limits.ts';
+
+/** Bytes that are kept in memory; what is more goes to a file. */
+const memoryBytes = 1024 * 1024;
+/** Written to the file and read from it at a time. */
+const pieceBytes = 128 * 1024;
+
+/** A stretch of a spool's bytes, or bytes put between. */
+export type Piece = { readonly start: number; readonly end: number } | Buffer;
+
+export interface SpoolOptions {
+  /** Makes the file for what is too much for memory. */
+  readonly makeFile: () => Promise<FileHandle>;
+  /** Counts its bytes as they arrive: those that have gone to the file are given back. */
+  readonly memory: ByteHold;
+  /** Counts its bytes in the file; released when it is closed. */
+  readonly disk: ByteHold;
+  /** Why there is no room in files for so many bytes more; null where there is. */
+  readonly shortageOf: (bytes: number) => Promise<Failure | null>;
+}
+
+/**
+ * Keeps an upload that may be large: the first of it in memory, the rest in a temporary file that has no name any more
+ * once it is open, so that nothing is left of it whatever happens to the process.
+ */
+export class Spool {
+  readonly #options: SpoolOptions;
+  readonly #memory: Buffer[] = [];
+  #memoryLength = 0;
+  #file: FileHandle | null = null;
+  #fileLength = 0;
+  #waiting: Buffer[] = [];
+  #waitingLength = 0;
+  #refusal: Failure | null = null;
+
+  constructor(options: SpoolOptions) {
+    this.#options = options;
+  }
+
+  /** Why not all of it could be kept; null as long as all could. */
+  get refusal(): Failure | null {
+    return this.#refusal;
+  }
+
+  /** Whether an upload of so many bytes could be kept now. @returns why not; null where it could */
+  async shortageOf(bytes: number): Promise<Failure | null> {
+    return bytes <= memoryBytes ? null : this.#options.shortageOf(bytes - memoryBytes);
+  }
+
+  /** Bytes so far. */
+  get bytes(): number {
+    return this.#memoryLength + this.#fileLength + this.#waitingLength;
+  }
+
+  /**
+   * Takes bytes; resolves when there is room for more.
+   * @returns false when there is no room for these: `refusal` says why, and nothing more is taken
+   */
+  async write(chunk: Buffer): Promise<boolean> {
+    if (this.#memoryLength + chunk.length <= memoryBytes && this.#file === null && this.#waitingLength === 0) {
+      this.#memory.push(chunk);
+      this.#memoryLength += chunk.length;
+      return true;
+    }
+    this.#waiting.push(chunk);
+    this.#waitingLength += chunk.length;
+    countReleasedBytes(chunk.length);
+    return this.#waitingLength < pieceBytes || this.#writeOut();
+  }
+
+  /** Everything has come. @returns false when there is no room for the last of it */
+  async finish(): Promise<boolean> {
+    return this.#waitingLength === 0 || this.#writeOut();
+  }
+
+  /** A body made of pieces of this one; it can be read any number of times. */
+  body(pieces: ReadonlyArray<Piece>): StoredBody {
+    const bytes = pieces.reduce(
+      (sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : piece.end - piece.start),
+      0,
+    );
+    return { bytes, open: () => Readable.from(this.#read(pieces), { objectMode: false }) };
+  }
+
+  /** Lets the file go. Bodies cannot be read any more. */
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
+    this.#options.disk.release();
+  }
+
+  /** @returns false when there is no room for what waits */
+  async #writeOut(): Promise<boolean> {
+    const bytes = this.#waitingLength;
+    this.#refusal ??= (await this.#options.shortageOf(bytes)) ?? this.#take(bytes);
+    if (this.#refusal !== null) return false;
+    try {
+      await this.#writeToFile();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      this.#refusal = diskFull;
+    }
+    return this.#refusal === null;
+  }
+
+  #take(bytes: number): Failure | null {
+    const shortage = this.#options.disk.take(bytes);
+    return shortage === null ? null : spoolShortageFailure(shortage);
+  }
+
+  async #writeToFile(): Promise<void> {
+    const file = this.#file ?? (await this.#openFile());
+    let waiting: ReadonlyArray<Buffer> = this.#waiting;
+    const held = waiting.reduce((sum, piece) => sum + heldBytesOf(piece), 0);
+    this.#waiting = [];
+    this.#waitingLength = 0;
+    // One write may take a part only.
+    while (waiting.length > 0) {
+      const { bytesWritten } = await file.writev(waiting, this.#fileLength);
+      this.#fileLength += bytesWritten;
+      waiting = without(waiting, bytesWritten);
+    }
+    this.#options.memory.giveBack(held);
+  }
+
+  async #openFile(): Promise<FileHandle> {
+    const file = await this.#options.makeFile();
+    this.#file = file;
+    return file;
+  }
+
+  async *#read(pieces: ReadonlyArray<Piece>): AsyncGenerator<Buffer> {
+    for (const piece of pieces) {
+      if (Buffer.isBuffer(piece)) yield piece;
+      else yield* this.#readStretch(piece.start, piece.end);
+    }
+  }
+
+  async *#readStretch(start: number, end: number): AsyncGenerator<Buffer> {
+    let from = 0;
+    for (const chunk of this.#memory) {
+      const part = chunk.subarray(Math.max(0, start - from), Math.max(0, Math.min(chunk.length, end - from)));
+      if (part.length > 0) yield part;
+      from += chunk.length;
+    }
+    const fileEnd = end - this.#memoryLength;
+    for (let at = Math.max(0, start - this.#memoryLength); at < fileEnd; ) {
+      if (this.#file === null) throw new Error('The upload is not kept any more');
+      const piece = Buffer.allocUnsafe(Math.min(pieceBytes, fileEnd - at));
+      const { bytesRead } = await this.#file.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) throw new Error('The upload is shorter than it was');
+      yield piece.subarray(0, bytesRead);
+      at += bytesRead;
+      countReleasedBytes(bytesRead);
+    }
+  }
+}
+
+/** Buffers without so many of their first bytes. */
+function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffer> {
+  let left = bytes;
+  return buffers.flatMap((buffer) => {
+    const taken = Math.min(left, buffer.length);
+    left -= taken;
+    return taken === buffer.length ? [] : [buffer.subarray(taken)];
+  });
+}

@@ -1,0 +1,95 @@
+import { briefMember, briefValue, lastMember, type Member, type Members } from '#gateway/wire/json-members.ts';
+import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/wire/splice.ts';
+import type { Json } from '#shared/json/json.ts';
+import type { ChatRequest } from './chat-request.ts';
+
+/** What a target is sent instead of what the client sent. */
+export interface ChatChanges {
+  readonly model: string;
+  /** The gateway wants to know the usage of a stream, whether or not the client does. */
+  readonly asksUsage: boolean;
+  /** The answer's text so far, which the target continues; null for a new answer. */
+  readonly continueFrom: string | null;
+}
+
+/** Whether the client asks for the chunk of usage itself. */
+export function asksForUsage({ bytes, members }: ChatRequest): boolean {
+  const inside = lastMember(members, 'stream_options')?.inside ?? null;
+  return inside !== null && briefMember(bytes, inside, 'include_usage') === true;
+}
+
+/**
+ * A chat request's bytes for a target: the model is replaced, `reasoning` taken out where it chose the model, and every
+ * other byte is as the client sent it.
+ */
+export function chatBody(request: ChatRequest, { model, asksUsage, continueFrom }: ChatChanges): Buffer {
+  const { bytes, members } = request;
+  const remove = request.model === 'auto' ? ['reasoning'] : [];
+  const edits = editsOf(members, { replace: { model: asciiJson(model) }, remove });
+  const more: Edit[] = [];
+  if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(members));
+  if (continueFrom !== null) more.push(...prefillEdits(members, continueFrom));
+  return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));
+}
+
+/** Every `stream_options` is given `include_usage`; a request without gets one. */
+function usageEdits(members: Members): ReadonlyArray<Edit> {
+  const options = members.found.filter(({ name }) => name === 'stream_options');
+  const replaced = { replace: { stream_options: '{"include_usage":true}' }, add: ['stream_options'] };
+  if (!options.at(-1)?.inside) return editsOf({ ...members, found: options }, replaced).map(apart);
+  return options.flatMap(({ inside }) =>
+    inside === null ? [] : editsOf(inside, { replace: { include_usage: 'true' }, add: ['include_usage'] }),
+  );
+}
+
+/** An object has a model at least: what is put before it needs a comma. */
+function apart(edit: Edit): Edit {
+  return edit.start === edit.end && !edit.text.endsWith(',') ? { ...edit, text: `${edit.text},` } : edit;
+}
+
+/** The text so far becomes the last message, said by the assistant, in every `messages` there is. */
+function prefillEdits({ found }: Members, continueFrom: string): ReadonlyArray<Edit> {
+  const message = `{"role":"assistant","content":${asciiJson(continueFrom)}}`;
+  return found
+    .filter(({ name }) => name === 'messages')
+    .map(({ end, size }) => ({ start: end - 1, end: end - 1, text: size === 0 ? message : `,${message}` }));
+}
+
+/** Whether another target may continue a part of the answer: only one choice of plain text. */
+export function isContinuable({ bytes, members, choices }: ChatRequest): boolean {
+  const isSet = (name: string) => {
+    const member = lastMember(members, name);
+    if (member === undefined || isEmptyList(bytes, member)) return false;
+    const value = briefValue(bytes, member);
+    return value !== null && value !== false;
+  };
+  const isPlain = choices === 1 && !['tools', 'functions', 'logprobs', 'audio'].some(isSet);
+  return isPlain && isTextFormat(bytes, members) && !hasOtherModality(bytes, members);
+}
+
+function isTextFormat(bytes: Buffer, members: Members): boolean {
+  const format = lastMember(members, 'response_format');
+  if (format === undefined) return true;
+  if (format.inside !== null) return briefMember(bytes, format.inside, 'type') === 'text';
+  return briefValue(bytes, format) === null;
+}
+
+/** Bytes of a list of modalities at most that is read: there are two. */
+const maxModalityBytes = 1_024;
+
+function hasOtherModality(bytes: Buffer, members: Members): boolean {
+  const modalities = lastMember(members, 'modalities');
+  if (modalities === undefined || !isList(bytes, modalities)) return false;
+  const { valueStart, end } = modalities;
+  if (end - valueStart > maxModalityBytes) return true;
+  const listed = JSON.parse(bytes.toString('utf8', valueStart, end)) as ReadonlyArray<Json>;
+  return listed.some((modality) => modality !== 'text');
+}
+
+function isEmptyList(bytes: Buffer, member: Member): boolean {
+  return member.size === 0 && isList(bytes, member);
+}
+
+function isList(bytes: Buffer, { valueStart }: Member): boolean {
+  return bytes[valueStart] === 0x5b;
+}

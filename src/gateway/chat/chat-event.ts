@@ -1,0 +1,126 @@
+import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+
+/** What a provider says of an error, inside a stream or as an answer. */
+export interface ProviderError {
+  readonly message: string;
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+}
+
+/** Tokens as a provider counts them. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** What one event of a chat stream means to a relay. */
+export type ChatEvent =
+  | { readonly kind: 'done' }
+  /** A comment, or an event without data. */
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'error'; readonly error: ProviderError }
+  | ChatChunk;
+
+export interface ChatChunk {
+  readonly kind: 'chunk';
+  /** Whether it brings more than a role: text, a call of a tool, a reason for the end. */
+  readonly hasContent: boolean;
+  /** The text that it adds to the one choice; null when it adds anything else. */
+  readonly text: string | null;
+  /** The choices that it speaks of. */
+  readonly choices: ReadonlyArray<number>;
+  /** Those that it ends. */
+  readonly finished: ReadonlyArray<number>;
+  readonly tokens: Tokens | null;
+  /** It holds only usage: what `stream_options.include_usage` asks for. */
+  readonly isUsageOnly: boolean;
+}
+
+const empty: ChatEvent = { kind: 'empty' };
+const done: ChatEvent = { kind: 'done' };
+const malformed: ChatEvent = { kind: 'malformed' };
+
+/** Reads the data of an event. Never throws: what is no chunk is `malformed`. */
+export function readChatEvent(data: string | null): ChatEvent {
+  if (data === null || data === '') return empty;
+  if (data === '[DONE]' || data.trim() === '[DONE]') return done;
+  const value = parsedJson(data);
+  if (!isObject(value)) return malformed;
+  const error = providerErrorIn(value);
+  if (error !== null) return { kind: 'error', error };
+  const { choices } = value;
+  if (choices !== undefined && choices !== null && !Array.isArray(choices)) return malformed;
+  return chunkOf(value, (choices ?? []) as ReadonlyArray<Json>);
+}
+
+/** The error in an object, in any of the shapes that providers use; null for none. */
+export function providerErrorIn(value: JsonObject): ProviderError | null {
+  const { error, detail } = value;
+  if (typeof error === 'string' && error !== '') return errorOf({ message: error });
+  if (typeof detail === 'string' && value.choices === undefined) return errorOf({ message: detail });
+  if (isObject(error)) return errorOf(error);
+  if (isObject(detail)) return errorOf({ ...detail, code: detail.code ?? detail.status });
+  if (value.object === 'error' || (value.type === 'error' && value.message !== undefined)) return errorOf(value);
+  return null;
+}
+
+/** The tokens in `usage`, under either of the names in use; null for none. */
+export function tokensIn(usage: Json | undefined): Tokens | null {
+  if (!isObject(usage)) return null;
+  const input = usage.prompt_tokens ?? usage.input_tokens;
+  const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
+  return isCount(input) && isCount(output) ? { input, output } : null;
+}
+
+/** What sums can be made of, whatever a provider says. */
+export function isCount(value: Json | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+function errorOf({ message, type, code, param }: JsonObject): ProviderError {
+  return {
+    message:
+      typeof message === 'string' && message !== '' ? message : 'The provider reported an error without a message.',
+    type: typeof type === 'string' ? type : null,
+    code: typeof code === 'string' || typeof code === 'number' ? String(code) : null,
+    param: typeof param === 'string' ? param : null,
+  };
+}
+
+function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
+  const indexes: number[] = [];
+  const finished: number[] = [];
+  let hasContent = false;
+  let text: string | null = '';
+  for (const choice of choices) {
+    if (!isObject(choice)) return malformed;
+    const index = typeof choice.index === 'number' ? choice.index : 0;
+    indexes.push(index);
+    const delta = isObject(choice.delta) ? choice.delta : {};
+    // Some send an empty one with every chunk.
+    const ends = saysSomething(choice.finish_reason);
+    if (ends) finished.push(index);
+    const others = Object.entries(delta).filter(([name, said]) => name !== 'role' && saysSomething(said));
+    hasContent ||= ends || others.length > 0;
+    const isText = others.every(([name]) => name === 'content') && choice.finish_reason !== 'tool_calls';
+    const plain = isText && index === 0 && !saysSomething(choice.logprobs);
+    if (text !== null) text = plain ? text + (typeof delta.content === 'string' ? delta.content : '') : null;
+  }
+  const tokens = tokensIn(value.usage);
+  return {
+    kind: 'chunk',
+    hasContent,
+    text,
+    choices: indexes,
+    finished,
+    tokens,
+    isUsageOnly: choices.length === 0 && isObject(value.usage),
+  };
+}
+
+function saysSomething(value: Json | undefined): boolean {
+  return value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,149 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { scanJsonObject } from '#application/bodies/json-body.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
+import { checkFlag, checkText, inputError } from '#gateway/faults.ts';
+import {
+  briefMember,
+  briefValue,
+  lastMember,
+  MemberCollector,
+  type Members,
+  maxFoundMembers,
+  type Place,
+  type WantedNames,
+  wantedNames,
+} from '#gateway/wire/json-members.ts';
+import { spellingFaults } from '#gateway/wire/member-spelling.ts';
+import type { Json } from '#shared/json/json.ts';
+import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { MessageChecker } from './message-checker.ts';
+
+/** A JSON body: its bytes, and where the members are that the gateway looks at. It is never parsed as a whole. */
+export interface JsonRequest {
+  readonly bytes: Buffer;
+  readonly members: Members;
+  /** How many values it holds. */
+  readonly values: number;
+}
+
+/** A chat request as far as a relay needs to understand it. */
+export interface ChatRequest extends JsonRequest {
+  readonly model: string;
+  readonly hint: ReasoningHint;
+  readonly stream: boolean;
+  /** How many choices it asks for. */
+  readonly choices: number;
+  /** Where the content of the user's last message is; null where there is none. */
+  readonly lastUserContent: Place | null;
+}
+
+/** What the gateway looks for in a chat request: what it changes, checks or is guided by. */
+const chatNames = wantedNames(
+  {
+    model: [],
+    messages: [],
+    stream: [],
+    reasoning: [],
+    n: [],
+    stream_options: ['include_usage'],
+    response_format: ['type'],
+    tools: [],
+    functions: [],
+    logprobs: [],
+    audio: [],
+    modalities: [],
+  },
+  ['model'],
+);
+
+/**
+ * Reads a body that must be a JSON object, slice by slice: between two slices others have a turn of the event loop.
+ * @param wanted the members to look for
+ * @param maxValues in the body at most
+ */
+export async function readJsonRequest(
+  bytes: Buffer,
+  wanted: WantedNames,
+  maxValues: number,
+): Promise<E.Either<Failure, JsonRequest>> {
+  return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
+}
+
+/** Reads and checks a chat request: what a relay needs, and the roles and contents that the contract asks for. */
+export async function readChatRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, ChatRequest>> {
+  const listener = new ChatListener(bytes);
+  const request = await readMembers(bytes, listener.members, maxValues, listener);
+  if (E.isLeft(request)) return request;
+  const said = (name: string) => briefMember(bytes, request.right.members, name);
+  const [model, stream, reasoning, choices] = [said('model'), said('stream'), said('reasoning'), said('n')];
+  const faults = [
+    ...spellingFaults(request.right.members.otherSpellings, ['model']),
+    ...checkText('/model', model),
+    ...messagesFaults(bytes, listener),
+    ...checkFlag('/stream', stream),
+    ...hintFaults(model, reasoning),
+  ];
+  if (faults.length > 0) return E.left(invalidInput(faults));
+  return E.right({
+    ...request.right,
+    model: model as string,
+    hint: (reasoning ?? 'balanced') as ReasoningHint,
+    stream: stream === true,
+    lastUserContent: listener.messages.lastUserContent,
+    choices: typeof choices === 'number' && choices >= 1 ? choices : 1,
+  });
+}
+
+async function readMembers(
+  bytes: Buffer,
+  members: MemberCollector,
+  maxValues: number,
+  listener: JsonListener = members,
+): Promise<E.Either<Failure, JsonRequest>> {
+  const values = await scanJsonObject(bytes, maxValues, listener);
+  if (E.isLeft(values)) return values;
+  if (members.repeated === null) return E.right({ bytes, members, values: values.right });
+  const message = `comes too often: the members that the gateway reads may come ${maxFoundMembers} times in all`;
+  return E.left(invalidInput([{ pointer: `/${members.repeated}`, message }]));
+}
+
+/** Collects a chat's members and checks its messages. */
+class ChatListener implements JsonListener {
+  readonly maxLevel = 3;
+  readonly members: MemberCollector;
+  readonly messages: MessageChecker;
+  #isInMessages = false;
+
+  constructor(bytes: Buffer) {
+    this.members = new MemberCollector(bytes, chatNames);
+    this.messages = new MessageChecker(bytes);
+  }
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
+    if (level === 1) this.#isInMessages = this.members.current === 'messages';
+    if (this.#isInMessages) this.messages.begin(level, start, nameStart, nameEnd);
+  }
+
+  end(level: number, end: number): void {
+    if (level < 3) this.members.end(level, end);
+    if (this.#isInMessages) this.messages.end(level, end);
+  }
+}
+
+function messagesFaults(bytes: Buffer, { members, messages }: ChatListener): ReadonlyArray<InputError> {
+  const pointer = '/messages';
+  const member = lastMember(members, 'messages');
+  if (member === undefined) return [{ pointer, message: 'is required' }];
+  const value = briefValue(bytes, member);
+  return Array.isArray(value) ? messages.faults : [inputError(pointer, 'must be an array', value as Json)];
+}
+
+function hintFaults(model: Json | undefined, reasoning: Json | undefined): ReadonlyArray<InputError> {
+  if (model !== 'auto' || reasoning === undefined || reasoning === null) return [];
+  if (reasoningHints.some((hint) => hint === reasoning)) return [];
+  const known = reasoningHints.map((hint) => `"${hint}"`).join(', ');
+  return [inputError('/reasoning', `must be one of ${known}`, reasoning)];
+}

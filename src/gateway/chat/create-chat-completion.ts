@@ -1,0 +1,72 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from '#gateway/gateway-call.ts';
+import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';
+import type { OutgoingRequest } from '#gateway/relay/relay.ts';
+import { relay } from '#gateway/relay/relay.ts';
+import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
+import type { ResponseHandler } from '#gateway/response/response-handler.ts';
+import { WholeResponse } from '#gateway/response/whole-response.ts';
+import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
+import { type ChatRequest, readChatRequest } from './chat-request.ts';
+import { ChatStreamInterpreter } from './stream-interpreter.ts';
+
+/** Answers `POST /v1/chat/completions`. @returns why the call was not relayed; null when it was */
+export async function createChatCompletion(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+  const bytes = await readJsonBytes(call, limits);
+  if (E.isLeft(bytes)) return bytes.left;
+  const request = await readChatRequest(bytes.right, limits.maxJsonValues);
+  if (E.isLeft(request)) return request.left;
+  const { model, hint, stream } = request.right;
+  const route = call.configuration.catalogue.chat(model, hint);
+  if (E.isLeft(route)) return catalogueFailure(route.left);
+  await relay(
+    {
+      operation: 'chat',
+      caller: call.caller,
+      isStreamed: stream,
+      characters: null,
+      startedAt: performance.now(),
+      route: route.right,
+      response: call.response,
+      responseHandler: createResponseHandler(call, request.right, route.right),
+      canServe: ({ provider }) => call.configuration.providers.get(provider)?.chat !== undefined,
+      requestFor: createRequestFactory(call, request.right, route.right),
+    },
+    call.gateway.relayDependencies,
+  );
+  return null;
+}
+
+function createResponseHandler({ response }: GatewayCall, request: ChatRequest, route: ModelRoute): ResponseHandler {
+  if (!request.stream) return new WholeResponse({ response, requiredMember: 'choices' });
+  const canContinue = route.onStreamFailure === 'continue' && isContinuable(request);
+  const takesUsageOut = route.askUsage && !asksForUsage(request);
+  return new EventStreamResponse({
+    response,
+    createInterpreter: () => new ChatStreamInterpreter(request.choices, canContinue, takesUsageOut),
+    isHeldWhole: route.onStreamFailure === 'whole',
+    canContinue,
+  });
+}
+
+/** Makes requests for targets; a second try on the same one sends the same bytes. */
+function createRequestFactory(
+  { configuration, headers, caller }: GatewayCall,
+  request: ChatRequest,
+  route: ModelRoute,
+): (target: Target, continueFrom: string | null) => OutgoingRequest {
+  const asksUsage = request.stream && route.askUsage;
+  const forwarded = forwardedHeaders(headers, caller.projectId);
+  let last: { readonly target: Target; readonly continueFrom: string | null; readonly body: Buffer } | null = null;
+  return (target, continueFrom) => {
+    if (last?.target !== target || last.continueFrom !== continueFrom) {
+      last = { target, continueFrom, body: chatBody(request, { model: target.model, asksUsage, continueFrom }) };
+    }
+    const provider = configuration.providers.get(target.provider);
+    if (provider?.chat === undefined) throw new Error(`${target.id} cannot chat`);
+    const chat = { body: last.body, streams: request.stream, forwarded };
+    return { transport: provider.transport, redactor: provider.redactor ?? null, ...provider.chat(chat) };
+  };
+}

@@ -1,0 +1,111 @@
+import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import { type ProviderError, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
+import { ChatEventReader } from './chat-event-reader.ts';
+import { ChatProgress } from './chat-progress.ts';
+
+/** What an event is to the stream that passes it on. */
+export type EventClassification =
+  /** Nothing that a client waits for. */
+  | { readonly kind: 'no-content' }
+  | { readonly kind: 'content' }
+  /** Only the gateway asked for it: it is taken out. */
+  | { readonly kind: 'gateway-only' }
+  /** The mark that ends the stream. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'error'; readonly error: ProviderError };
+
+/** Interprets the events of one attempt's stream. */
+export interface StreamInterpreter {
+  readonly classify: (data: string | null) => EventClassification;
+  /** Whether the whole answer has arrived. */
+  readonly isFinished: boolean;
+  /** Whether the answer is whole if the provider's end mark follows. */
+  readonly canEnd: boolean;
+  /** What is written where a finished stream ended without its mark; null where there is none. */
+  readonly endMark: string | null;
+  readonly tokens: Tokens | null;
+  /** The text so far, where it is all there is; else null. */
+  readonly text: string | null;
+}
+
+const noContent: EventClassification = { kind: 'no-content' };
+const content: EventClassification = { kind: 'content' };
+const gatewayOnly: EventClassification = { kind: 'gateway-only' };
+const end: EventClassification = { kind: 'end' };
+const malformed: EventClassification = { kind: 'malformed' };
+
+/** A chat stream: finished when every choice has its `finish_reason`. */
+export class ChatStreamInterpreter implements StreamInterpreter {
+  readonly endMark = 'data: [DONE]\n\n';
+  readonly #reader = new ChatEventReader();
+  readonly #progress: ChatProgress;
+  readonly #takesUsageOut: boolean;
+
+  /**
+   * @param choices how many are asked for
+   * @param takesUsageOut the gateway asked for the chunk of usage, and not the client
+   */
+  constructor(choices: number, keepsText: boolean, takesUsageOut: boolean) {
+    this.#progress = new ChatProgress(choices, keepsText);
+    this.#takesUsageOut = takesUsageOut;
+  }
+
+  classify(data: string | null): EventClassification {
+    const event = this.#reader.read(data);
+    switch (event.kind) {
+      case 'empty':
+        return noContent;
+      case 'done':
+        return end;
+      case 'malformed':
+        return malformed;
+      case 'error':
+        return event;
+      case 'chunk':
+        this.#progress.take(event);
+        if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
+        return event.hasContent ? content : noContent;
+    }
+  }
+
+  get isFinished(): boolean {
+    return this.#progress.finished;
+  }
+
+  get canEnd(): boolean {
+    return this.#progress.seenFinished;
+  }
+
+  get tokens(): Tokens | null {
+    return this.#progress.tokens;
+  }
+
+  get text(): string | null {
+    return this.#progress.text;
+  }
+}
+
+/** A stream of speech or transcription events: finished with the one whose type ends in `.done`. */
+export class AudioStreamInterpreter implements StreamInterpreter {
+  readonly endMark = null;
+  readonly text = null;
+  isFinished = false;
+  tokens: Tokens | null = null;
+
+  get canEnd(): boolean {
+    return this.isFinished;
+  }
+
+  classify(data: string | null): EventClassification {
+    if (data === null || data === '') return noContent;
+    if (data.trim() === '[DONE]') return end;
+    const event = parsedJson(data);
+    if (!isObject(event)) return malformed;
+    const error = providerErrorIn(event);
+    if (error !== null) return { kind: 'error', error };
+    this.isFinished ||= typeof event.type === 'string' && event.type.endsWith('.done');
+    this.tokens = tokensIn(event.usage) ?? this.tokens;
+    return content;
+  }
+}

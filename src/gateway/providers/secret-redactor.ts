@@ -1,0 +1,101 @@
+import { parsedJson } from '#gateway/wire/json-value.ts';
+
+/** What is put in the place of a secret. */
+const redacted = '[redacted]';
+
+/** Shorter values are found only as whole words: as a part of others they would be found everywhere. */
+const leastPartLength = 8;
+
+/** A string in sound JSON. */
+const jsonString = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+
+/** The ids of an account at OpenAI: its organization's and its project's. */
+const accountIds = '(?:org-|proj_)[a-z0-9_-]+';
+
+/** OpenAI's own members of an error: clients look for them by these names. */
+const errorMembers: ReadonlySet<string> = new Set(['error', 'message', 'type', 'param', 'code']);
+
+/**
+ * Takes an operator's secrets out of what a provider says: the values of the headers that it is sent, and the ids of
+ * accounts. Values are found as they are, escaped (JSON, percent, HTML), in Base64 of either alphabet at any place, and
+ * inside of longer values (`Bearer …`).
+ */
+export class SecretRedactor {
+  readonly #secrets: RegExp;
+
+  /** @param values of the headers that the provider is sent */
+  constructor(values: Iterable<string>) {
+    const secrets = [...new Set(Array.from(values).flatMap(secretsIn))].filter((value) => value !== '');
+    // The longest first: a value may begin with another.
+    const patterns = secrets.toSorted((one, other) => other.length - one.length).flatMap(patternsOf);
+    this.#secrets = new RegExp([...patterns, accountIds].join('|'), 'giu');
+  }
+
+  /** A text without secrets. */
+  redact(text: string): string {
+    return text.replace(this.#secrets, redacted);
+  }
+
+  /** A body without secrets: the same bytes where there is none. In JSON only texts change, so that it stays JSON. */
+  redactBody(body: Buffer): Buffer {
+    const text = body.toString('utf8');
+    const clean = parsedJson(body) === undefined ? this.redact(text) : this.#redactJson(text);
+    return clean === text ? body : Buffer.from(clean);
+  }
+
+  #redactJson(text: string): string {
+    return text.replace(jsonString, (literal, start: number) => this.#redactLiteral(text, literal, start));
+  }
+
+  #redactLiteral(text: string, literal: string, start: number): string {
+    const end = start + literal.length;
+    const value = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
+    if (errorMembers.has(value) && /^\s*:/.test(text.slice(end, end + 100))) return literal;
+    const clean = this.redact(value);
+    return clean === value ? literal : JSON.stringify(clean);
+  }
+}
+
+/** A header's value, and what is secret in it by itself: `Bearer <token>`, `Basic <user:password>`. */
+function secretsIn(header: string): ReadonlyArray<string> {
+  const value = header.trim();
+  const [, scheme = '', token = ''] = /^(bearer|basic|token|apikey)\s+(\S+)$/i.exec(value) ?? [];
+  if (token === '') return [value];
+  if (scheme.toLowerCase() !== 'basic') return [value, token];
+  const credentials = Buffer.from(token, 'base64').toString('utf8');
+  return [value, token, credentials, credentials.slice(credentials.indexOf(':') + 1)];
+}
+
+function patternsOf(value: string): ReadonlyArray<string> {
+  if (value.length < leastPartLength) return [`(?<![a-z0-9])${spellings(value)}(?![a-z0-9])`];
+  return [spellings(value), ...base64Within(value).map(spellings)];
+}
+
+/** The characters that stand for a value wherever it begins in what is encoded in Base64: at one of three places. */
+function base64Within(value: string): ReadonlyArray<string> {
+  const bytes = Buffer.from(value);
+  return [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    // The first and the last characters may hold bits of what is around it.
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+  });
+}
+
+/** A pattern for a text, of which each character other than letters and digits may be escaped. */
+function spellings(text: string): string {
+  return Array.from(text, (character) => (/[a-z0-9]/i.test(character) ? character : escapesOf(character))).join('');
+}
+
+function escapesOf(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16).padStart(2, '0');
+  const itself = `[${otherBase64(character)}]`;
+  // Backslashes are bounded: a long run of them must not cost more than reading it does.
+  return `(?:\\\\{0,8}${itself}|%${hex}|\\\\{1,8}u00${hex}|&#x${hex};|&#${Number.parseInt(hex, 16)};)`;
+}
+
+/** A character for a class of characters, with that of the other alphabet of Base64. */
+function otherBase64(character: string): string {
+  if (character === '+') return '+\\-';
+  if (character === '/') return '\\/_';
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}

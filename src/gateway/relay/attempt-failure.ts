@@ -1,0 +1,128 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ProviderError, providerErrorIn } from '#gateway/chat/chat-event.ts';
+import type { Timeouts } from '#gateway/config/configuration.ts';
+import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
+import { contentOf } from '#gateway/transport/content-encoding.ts';
+import { providerRequestIdIn } from '#gateway/transport/provider-request-id.ts';
+import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** A limit that ran out: `firstContent`, … */
+export type TimeoutName = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
+
+const noBytes = Buffer.alloc(0);
+
+/** How an attempt at a target failed. */
+export type AttemptFailure =
+  | { readonly kind: 'limit'; readonly limit: TimeoutName }
+  /**
+   * `unreachable`: no connection. `reset`: it broke. `malformed`: the answer cannot be read. `unfinished`: it ended
+   * early. `too-large`: it is more than is held.
+   */
+  | { readonly kind: 'broken'; readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large' }
+  | ProviderRefusal;
+
+/** The provider said no: by its status, or by an error inside an answer that began as a success. */
+export interface ProviderRefusal {
+  readonly kind: 'refused';
+  readonly status: number;
+  readonly error: ProviderError | null;
+  /** As it came, decompressed; null for an error inside a stream. */
+  readonly body: Buffer | null;
+  readonly retryAfterMs: number | null;
+  readonly shouldRetry: string | null;
+  /** The provider's own id of the request; null where it gave none. */
+  readonly requestId: string | null;
+}
+
+/** An answer that cannot be read. */
+export const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
+
+/** The bytes of a refusal that are looked at. */
+export const maxRefusalBytes = 1024 * 1024;
+
+/** Reads a refusal. @param sent what came of it, `refusalBytesAtMost` at most */
+export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent: Buffer): ProviderRefusal {
+  const body = contentOf(headers, sent, maxRefusalBytes) ?? noBytes;
+  const value = parsedJson(body);
+  const error = isObject(value) ? providerErrorIn(value) : null;
+  const shouldRetry = headers['x-should-retry'];
+  return {
+    kind: 'refused',
+    status,
+    error,
+    body,
+    retryAfterMs: parseRetryAfter(headers, Date.now()),
+    shouldRetry: shouldRetry === 'true' || shouldRetry === 'false' ? shouldRetry : null,
+    requestId: providerRequestIdIn(headers),
+  };
+}
+
+/** The refusal that an error inside an answer of status 200 is. */
+export function refusalInBody(error: ProviderError): ProviderRefusal {
+  const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
+  return { kind: 'refused', status: statusOf(error), error, ...none };
+}
+
+/** A refusal without what is the operator's secret: a provider may echo the headers that it was sent. */
+export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor): ProviderRefusal {
+  const { error, body, requestId } = refused;
+  const redact = (text: string | null) => (text === null ? null : redactor.redact(text));
+  return {
+    ...refused,
+    error:
+      error === null
+        ? null
+        : {
+            message: redactor.redact(error.message),
+            type: redact(error.type),
+            code: redact(error.code),
+            param: redact(error.param),
+          },
+    body: body === null ? null : redactor.redactBody(body),
+    requestId: redact(requestId),
+  };
+}
+
+/** Which limit a refusal falls under: what may be tried again, and where. */
+export type RefusalClass =
+  /** The target may take it later. */
+  | 'busy'
+  /** The operator's trouble: this target will not take it. */
+  | 'operator'
+  /** Too long for this model: another may have more room. */
+  | 'context-length'
+  /** The request's own trouble, wherever it goes. */
+  | 'request'
+  | 'server';
+
+export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClass {
+  if (status === 429 || status === 408 || status === 409 || status === 425) return 'busy';
+  if (status === 401 || status === 403) return error !== null && isContentPolicy(error) ? 'request' : 'operator';
+  if (status >= 500) return 'server';
+  if (status < 400) return 'server';
+  return error !== null && isContextLength(error) ? 'context-length' : 'request';
+}
+
+const contextLength =
+  /context[_ ](?:length|window)|maximum (?:context|prompt|input)|(?:prompt|input) is too long|too many (?:input )?tokens|exceeds? the (?:model'?s )?(?:maximum|context)/i;
+
+function isContextLength({ code, message }: ProviderError): boolean {
+  return code === 'context_length_exceeded' || contextLength.test(message);
+}
+
+function isContentPolicy({ code, type }: ProviderError): boolean {
+  return [code, type].some((text) => text !== null && /content[_ ]?(?:policy|filter)|responsibleai/i.test(text));
+}
+
+/** The status that an error without one would have had. */
+function statusOf(error: ProviderError): number {
+  const { code, type } = error;
+  const number = Number(code);
+  if (Number.isInteger(number) && number >= 400 && number < 600) return number;
+  const said = `${code ?? ''} ${type ?? ''}`;
+  if (/rate_?limit|too_many|quota|overloaded/i.test(said)) return /overloaded/i.test(said) ? 503 : 429;
+  if (/authentication|permission|api_key/i.test(said)) return 401;
+  if (isContextLength(error) || isContentPolicy(error) || /invalid_request/i.test(said)) return 400;
+  return 502;
+}

@@ -1,0 +1,313 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Timeouts } from '#gateway/config/configuration.ts';
+import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from '#gateway/transport/transport.ts';
+import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName } from './attempt-failure.ts';
+import { Deadline } from './deadline.ts';
+
+/** What the consumer of a body reports to its attempt. */
+export interface AttemptControl {
+  /** Content has arrived: from here on only the idle and the total timeout count. */
+  readonly markContent: () => void;
+  /** The answer is whole: what the provider may still add (its usage) has a few seconds, counted from the latest call. */
+  readonly markEnding: () => void;
+  /** The answer is complete. The provider has one second to end its response, so that its connection can be kept. */
+  readonly complete: () => void;
+  /** The answer cannot be used. */
+  readonly fail: (failure: AttemptFailure) => void;
+  /** Stops reading from the provider, whose silence does not count until `resume`. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+}
+
+/** Takes the body of a successful response, piece by piece. */
+export interface BodyConsumer {
+  readonly onData: (chunk: Buffer) => void;
+  readonly onEnd: () => void;
+  /** The attempt is about to fail: what has arrived is handled first. It may still call `complete`. */
+  readonly onAbort?: () => void;
+}
+
+/** Makes the consumer for the body of a successful response. */
+export type CreateBodyConsumer = (
+  status: number,
+  headers: IncomingHttpHeaders,
+  attempt: AttemptControl,
+) => BodyConsumer;
+
+export type AttemptOutcome =
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'abandoned' }
+  | { readonly kind: 'failed'; readonly failure: AttemptFailure };
+
+/** When headers and content arrived, by the monotonic clock in ms; null for what did not. */
+export interface AttemptTimes {
+  readonly headersAt: number | null;
+  readonly contentAt: number | null;
+}
+
+/** A refusal while its body arrives. */
+interface PartialRefusal {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly chunks: Buffer[];
+  bytes: number;
+}
+
+/** How long a completed attempt waits for the end of the provider's response. */
+const lingerMs = 1_000;
+/** How long a whole answer may be silent before its end. */
+const maxEndingSilenceMs = 3_000;
+const abandoned: AttemptOutcome = { kind: 'abandoned' };
+
+/**
+ * One attempt: one request to one target, within its timeouts. It settles once, with an `AttemptOutcome`.
+ *
+ * Each state, with the timeout that runs in it:
+ *
+ * ```text
+ *            start
+ *              │
+ *        ┌─────▼──────┐ onSent  ┌─────────┐ onHeaders 2xx ┌──────────┐ markContent ┌───────────┐
+ *        │ connecting ├────────►│ waiting ├──────────────►│ starting ├────────────►│ streaming │
+ *        │ connect    │         │ headers*│               │ first-   │             │ idle      │
+ *        └────────────┘         └────┬────┘               │ Content  │             └─────┬─────┘
+ *                                    │ onHeaders, no 2xx  └──────────┘                   │ markEnding
+ *                               ┌────▼─────┐                                       ┌─────▼─────┐
+ *                               │ refusing │                                       │ ending    │
+ *                               │ idle     │                                       │ idle, 3 s │
+ *                               └────┬─────┘                                       └─────┬─────┘
+ *                                    │ whole body                                        │ complete
+ *                                    ▼                                                   ▼
+ *                                 failed                                    completed ─(lingers 1 s)─► closed
+ * ```
+ *
+ * - `*` or `firstContent`, whichever is shorter: both count from `onSent`.
+ * - `pause` and `resume` lead from `streaming` or `ending` to the same state without a timeout, and back.
+ * - `readUsageOnly` (the client has left) leads to `ending`, where nothing can pause or extend the wait any more.
+ *
+ * It ends in one of three ways, from any state:
+ *
+ * - `completed`: the consumer called `complete`. It may do so before `markEnding`, at the end of the response.
+ * - `failed`: a timeout (`onDeadline`), a broken connection (`onError`), a refusal, a consumer that called `fail`, or
+ *   the end of the call's time (`expire`). Before it settles, the consumer may complete what is whole (`onAbort`).
+ * - `abandoned`: the client has left (`abandon`), or the usage did not come in time after it left.
+ */
+export class Attempt implements UpstreamListener, AttemptControl {
+  readonly outcome: Promise<AttemptOutcome>;
+  readonly #settle: (outcome: AttemptOutcome) => void;
+  readonly #timeouts: Timeouts;
+  readonly #createConsumer: CreateBodyConsumer;
+  #call: UpstreamCall | null = null;
+  #isSettled = false;
+  readonly #deadline = new Deadline(() => this.#onDeadline());
+  /** The timeout that the deadline runs for; null for none. */
+  #timeout: TimeoutName | null = null;
+  /** How many timeouts were set so far. */
+  #timeoutsSet = 0;
+  #sentAt = 0;
+  #headersAt: number | null = null;
+  #contentAt: number | null = null;
+  #consumer: BodyConsumer | null = null;
+  #refusal: PartialRefusal | null = null;
+  /** How many pieces have arrived so far. */
+  #arrivals = 0;
+  #isPaused = false;
+  #isEnding = false;
+  /** The client has left: the rest is read for its usage alone. */
+  #isUsageOnly = false;
+  #hasEnded = false;
+
+  constructor(timeouts: Timeouts, createConsumer: CreateBodyConsumer) {
+    const { promise, resolve } = Promise.withResolvers<AttemptOutcome>();
+    this.outcome = promise;
+    this.#settle = resolve;
+    this.#timeouts = timeouts;
+    this.#createConsumer = createConsumer;
+  }
+
+  get times(): AttemptTimes {
+    return { headersAt: this.#headersAt, contentAt: this.#contentAt };
+  }
+
+  start(transport: Transport, request: UpstreamRequest): void {
+    const call = transport.call(request, this);
+    this.#call = call;
+    if (this.#sentAt === 0 && !this.#isSettled) this.#setTimeout('connect', this.#timeouts.connectMs);
+    // The call may have failed before there was anything to abort.
+    if (this.#isSettled) call.abort();
+  }
+
+  /** Ends the attempt because the client has left. */
+  abandon(): void {
+    this.#end(abandoned);
+  }
+
+  /**
+   * Reads a whole answer to its end although the client has left, because its usage may still come. It has as long as
+   * any end has, counted from now whatever arrives meanwhile.
+   */
+  readUsageOnly(): void {
+    if (this.#isSettled) return;
+    this.#isEnding = true;
+    this.#isUsageOnly = true;
+    this.#setTimeout('idle', this.#silenceMs());
+    if (this.#isPaused) this.#call?.resume();
+    this.#isPaused = false;
+  }
+
+  /** Ends the attempt because the time of the whole call is over. */
+  expire(): void {
+    this.fail({ kind: 'limit', limit: 'total' });
+  }
+
+  onSent(): void {
+    if (this.#isSettled) return;
+    this.#sentAt = performance.now();
+    const { headersMs, firstContentMs } = this.#timeouts;
+    if (headersMs <= firstContentMs) this.#setTimeout('headers', headersMs);
+    else this.#setTimeout('firstContent', firstContentMs);
+  }
+
+  onHeaders(status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isSettled) return;
+    this.#headersAt = performance.now();
+    if (status < 200 || status >= 300) {
+      this.#refusal = { status, headers, chunks: [], bytes: 0 };
+      this.#setTimeout('idle', this.#timeouts.idleMs);
+      return;
+    }
+    const left = this.#timeouts.firstContentMs - (this.#headersAt - this.#sentAt);
+    this.#setTimeout('firstContent', Math.max(1, left));
+    this.#consumer = this.#createConsumer(status, headers, this);
+  }
+
+  onData(chunk: Buffer): void {
+    // undici passes empty chunks at times.
+    if (this.#isSettled || chunk.length === 0) return;
+    this.#arrivals += 1;
+    if (this.#contentAt !== null && !this.#isEnding && this.#timeout !== null)
+      this.#deadline.set(this.#timeouts.idleMs);
+    if (this.#refusal !== null) this.#takeRefusal(this.#refusal, chunk);
+    else this.#consumer?.onData(chunk);
+  }
+
+  onEnd(): void {
+    this.#hasEnded = true;
+    if (this.#isSettled) this.#clearTimeout();
+    else if (this.#refusal !== null) this.#refuse(this.#refusal);
+    else this.#consumer?.onEnd();
+  }
+
+  onError(error: Error): void {
+    if (this.#isSettled) this.#clearTimeout();
+    // A refusal with a broken body is still a refusal.
+    else if (this.#refusal !== null) this.#refuse(this.#refusal);
+    else this.fail({ kind: 'broken', how: classifyBreak(error, this.#sentAt > 0) });
+  }
+
+  markContent(): void {
+    if (this.#contentAt !== null || this.#isSettled) return;
+    this.#contentAt = performance.now();
+    this.#setTimeout('idle', this.#timeouts.idleMs);
+  }
+
+  markEnding(): void {
+    if (this.#isSettled || this.#isUsageOnly) return;
+    this.#isEnding = true;
+    if (!this.#isPaused) this.#setTimeout('idle', this.#silenceMs());
+  }
+
+  complete(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#clearTimeout();
+    // Closing at once would cost the connection, which is free again when the response ends.
+    if (!this.#hasEnded) this.#deadline.set(lingerMs);
+    if (this.#isPaused) this.#call?.resume();
+    this.#settle({ kind: 'completed' });
+  }
+
+  fail(failure: AttemptFailure): void {
+    if (this.#isSettled) return;
+    const consumer = this.#consumer;
+    this.#consumer = null;
+    consumer?.onAbort?.();
+    this.#end({ kind: 'failed', failure });
+  }
+
+  pause(): void {
+    if (this.#isSettled || this.#isPaused || this.#isUsageOnly) return;
+    this.#isPaused = true;
+    this.#clearTimeout();
+    this.#call?.pause();
+  }
+
+  resume(): void {
+    if (this.#isSettled || !this.#isPaused) return;
+    this.#isPaused = false;
+    this.#setTimeout('idle', this.#silenceMs());
+    this.#call?.resume();
+  }
+
+  #takeRefusal(refusal: PartialRefusal, chunk: Buffer): void {
+    refusal.chunks.push(chunk);
+    refusal.bytes += chunk.length;
+    if (refusal.bytes > maxRefusalBytes) this.#refuse(refusal);
+  }
+
+  #refuse({ status, headers, chunks }: PartialRefusal): void {
+    this.fail(parseRefusal(status, headers, Buffer.concat(chunks)));
+  }
+
+  #end(outcome: AttemptOutcome): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#clearTimeout();
+    // This does nothing to a response that has ended; any other is closed at once.
+    this.#call?.abort();
+    this.#settle(outcome);
+  }
+
+  #silenceMs(): number {
+    return this.#isEnding ? Math.min(maxEndingSilenceMs, this.#timeouts.idleMs) : this.#timeouts.idleMs;
+  }
+
+  #setTimeout(limit: TimeoutName, milliseconds: number): void {
+    this.#timeout = limit;
+    this.#timeoutsSet += 1;
+    this.#deadline.set(milliseconds);
+  }
+
+  /** After a long turn of the event loop timers fire before arrived data is read: the data is read first. */
+  #onDeadline(): void {
+    if (this.#isSettled) {
+      this.#call?.abort();
+      return;
+    }
+    const [limit, armings, arrivals] = [this.#timeout, this.#timeoutsSet, this.#arrivals];
+    setImmediate(() => {
+      const isQuiet = limit !== 'idle' || this.#isEnding || this.#arrivals === arrivals;
+      if (limit === null || this.#timeout !== limit || this.#timeoutsSet !== armings || !isQuiet) return;
+      if (this.#isSettled || this.#isPaused) return;
+      if (this.#refusal !== null) this.#refuse(this.#refusal);
+      else if (this.#isUsageOnly) this.abandon();
+      else this.fail({ kind: 'limit', limit });
+    });
+  }
+
+  #clearTimeout(): void {
+    this.#timeout = null;
+    this.#deadline.clear();
+  }
+}
+
+const connecting = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
+
+function classifyBreak(
+  error: Error & { readonly code?: unknown },
+  sent: boolean,
+): 'unreachable' | 'reset' | 'malformed' {
+  const code = String(error.code ?? '');
+  if (!sent || connecting.has(code) || code === 'UND_ERR_CONNECT_TIMEOUT') return 'unreachable';
+  return code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' ? 'malformed' : 'reset';
+}

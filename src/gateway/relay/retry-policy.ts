@@ -1,0 +1,77 @@
+import { backOffMs } from '#shared/async/back-off.ts';
+import { type AttemptFailure, classifyRefusal } from './attempt-failure.ts';
+import { maxRetryAfterMs } from './retry-after.ts';
+
+/** The state of a call whose attempt failed before the client received any content. */
+export interface RetryState {
+  /** Tries on this target so far, the failed one included. */
+  readonly triesHere: number;
+  /** Further tries on a target that are allowed. */
+  readonly retries: number;
+  /** A target that asks for a longer wait, in ms, is left for another one at once. */
+  readonly retryAfterMaxMs: number;
+  /** Whether another target can be asked. */
+  readonly hasOther: boolean;
+  /** What is left of the whole call's time. */
+  readonly remainingMs: number;
+}
+
+/** What to do next. */
+export type NextStep =
+  | { readonly kind: 'again'; readonly afterMs: number }
+  | { readonly kind: 'other' }
+  | { readonly kind: 'give-up' };
+
+const giveUp: NextStep = { kind: 'give-up' };
+const other: NextStep = { kind: 'other' };
+
+/** Where the target does not say how long to wait. */
+const backOffLimits = { firstMs: 200, longestMs: 4_000 };
+/**
+ * Decides what follows a failed attempt.
+ * @param random from 0 to 1, for jitter: callers that failed together must not come back together
+ */
+export function nextStep(failure: AttemptFailure, state: RetryState, random: number): NextStep {
+  const elsewhere = state.hasOther ? other : giveUp;
+  if (failure.kind === 'limit') return failure.limit === 'total' ? giveUp : elsewhere;
+  if (failure.kind === 'broken')
+    return failure.how === 'too-large' ? elsewhere : retryOr(elsewhere, null, state, random);
+  switch (classifyRefusal(failure)) {
+    case 'request':
+      return giveUp;
+    case 'operator':
+    case 'context-length':
+      return elsewhere;
+    case 'busy':
+    case 'server':
+      if (failure.shouldRetry === 'false') return elsewhere;
+      return retryOr(elsewhere, failure.retryAfterMs, state, random);
+  }
+}
+
+function retryOr(elsewhere: NextStep, retryAfterMs: number | null, state: RetryState, random: number): NextStep {
+  const { triesHere, retries, retryAfterMaxMs, hasOther, remainingMs } = state;
+  if (triesHere > retries) return elsewhere;
+  if (retryAfterMs === null) {
+    const afterMs = backOffMs(triesHere, backOffLimits, random);
+    return afterMs < remainingMs ? { kind: 'again', afterMs } : elsewhere;
+  }
+  if (hasOther && retryAfterMs > retryAfterMaxMs) return other;
+  if (retryAfterMs > maxRetryAfterMs || retryAfterMs >= remainingMs) return elsewhere;
+  // Never sooner than asked for; a little later, so that not all come at once.
+  return { kind: 'again', afterMs: Math.round(retryAfterMs + random * Math.min(250, retryAfterMs / 4)) };
+}
+
+/** Whether a failure counts against the target itself: enough of these in a row open its circuit. */
+export function countsAgainst(failure: AttemptFailure): boolean {
+  switch (failure.kind) {
+    case 'limit':
+      return failure.limit !== 'total';
+    case 'broken':
+      return failure.how !== 'too-large';
+    case 'refused': {
+      const refusal = classifyRefusal(failure);
+      return refusal === 'server' || refusal === 'operator';
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
+import { type AttemptFailure, malformed } from '#gateway/relay/attempt-failure.ts';
+import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+
+const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
+
+/** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
+export class ByteStreamResponse implements ResponseHandler {
+  readonly #response: ResponseSink;
+  readonly tokens = null;
+  readonly isAwaitingUsage = false;
+  hasBegun = false;
+
+  constructor(response: ResponseSink) {
+    this.#response = response;
+  }
+
+  receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    const resume = () => attempt.resume();
+    // A proxy in front of a provider may report an error as a page with status 200.
+    const isPage = /^text\/html\b/i.test(head.headers['content-type'] ?? '');
+    return {
+      onData: (chunk) => {
+        if (isPage) return attempt.fail(malformed);
+        if (!this.hasBegun) this.#begin(head, attempt);
+        if (this.#response.write(chunk)) return;
+        attempt.pause();
+        this.#response.onceDrained(resume);
+      },
+      onEnd: () => {
+        if (this.hasBegun) {
+          this.#response.end();
+          attempt.complete();
+        } else attempt.fail(unfinished);
+      },
+    };
+  }
+
+  continuation(): null {
+    return null;
+  }
+
+  /** Destroys the response, because bytes have no place for an error, and no client takes that for an end. */
+  abort(): void {
+    this.#response.destroy();
+  }
+
+  #begin(head: ResponseHead, attempt: AttemptControl): void {
+    attempt.markContent();
+    this.hasBegun = true;
+    const { audio } = head.translator ?? {};
+    const contentType = audio?.contentType ?? head.headers['content-type'] ?? 'application/octet-stream';
+    const fields = createResponseHeaders(head, contentType);
+    // With a prefix the body is longer than the provider says.
+    const lengths = audio === undefined || audio.prefix.length === 0 ? ['content-length'] : [];
+    for (const name of [...lengths, 'content-encoding', 'content-disposition']) copyHeader(fields, head, name);
+    this.#response.start(head.status, fields);
+    if (audio !== undefined && audio.prefix.length > 0) this.#response.write(audio.prefix);
+  }
+}

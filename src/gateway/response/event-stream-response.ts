@@ -1,0 +1,270 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import { providerErrorIn, type Tokens } from '#gateway/chat/chat-event.ts';
+import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
+import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
+import { isPlain } from '#gateway/transport/content-encoding.ts';
+import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
+import { errorInStream } from './error-response.ts';
+import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+
+export interface EventStreamResponseOptions {
+  readonly response: ResponseSink;
+  /** Makes the interpreter for the events of one attempt. */
+  readonly createInterpreter: () => StreamInterpreter;
+  /** Whether the answer is held until it is complete. */
+  readonly isHeldWhole: boolean;
+  /** Whether another target may continue the text so far. */
+  readonly canContinue: boolean;
+}
+
+/** What is held before it may go out, at most: before the first content, and of an answer that is held whole. */
+const maxHeldBytes = 1024 * 1024;
+const maxWholeBytes = 16 * 1024 * 1024;
+
+const noBytes = Buffer.alloc(0);
+const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
+const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
+
+/**
+ * Passes a stream on event by event, as it came. Headers and what comes before the first content wait for it, so that
+ * a failure before can be served by another attempt.
+ */
+export class EventStreamResponse implements ResponseHandler {
+  readonly options: EventStreamResponseOptions;
+  hasBegun = false;
+  /** Texts of attempts that broke after their content had gone out. */
+  readonly #texts: string[] = [];
+  #interpreter: StreamInterpreter | null = null;
+  #canContinue: boolean;
+
+  constructor(options: EventStreamResponseOptions) {
+    this.options = options;
+    this.#canContinue = options.canContinue;
+  }
+
+  get tokens(): Tokens | null {
+    return this.#interpreter?.tokens ?? null;
+  }
+
+  get isAwaitingUsage(): boolean {
+    return this.#interpreter?.isFinished === true && this.#interpreter.tokens === null;
+  }
+
+  receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? ''))
+      return new JsonInsteadOfStream(attempt);
+    const interpreter = this.options.createInterpreter();
+    this.#interpreter = interpreter;
+    return new StreamConsumer(this, head, attempt, interpreter);
+  }
+
+  continuation(): string | null {
+    if (!this.#canContinue) return null;
+    if (this.#interpreter !== null) {
+      const { text } = this.#interpreter;
+      this.#interpreter = null;
+      if (text === null) {
+        this.#canContinue = false;
+        return null;
+      }
+      this.#texts.push(text);
+    }
+    return this.#texts.join('');
+  }
+
+  abort(failure: AttemptFailure): void {
+    const { response } = this.options;
+    response.write(`data: ${JSON.stringify(errorInStream(failure))}\n\n`);
+    response.end();
+  }
+}
+
+/** Reads JSON that came instead of a stream: at best it says why there is no stream. */
+class JsonInsteadOfStream implements BodyConsumer {
+  readonly #attempt: AttemptControl;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(attempt: AttemptControl) {
+    this.#attempt = attempt;
+  }
+
+  onData(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxHeldBytes) this.#attempt.fail(malformed);
+  }
+
+  onEnd(): void {
+    const value = parsedJson(Buffer.concat(this.#chunks));
+    const error = isObject(value) ? providerErrorIn(value) : null;
+    this.#attempt.fail(error === null ? malformed : refusalInBody(error));
+  }
+}
+
+/** The stream of one attempt. */
+class StreamConsumer implements BodyConsumer {
+  readonly #stream: EventStreamResponse;
+  readonly #response: ResponseSink;
+  readonly #status: number;
+  /** Of the answer that it begins. Made when the provider's come: its content comes later. */
+  readonly #headers: ReadonlyArray<string>;
+  readonly #attempt: AttemptControl;
+  readonly #interpreter: StreamInterpreter;
+  readonly #splitter = new SseSplitter();
+  /** Another attempt's answer had begun, and this one continues it. */
+  readonly #isContinuation: boolean;
+  #arrived: Buffer[] = [];
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #hasContent = false;
+  #isOver = false;
+
+  constructor(
+    stream: EventStreamResponse,
+    head: ResponseHead,
+    attempt: AttemptControl,
+    interpreter: StreamInterpreter,
+  ) {
+    const contentType = head.headers['content-type'] ?? '';
+    this.#stream = stream;
+    this.#response = stream.options.response;
+    this.#status = head.status;
+    // A proxy that buffers responses would undo the streaming.
+    this.#headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
+    this.#attempt = attempt;
+    this.#interpreter = interpreter;
+    this.#isContinuation = stream.hasBegun;
+    if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
+    this.#isOver = true;
+    queueMicrotask(() => attempt.fail(malformed));
+  }
+
+  /** Reads and writes what arrives in one turn of the event loop at once. */
+  onData(chunk: Buffer): void {
+    if (this.#arrived.push(chunk) === 1) queueMicrotask(this.#flush);
+  }
+
+  onEnd(): void {
+    this.#take();
+    if (this.#isOver) return;
+    this.#pass(this.#splitter.finish());
+    if (this.#isOver) return;
+    if (this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
+    else this.#fail(unfinished);
+  }
+
+  onAbort(): void {
+    this.#take();
+    // The answer is whole: how the connection ended does not matter any more.
+    if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
+    this.#isOver = true;
+  }
+
+  readonly #flush = (): void => {
+    this.#take();
+    // The first content waits for the end of its turn: after a failure that came with it another target can still serve.
+    if (this.#hasContent && this.#held.length > 0 && !this.#isOver && !this.#stream.options.isHeldWhole)
+      this.#write(noBytes);
+  };
+
+  #take(): void {
+    const arrived = this.#arrived;
+    const [first] = arrived;
+    if (first === undefined) return;
+    this.#arrived = [];
+    if (this.#isOver) return;
+    this.#pass(this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived)));
+    if (!this.#isOver && this.#splitter.overflown) this.#fail(tooLarge);
+  }
+
+  #pass({ bytes, events }: SseBatch): void {
+    /** From here on bytes of this batch are not written yet. */
+    let from = 0;
+    let hasData = false;
+    for (const { start, end, data } of events) {
+      hasData ||= data !== null;
+      const event = this.#interpreter.classify(data);
+      if (event.kind === 'content' && !this.#hasContent) {
+        this.#hasContent = true;
+        this.#attempt.markContent();
+        // The first attempt has sent already what comes before the content.
+        if (this.#isContinuation) from = start;
+      } else if (event.kind === 'gateway-only') {
+        this.#send(bytes.subarray(from, start));
+        from = end;
+      } else if (event.kind !== 'no-content' && event.kind !== 'content') {
+        this.#send(bytes.subarray(from, start));
+        this.#conclude(event, bytes.subarray(start, end));
+        return;
+      }
+    }
+    this.#send(from === 0 ? bytes : bytes.subarray(from));
+    if (hasData && this.#interpreter.isFinished && !this.#isOver) this.#attempt.markEnding();
+  }
+
+  /** An event after which nothing else counts. */
+  #conclude(event: Extract<EventClassification, { kind: 'end' | 'malformed' | 'error' }>, bytes: Buffer): void {
+    if (event.kind === 'error') this.#fail(refusalInBody(event.error));
+    else if (event.kind === 'malformed') this.#fail(malformed);
+    else if (!this.#interpreter.canEnd) this.#fail(unfinished);
+    else {
+      this.#send(bytes);
+      this.#complete(null);
+    }
+  }
+
+  #send(bytes: Buffer): void {
+    if (bytes.length === 0 || this.#isOver) return;
+    if (this.#hasContent && this.#stream.hasBegun) {
+      this.#write(bytes);
+      return;
+    }
+    if (this.#isContinuation) return;
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    const { isHeldWhole } = this.#stream.options;
+    const isWaiting = isHeldWhole || !this.#hasContent;
+    if (isWaiting && this.#heldBytes > (isHeldWhole ? maxWholeBytes : maxHeldBytes)) this.#fail(tooLarge);
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.#stream.hasBegun) this.#begin();
+    if (this.#response.write(this.#withHeld(bytes))) return;
+    this.#attempt.pause();
+    this.#response.onceDrained(this.#resume);
+  }
+
+  readonly #resume = (): void => this.#attempt.resume();
+
+  #withHeld(bytes: Buffer): Buffer {
+    if (this.#held.length === 0) return bytes;
+    const [first = noBytes] = this.#held;
+    const all = this.#held.length === 1 && bytes.length === 0 ? first : Buffer.concat([...this.#held, bytes]);
+    this.#held = [];
+    return all;
+  }
+
+  #begin(): void {
+    this.#stream.hasBegun = true;
+    this.#response.start(this.#status, this.#headers);
+  }
+
+  #complete(endMark: string | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (!this.#stream.hasBegun) this.#begin();
+    const rest = this.#withHeld(endMark === null ? noBytes : Buffer.from(endMark));
+    if (rest.length > 0) this.#response.write(rest);
+    this.#response.end();
+    this.#attempt.complete();
+  }
+
+  #fail(failure: AttemptFailure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#attempt.fail(failure);
+  }
+}

@@ -1,0 +1,90 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import { providerErrorIn, type Tokens, tokensIn } from '#gateway/chat/chat-event.ts';
+import { audioSecondsIn } from '#gateway/cost.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
+import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
+import { contentOf } from '#gateway/transport/content-encoding.ts';
+import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+
+export interface WholeResponseOptions {
+  readonly response: ResponseSink;
+  /** The member that a JSON answer must have; null where the answer may be of any kind. */
+  readonly requiredMember: string | null;
+}
+
+/** The bytes of a whole answer that are held at most. */
+const maxResponseBytes = 64 * 1024 * 1024;
+/** A few bytes may decompress to very many, which blocks the event loop. */
+const maxDecompressedBytes = 16 * 1024 * 1024;
+
+const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
+const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
+
+/** Holds an answer until it is complete: what breaks before can still be served by another attempt. */
+export class WholeResponse implements ResponseHandler {
+  readonly #options: WholeResponseOptions;
+  tokens: Tokens | null = null;
+  audioSeconds: number | null = null;
+  hasBegun = false;
+  /** It has its usage in it. */
+  readonly isAwaitingUsage = false;
+
+  constructor(options: WholeResponseOptions) {
+    this.#options = options;
+  }
+
+  receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    return {
+      onData: (chunk) => {
+        attempt.markContent();
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > maxResponseBytes) attempt.fail(tooLarge);
+      },
+      onEnd: () => {
+        const failure = this.#deliver(head, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+        if (failure === null) attempt.complete();
+        else attempt.fail(failure);
+      },
+    };
+  }
+
+  continuation(): null {
+    return null;
+  }
+
+  abort(): void {
+    // It begins and ends at once: there is nothing to break off.
+  }
+
+  #deliver(head: ResponseHead, sent: Buffer): AttemptFailure | null {
+    const { response } = this.#options;
+    const body = contentOf(head.headers, sent, maxDecompressedBytes);
+    if (body === null) return malformed;
+    const contentType = head.headers['content-type'] ?? 'application/octet-stream';
+    const failure = this.#check(contentType, body);
+    if (failure !== null) return failure;
+    const translate = head.translator?.translate;
+    const translated = translate === undefined ? { contentType, body } : translate(body);
+    if (translated === null) return malformed;
+    this.hasBegun = true;
+    response.send(head.status, createResponseHeaders(head, translated.contentType), translated.body);
+    return null;
+  }
+
+  #check(contentType: string, body: Buffer): AttemptFailure | null {
+    const { requiredMember } = this.#options;
+    if (requiredMember === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
+    const value = parsedJson(body);
+    if (!isObject(value)) return malformed;
+    const error = requiredMember !== null && value[requiredMember] !== undefined ? null : providerErrorIn(value);
+    if (error !== null) return refusalInBody(error);
+    if (requiredMember !== null && value[requiredMember] === undefined) return malformed;
+    this.tokens = tokensIn(value.usage);
+    this.audioSeconds = audioSecondsIn(value);
+    return null;
+  }
+}

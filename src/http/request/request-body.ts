@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
+import type { ByteHold } from '#application/access/byte-budget.ts';
+import { bodyEvicted, bodyShortageFailure, bodyTooLarge, heldBytesOf } from '#application/bodies/body-failures.ts';
+import { parseJsonObject } from '#application/bodies/json-body.ts';
+import { checkJsonMediaType } from '#application/bodies/json-media-type.ts';
+import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+
+/** A body's members, and its bytes for hashing. */
+export interface JsonBody {
+  readonly members: JsonObject;
+  readonly bytes: Buffer;
+}
+
+const noBytes = Buffer.alloc(0);
+const empty: JsonBody = { members: {}, bytes: noBytes };
+
+/**
+ * Makes the reader of JSON bodies.
+ * @param maxBytes the size of a body at most
+ * @param maxValues the values in a body at most
+ * @returns a function that reads a request's body once, counting it in the hold: its members (none without a body), or
+ * unsupported-media-type, body-too-large, that there is no room for it, or what is wrong with the JSON. Throws
+ * `ClientDisconnectedError`.
+ */
+export function jsonBodyReader(
+  maxBytes: number,
+  maxValues: number,
+): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, JsonBody>> {
+  const tooLarge = bodyTooLarge(maxBytes);
+  const readBytes = bytesReader(maxBytes);
+  return async (ctx, hold) => {
+    if (!hasBody(ctx)) return E.right(empty);
+    const refusal = checkJsonMediaType(ctx.req.headers);
+    if (refusal !== null) return E.left(refusal);
+    if (announcedBytesOf(ctx) > maxBytes) return E.left(tooLarge);
+    const shortage = hold.shortageOf(announcedBytesOf(ctx));
+    if (shortage !== null) return E.left(bodyShortageFailure(shortage));
+    if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
+    const read = await readBytes(ctx, hold);
+    if (E.isLeft(read)) return read;
+    const bytes = read.right;
+    if (bytes.length === 0) return E.right(empty);
+    const parsed = await parseJsonObject(bytes, maxValues);
+    return E.isLeft(parsed) ? parsed : E.right({ members: parsed.right, bytes });
+  };
+}
+
+/** Whether a request says that it has a body. */
+export function hasBody(ctx: Context): boolean {
+  const { headers } = ctx.req;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** The bytes that a request says its body has; 0 where it does not say. */
+export function announcedBytesOf(ctx: Context): number {
+  return Number(ctx.req.headers['content-length'] ?? 0);
+}
+
+/** Ends the reading of a body that there is no room for. */
+class BodyRefusedError extends Error {
+  override readonly name = 'BodyRefusedError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.detail);
+    this.failure = failure;
+  }
+}
+
+/** Reads a body's bytes, whatever they are. */
+function bytesReader(maxBytes: number): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, Buffer>> {
+  // With no encoding named, koa-body hands over the bytes themselves: text would hide what is not UTF-8.
+  const middleware = koaBody({
+    text: true,
+    textTypes: ['*/*'],
+    textLimit: maxBytes,
+    encoding: '',
+    json: false,
+    urlencoded: false,
+    multipart: false,
+  });
+  return async (ctx, hold) => {
+    const stopCounting = countArriving(ctx.req, hold);
+    try {
+      await middleware(ctx, async () => undefined);
+    } catch (error) {
+      if (error instanceof BodyRefusedError) return E.left(error.failure);
+      if (typeOf(error) === 'entity.too.large') return E.left(bodyTooLarge(maxBytes));
+      if (typeOf(error) === 'request.aborted' || ctx.req.destroyed)
+        throw new ClientDisconnectedError('The body ended early.');
+      throw error;
+    } finally {
+      stopCounting();
+    }
+    const body: unknown = ctx.request.body;
+    return E.right(Buffer.isBuffer(body) ? body : noBytes);
+  };
+}
+
+/**
+ * Counts what arrives of a body while another listener reads it. What there is no room for ends the reading: koa-body
+ * stops at any error of the stream, and rejects with it.
+ * @returns ends the counting; what is counted stays so
+ */
+function countArriving(req: IncomingMessage, hold: ByteHold): () => void {
+  const refuse = (refusal: Failure) => req.emit('error', new BodyRefusedError(refusal));
+  const onData = (piece: Buffer) => {
+    const shortage = hold.take(heldBytesOf(piece));
+    if (shortage === null) return;
+    req.off('data', onData);
+    refuse(bodyShortageFailure(shortage));
+  };
+  hold.begin(() => refuse(bodyEvicted));
+  req.on('data', onData);
+  return () => {
+    req.off('data', onData);
+    hold.finish();
+  };
+}
+
+function typeOf(error: unknown): unknown {
+  return error instanceof Error && 'type' in error ? error.type : undefined;
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestHeaders } from '#application/operations/operation.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+
+const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The client's `X-Request-Id` where it is 1 to 128 letters, digits, dots, underscores and dashes; else a UUID. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
+}
+
+const bearer = /^bearer +(\S+) *$/i;
+
+/**
+ * The API key of a request, from `Authorization: Bearer` or `x-api-key`.
+ * @returns null when there is none, or when both are there and differ
+ */
+export function presentedKeyOf(headers: IncomingHttpHeaders): string | null {
+  const plain = headers['x-api-key'];
+  const { authorization } = headers;
+  if (authorization === undefined) return typeof plain === 'string' && plain !== '' ? plain : null;
+  const key = bearer.exec(authorization)?.[1] ?? null;
+  return plain === undefined || plain === key ? key : null;
+}
+
+/** A revision that no resource is ever at. */
+export const neverRevision = -2;
+
+const entityTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+const strongRevision = /^"(\d{1,15})"$/;
+
+/**
+ * The revision that `If-Match` asks for. Weak tags never match (RFC 9110, 13.1.1), nor does what is no tag of ours.
+ * @returns null without a header or for `*`; `neverRevision` for what cannot match
+ */
+export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
+  const header = headers['if-match'];
+  if (header === undefined || header.trim() === '*') return null;
+  const tags = header.split(',').map((tag) => tag.trim());
+  if (!tags.every((tag) => entityTag.test(tag))) return neverRevision;
+  const revisions = tags.flatMap((tag) => strongRevision.exec(tag)?.[1] ?? []);
+  const [revision] = revisions;
+  // Two revisions in one list cannot be told to a command, and a refusal is the safe answer.
+  return revision === undefined || revisions.length > 1 ? neverRevision : Number(revision);
+}
+
+const printableAscii = /^[\x20-\x7e]{1,255}$/;
+
+/** `Idempotency-Key`, or why it cannot be taken; null without one. */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null {
+  const header = headers['idempotency-key'];
+  if (header === undefined) return null;
+  if (typeof header === 'string' && printableAscii.test(header)) return header;
+  return failure(
+    'invalid-header',
+    'Idempotency-Key must be 1 to 255 printable ASCII characters; blanks around it do not count.',
+  );
+}
+
+const position = /^\d{1,15}$/;
+
+/** `Switchyard-Min-Position`, or why it cannot be taken; null without one. */
+export function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
+  const header = headers['switchyard-min-position'];
+  if (header === undefined) return null;
+  if (typeof header === 'string' && position.test(header)) return Number(header);
+  return failure('invalid-header', 'Switchyard-Min-Position must be the digits of a Switchyard-Position.');
+}
+
+/**
+ * What a request's headers ask of an operation.
+ * @param isCommand queries take neither `If-Match` nor `Idempotency-Key`
+ */
+export function requestHeadersOf(headers: IncomingHttpHeaders, isCommand: boolean): RequestHeaders {
+  const idempotencyKey = isCommand ? idempotencyKeyOf(headers) : null;
+  const minPosition = minPositionOf(headers);
+  return {
+    ifMatch: isCommand ? ifMatchOf(headers) : null,
+    idempotencyKey: isFailure(idempotencyKey) ? null : idempotencyKey,
+    minPosition: isFailure(minPosition) ? null : minPosition,
+    fault: [idempotencyKey, minPosition].find(isFailure) ?? null,
+  };
+}
+
+function isFailure(value: string | number | Failure | null): value is Failure {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Context } from 'koa';
+import { failures } from '#domain/shared/failure.ts';
+import { problemsPath } from '#http/response/problem.ts';
+import { writeAnswer } from '#http/response/response.ts';
+import type { Line } from '#http/server/router.ts';
+import type { Json } from '#shared/json/json.ts';
+
+/** Where the page with all operations is. */
+export const docsPath = '/docs';
+
+/** Swagger UI styles its elements in place; everything else comes from this service alone. */
+const pagePolicy = [
+  'Content-Security-Policy',
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+];
+
+const revalidated = ['Cache-Control', 'no-cache'];
+const keptADay = ['Cache-Control', 'public, max-age=86400'];
+
+/** The files of Swagger UI that the page needs, from its package. */
+const packageFiles: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Switchyard API</title>
+    <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+    <link rel="icon" type="image/png" href="/docs/assets/favicon-32x32.png">
+  </head>
+  <body>
+    <noscript>This page needs JavaScript. The same in JSON: <a href="/openapi.json">/openapi.json</a></noscript>
+    <main id="operations"></main>
+    <script src="/docs/assets/swagger-ui-bundle.js"></script>
+    <script src="/docs/assets/start.js"></script>
+  </body>
+</html>
+`;
+
+const start = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#operations',
+  deepLinking: true,
+  displayRequestDuration: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: 'BaseLayout',
+});
+`;
+
+/** One readable page with every failure, for `type` of a problem to point at. */
+function problemsPage(): string {
+  const rows = Object.entries(failures)
+    .map(
+      ([code, { status, title }]) =>
+        `      <tr id="${code}"><td>${status}</td><td><code>${code}</code></td><td>${title}</td></tr>`,
+    )
+    .join('\n');
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Switchyard problems</title>
+    <style>
+      body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem; padding: 0 1rem; }
+      table { border-collapse: collapse; width: 100%; }
+      td, th { border-bottom: 1px solid #ccc; padding: 0.3rem 0.6rem; text-align: left; }
+      tr:target { background: #fff3c4; }
+    </style>
+  </head>
+  <body>
+    <h1>Problems</h1>
+    <p>Every refusal carries a <code>code</code>; its <code>detail</code> says what was wrong this time.</p>
+    <table>
+      <tr><th>Status</th><th>Code</th><th>Meaning</th></tr>
+${rows}
+    </table>
+  </body>
+</html>
+`;
+}
+
+/** The documentation's paths; all are public. */
+export function docsLines(openApi: Json): ReadonlyArray<Line> {
+  const files = new Map(Object.entries(packageFiles).map(([name, type]) => [name, packageFile(name, type)]));
+  files.set('start.js', fixed(start, 'text/javascript; charset=utf-8', keptADay));
+  return [
+    { method: 'GET', path: '/openapi.json', handler: fixed(JSON.stringify(openApi), 'application/json', revalidated) },
+    { method: 'GET', path: docsPath, handler: fixed(page, 'text/html; charset=utf-8', revalidated) },
+    { method: 'GET', path: problemsPath, handler: fixed(problemsPage(), 'text/html; charset=utf-8', revalidated) },
+    ...[...files].map(([name, handler]) => ({ method: 'GET', path: `/docs/assets/${name}`, handler })),
+  ];
+}
+
+type Serve = (ctx: Context) => Promise<void>;
+
+function fixed(text: string, type: string, caching: ReadonlyArray<string>): Serve {
+  const bytes = Buffer.from(text);
+  const tag = tagOf(bytes);
+  return async (ctx) => serve(ctx, bytes, tag, type, caching);
+}
+
+/** A file of Swagger UI's package, read when it is first asked for. */
+function packageFile(name: string, type: string): Serve {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  let loaded: Promise<{ bytes: Buffer; tag: string }> | null = null;
+  const load = async () => {
+    const bytes = await readFile(join(folder, name));
+    return { bytes, tag: tagOf(bytes) };
+  };
+  return async (ctx) => {
+    loaded ??= load();
+    const { bytes, tag } = await loaded;
+    serve(ctx, bytes, tag, type, keptADay);
+  };
+}
+
+function tagOf(bytes: Buffer): string {
+  return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+}
+
+function serve(ctx: Context, bytes: Buffer, tag: string, type: string, caching: ReadonlyArray<string>): void {
+  const fields = [...pagePolicy, ...caching, 'ETag', tag];
+  if (ctx.req.headers['if-none-match'] === tag) writeAnswer(ctx, 304, fields, null);
+  else writeAnswer(ctx, 200, [...fields, 'Content-Type', type], bytes);
+}

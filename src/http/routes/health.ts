@@ -1,0 +1,57 @@
+import { dataPolicy, writeAnswer } from '#http/response/response.ts';
+import type { Line } from '#http/server/router.ts';
+import { inTime } from '#shared/async/with-timeout.ts';
+import type { Metrics } from './metrics.ts';
+
+/** One thing that must be well for the service to answer. */
+export interface ReadinessCheck {
+  readonly name: string;
+  readonly ready: boolean;
+  /** How it stands, for an operator; without secrets. */
+  readonly detail: string;
+}
+
+/** Asks everything that must be well. */
+export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
+
+const readinessMilliseconds = 2_000;
+
+const fresh = [...dataPolicy, 'Cache-Control', 'no-store', 'Content-Type'];
+const json = [...fresh, 'application/json'];
+
+/** `/healthz`: the process answers. `/readyz`: so does all that it needs. */
+export function healthLines(version: string, readiness: Readiness): ReadonlyArray<Line> {
+  const healthy = JSON.stringify({ status: 'ok', service: 'service-api', version });
+  return [
+    { method: 'GET', path: '/healthz', handler: async (ctx) => writeAnswer(ctx, 200, json, healthy) },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handler: async (ctx) => {
+        const checks = await withinLimit(readiness);
+        const ready = checks.every((check) => check.ready);
+        const body = JSON.stringify({ status: ready ? 'ready' : 'not-ready', checks });
+        writeAnswer(ctx, ready ? 200 : 503, ready ? json : [...json, 'Retry-After', '1'], body);
+      },
+    },
+  ];
+}
+
+/** `/metrics`, in Prometheus' format. */
+export function metricsLine(metrics: Metrics): Line {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    handler: async (ctx) => writeAnswer(ctx, 200, [...fresh, metrics.contentType], await metrics.text()),
+  };
+}
+
+/** What readiness says; what throws or takes too long is not ready. */
+async function withinLimit(readiness: Readiness): Promise<ReadonlyArray<ReadinessCheck>> {
+  const unready = (detail: string) => [{ name: 'readiness', ready: false, detail }];
+  try {
+    return await inTime(readinessMilliseconds, readiness(), unready('no answer in time'));
+  } catch {
+    return unready('the checks failed');
+  }
+}

@@ -1,0 +1,149 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
+import { Batches } from '#shared/async/batcher.ts';
+
+/** A projection or process that has stopped at an event. */
+export interface Stopped {
+  readonly kind: 'projection' | 'process';
+  readonly name: string;
+  readonly eventId: string;
+  readonly position: number;
+}
+
+/** How far a projection is behind the log. */
+export interface ProjectionLag {
+  readonly name: string;
+  /** Positions between the end of the log and what queries read. */
+  readonly positions: number;
+}
+
+/** The service's instruments; each service has its own. */
+export interface Metrics {
+  /** A request answered. `operation` is its name, never its path. */
+  readonly request: (operation: string, method: string, status: number, seconds: number) => void;
+  /** A command executed, refused ones too. */
+  readonly command: (name: string, seconds: number) => void;
+  /** Appends made durable by one write to disk. */
+  readonly appendBatch: (appends: number) => void;
+  /** Where the events of unknown types are asked for whenever the metrics are read. */
+  readonly watchUnknownEvents: (unknown: () => Promise<ReadonlyArray<UnknownEventType>>) => void;
+  /** Where it is asked what has stopped, whenever the metrics are read. */
+  readonly watchStopped: (stopped: () => Promise<ReadonlyArray<Stopped>>) => void;
+  /** Where a figure is asked for whenever the metrics are read. @param name of the gauge */
+  readonly watchBytes: (name: string, help: string, bytes: () => number) => void;
+  /** Where projection lag is asked for whenever the metrics are read. */
+  readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
+  /** For instruments that other parts make. */
+  readonly registry: Registry;
+  /** Everything in Prometheus' text format. */
+  readonly text: () => Promise<string>;
+  readonly contentType: string;
+  /** Stops measuring. */
+  readonly close: () => void;
+}
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** A request answered, still to be counted. */
+interface AnsweredRequest {
+  readonly operation: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+/** Makes the instruments, in a registry of their own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const answered = new Batches<AnsweredRequest>((batch) => {
+    for (const { operation, method, status, seconds: took } of batch)
+      requests.observe({ operation, method, status }, took);
+  });
+  const requests = new Histogram({
+    name: 'switchyard_http_request_duration_seconds',
+    help: 'Time from a request to its answer',
+    labelNames: ['operation', 'method', 'status'],
+    buckets: seconds,
+    registers: [registry],
+    collect: () => answered.drain(),
+  });
+  const commands = new Histogram({
+    name: 'switchyard_command_duration_seconds',
+    help: 'Time to execute a command, until it is durable and shown',
+    labelNames: ['command'],
+    buckets: seconds,
+    registers: [registry],
+  });
+  const batches = new Histogram({
+    name: 'switchyard_append_batch_size',
+    help: 'Appends made durable together',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    registers: [registry],
+  });
+
+  return {
+    request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
+    command: (command, value) => commands.observe({ command }, value),
+    appendBatch: (appends) => batches.observe(appends),
+    watchBytes: (name, help, bytes) => watchBytes(registry, name, help, bytes),
+    watchProjections: (lags) => watchProjections(registry, lags),
+    watchUnknownEvents: (unknown) => watchUnknownEvents(registry, unknown),
+    watchStopped: (stopped) => watchStopped(registry, stopped),
+    registry,
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+    close: () => registry.clear(),
+  };
+}
+
+function watchBytes(registry: Registry, name: string, help: string, bytes: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(bytes());
+    },
+  });
+}
+
+function watchProjections(registry: Registry, lags: () => Promise<ReadonlyArray<ProjectionLag>>): void {
+  new Gauge({
+    name: 'switchyard_projection_lag_positions',
+    help: 'Positions between the end of the log and what queries read',
+    labelNames: ['projection'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { name, positions } of await lags()) this.set({ projection: name }, positions);
+    },
+  });
+}
+
+function watchStopped(registry: Registry, stopped: () => Promise<ReadonlyArray<Stopped>>): void {
+  new Gauge({
+    name: 'switchyard_stopped_at_position',
+    help: 'Position of the event at which a projection or process has stopped; absent while it runs',
+    labelNames: ['kind', 'name', 'event_id'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { kind, name, eventId, position } of await stopped())
+        this.set({ kind, name, event_id: eventId }, position);
+    },
+  });
+}
+
+function watchUnknownEvents(registry: Registry, unknown: () => Promise<ReadonlyArray<UnknownEventType>>): void {
+  new Gauge({
+    name: 'switchyard_unknown_events',
+    help: 'Events in the log of types that this release does not know',
+    labelNames: ['type'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { type, count } of await unknown()) this.set({ type }, count);
+    },
+  });
+}

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type Koa from 'koa';
+import { hasOwnArrivalLimits } from '#http/request/receive-body.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+
+/** The limits of connections; every one has a default. */
+export interface ServerLimits {
+  /** From the first byte to the end of the headers. Default 10 s. */
+  readonly headersMilliseconds?: number;
+  /** From the first byte to the end of a body without limits of its own. Default 60 s. */
+  readonly requestMilliseconds?: number;
+  /** How long an idle connection is kept. Default 65 s: longer than common balancers keep theirs. */
+  readonly keepAliveMilliseconds?: number;
+  /** How long a connection may stand still while a request is sent or answered. Default 120 s. */
+  readonly idleMilliseconds?: number;
+  /** Bytes of a request's headers at most. Default 16 KiB. */
+  readonly maxHeaderBytes?: number;
+  /** Connections at a time at most; more are closed at once. Default 10,000. */
+  readonly maxConnections?: number;
+  /** How long running requests may take to finish when stopping. Default 10 s. */
+  readonly stopMilliseconds?: number;
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more connections, lets running requests finish within the limit, then closes everything. */
+  readonly stop: () => Promise<void>;
+}
+
+const sweepMilliseconds = 25;
+
+/**
+ * Serves an app.
+ * @param variables what names the address to whoever has to change it: `HOST and PORT`
+ * @throws StartFailure when the address cannot be listened on
+ */
+export async function listen(
+  app: Koa,
+  address: { readonly host: string; readonly port: number },
+  limits: ServerLimits = {},
+  variables = 'HOST and PORT',
+): Promise<HttpServer> {
+  const answer = app.callback();
+  const running = new WeakMap<Socket, ServerResponse>();
+  let stopping = false;
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    running.set(req.socket, res);
+    if (stopping) res.setHeader('Connection', 'close');
+    void answer(req, res);
+  };
+
+  const server = createServer(serverOptions(limits), onRequest);
+  // Said to go on only when the body is wanted: refusals cost no upload.
+  server.on('checkContinue', onRequest);
+  server.on('clientError', (error, socket) => {
+    const last = running.get(socket as Socket);
+    if (!mayTakeLonger(error, last)) answerClientError(error, socket as Socket, last);
+  });
+  server.maxConnections = limits.maxConnections ?? 10_000;
+  server.setTimeout(limits.idleMilliseconds ?? 120_000);
+
+  await listening(server, address, variables);
+  const { port } = server.address() as AddressInfo;
+  const stop = once(async () => {
+    stopping = true;
+    await closed(server, limits.stopMilliseconds ?? 10_000);
+  });
+  return { host: address.host, port, stop };
+}
+
+function serverOptions(limits: ServerLimits) {
+  const headersTimeout = limits.headersMilliseconds ?? 10_000;
+  const requestTimeout = limits.requestMilliseconds ?? 60_000;
+  return {
+    headersTimeout,
+    requestTimeout,
+    keepAliveTimeout: limits.keepAliveMilliseconds ?? 65_000,
+    maxHeaderSize: limits.maxHeaderBytes ?? 16 * 1024,
+    // Limits are looked at this often: often enough to hold short ones, too.
+    connectionsCheckingInterval: Math.min(1_000, Math.ceil(Math.min(headersTimeout, requestTimeout) / 4)),
+    noDelay: true,
+  };
+}
+
+function listening(server: Server, { host, port }: { host: string; port: number }, variables: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        new StartFailure(`Cannot listen on ${host}:${port} (${reasonOf(error)}): set ${variables} to a free address.`),
+      );
+    });
+    server.listen({ host, port }, resolve);
+  });
+}
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return 'another program uses it';
+    case 'EACCES':
+      return 'not permitted';
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return 'not an address of this machine';
+    default:
+      return error.code ?? error.message;
+  }
+}
+
+async function closed(server: Server, limit: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  // A connection that was busy when the server closed becomes idle with its answer.
+  const sweep = setInterval(() => server.closeIdleConnections(), sweepMilliseconds);
+  const end = setTimeout(() => server.closeAllConnections(), limit);
+  await promise;
+  clearInterval(sweep);
+  clearTimeout(end);
+}
+
+function once(run: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | null = null;
+  return () => {
+    result ??= run();
+    return result;
+  };
+}
+
+/** The limit on a whole request does not hold for a body that is received within limits of its own. */
+function mayTakeLonger(error: NodeJS.ErrnoException, last: ServerResponse | undefined): boolean {
+  if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || last === undefined) return false;
+  return !last.req.complete && hasOwnArrivalLimits(last.req);
+}
+
+/** What Node could not read as HTTP: answered plainly, then closed. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
+  const answering = last !== undefined && !last.writableEnded;
+  // Another request's answer is still to come on this connection, or has begun: nothing may be put before or into it.
+  const answerFirst = answering && (last.headersSent || last.req.complete);
+  if (!socket.writable || error.code === 'ECONNRESET' || answerFirst) {
+    socket.destroy();
+    return;
+  }
+  const { status, title, detail } = refusalOf(error.code);
+  const body = JSON.stringify({ type: '/docs/problems#bad-request', title, status, detail, code: 'bad-request' });
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Read on for a moment: closing with unread bytes would reset the connection, and the answer with it.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), 500);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+function refusalOf(code: string | undefined): { status: number; title: string; detail: string } {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, title: 'Request Header Fields Too Large', detail: 'The headers are too large.' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, title: 'Request Timeout', detail: 'The request took too long to arrive.' };
+    default:
+      return { status: 400, title: 'Bad Request', detail: 'The request is not HTTP.' };
+  }
+}

@@ -1,0 +1,91 @@
+import type { Collection } from 'mongodb';
+import type { LeaseStore, LeaseTerm } from '#leases/lease-store.ts';
+import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+
+/** A holder that waits longer for one answer has lost its lease meanwhile. */
+const defaultTimeoutMilliseconds = 1000;
+const leasesName = 'leases';
+
+interface TermRecord extends LeaseTerm {
+  /** The lease's name and the token: of all who begin a term one alone succeeds. */
+  readonly _id: string;
+  readonly name: string;
+}
+
+/** Leases on MongoDB. A term is a document of its own, which nobody but its holder changes. It connects at the first call. */
+export function openMongoDbLeaseStore(options: MongoDbConnectionOptions): LeaseStore {
+  const { url, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
+  return new MongoDbLeaseStore(new MongoDbConnection({ url, timeoutMilliseconds }));
+}
+
+class MongoDbLeaseStore implements LeaseStore {
+  readonly #connection: MongoDbConnection;
+
+  constructor(connection: MongoDbConnection) {
+    this.#connection = connection;
+  }
+
+  async newest(name: string): Promise<LeaseTerm | null> {
+    const [term] = await this.#terms((terms) =>
+      terms
+        .find({ name }, { projection: { _id: 0, token: 1, holder: 1, renewals: 1, released: 1 } })
+        .sort({ token: -1 })
+        .limit(1)
+        .toArray(),
+    );
+    return term ?? null;
+  }
+
+  async begin(name: string, token: number, holder: string): Promise<boolean> {
+    const term = { _id: idOf(name, token), name, token, holder, renewals: 0, released: false };
+    if (!(await this.#insert(term))) return false;
+    if (!(await this.#isNewest(name, token))) {
+      // Whoever sleeps between looking and beginning may begin a term again that is over, and was removed.
+      await this.#terms((terms) => terms.deleteOne({ _id: term._id }));
+      return false;
+    }
+    await this.#terms((terms) => terms.deleteMany({ name, token: { $lt: token } }));
+    return true;
+  }
+
+  async renew(name: string, token: number): Promise<boolean> {
+    const { matchedCount } = await this.#terms((terms) =>
+      terms.updateOne({ _id: idOf(name, token) }, { $inc: { renewals: 1 } }),
+    );
+    // Whoever has begun a newer one may not have removed this one yet.
+    return matchedCount > 0 && (await this.#isNewest(name, token));
+  }
+
+  async release(name: string, token: number): Promise<void> {
+    await this.#terms((terms) => terms.updateOne({ _id: idOf(name, token) }, { $set: { released: true } }));
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #isNewest(name: string, token: number): Promise<boolean> {
+    return (await this.newest(name))?.token === token;
+  }
+
+  #insert(term: TermRecord): Promise<boolean> {
+    return this.#terms(async (terms) => {
+      try {
+        await terms.insertOne(term);
+        return true;
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        throw error;
+      }
+    });
+  }
+
+  #terms<Result>(work: (terms: Collection<TermRecord>) => Promise<Result>): Promise<Result> {
+    return this.#connection.call((database) => work(database.collection(leasesName)));
+  }
+}
+
+function idOf(name: string, token: number): string {
+  return `${name}#${token}`;
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { Binary, type Db } from 'mongodb';
+import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
+
+const keysName = 'subjectKeys';
+
+interface KeyRecord {
+  /** The subject. */
+  readonly _id: string;
+  /** Null once it was destroyed. */
+  readonly secret: Binary | null;
+}
+
+/**
+ * Keys on MongoDB, in a collection of their own. What the server's journal, oplog and backups still hold of a destroyed
+ * key is the operator's to let expire.
+ */
+export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): SubjectKeys {
+  const connection = new MongoDbConnection(options);
+  const find = async (subjects: ReadonlyArray<string>) => {
+    const records = await connection.call((database) =>
+      database
+        .collection<KeyRecord>(keysName)
+        .find({ _id: { $in: [...subjects] } })
+        .toArray(),
+    );
+    return new Map(
+      records.flatMap((record) => {
+        const key = keyOf(record);
+        return key === null ? [] : [[record._id, key] as const];
+      }),
+    );
+  };
+  // Written before it is read, also where it was there: the write is answered once a majority holds the key.
+  const insert = (subject: string, key: Uint8Array) =>
+    connection.call((database) =>
+      make(database, subject, key).catch((error: unknown) => {
+        // Two who make the same document at once may meet; one of them is told so.
+        if (!isDuplicateKey(error)) throw error;
+        return make(database, subject, key);
+      }),
+    );
+  return {
+    obtain: async (subject) => {
+      await insert(subject, randomBytes(subjectKeyBytes));
+      return (await find([subject])).get(subject) ?? null;
+    },
+    adopt: async (subject, key) => {
+      await insert(subject, key);
+      const kept = (await find([subject])).get(subject);
+      return kept === undefined || Buffer.from(kept).equals(key);
+    },
+    page: async (after, limit) => {
+      const records = await connection.call((database) =>
+        database
+          .collection<KeyRecord>(keysName)
+          .find({ _id: { $gt: after } })
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return records.map((record) => [record._id, keyOf(record)] as const);
+    },
+    find,
+    destroy: async (subject) => {
+      await connection.call((database) =>
+        database
+          .collection<KeyRecord>(keysName)
+          .updateOne({ _id: subject }, { $set: { secret: null } }, { upsert: true }),
+      );
+    },
+    close: () => connection.close(),
+  };
+}
+
+function keyOf({ secret }: KeyRecord): Uint8Array | null {
+  return secret === null ? null : new Uint8Array(secret.buffer);
+}
+
+function make(database: Db, subject: string, key: Uint8Array): Promise<unknown> {
+  return database
+    .collection<KeyRecord>(keysName)
+    .updateOne({ _id: subject }, { $setOnInsert: { secret: new Binary(key) } }, { upsert: true });
+}

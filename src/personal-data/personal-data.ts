@@ -1,0 +1,89 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { erasedText, type PersonalText, type SealedText } from '#domain/shared/personal-data.ts';
+import type { SubjectKeys } from './subject-keys.ts';
+
+/** Reads a text of a subject's; the field is the name under which it was sealed. */
+export type PersonalReader = (subject: string, field: string, text: PersonalText) => string;
+
+/** Stands for the keyed hash of an input of somebody whose data was erased. */
+export const erasedHash = '';
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Encrypts and decrypts what is told of people, each with a key of its own. */
+export class PersonalData {
+  readonly #keys: SubjectKeys;
+
+  constructor(keys: SubjectKeys) {
+    this.#keys = keys;
+  }
+
+  /**
+   * Seals texts of a subject's, each bound to the subject and its field: in another place it cannot be opened.
+   * @throws Unavailable; Error when the subject's data was erased
+   */
+  async seal<Field extends string>(
+    subject: string,
+    texts: Readonly<Record<Field, string>>,
+  ): Promise<Readonly<Record<Field, SealedText>>> {
+    const key = await this.#keys.obtain(subject);
+    if (key === null) throw new Error(`the personal data of ${subject} was erased`);
+    const sealed = Object.entries<string>(texts).map(([field, text]) => [
+      field,
+      seal(key, placeOf(subject, field), text),
+    ]);
+    return Object.fromEntries(sealed) as Record<Field, SealedText>;
+  }
+
+  /**
+   * Fetches keys and gives what reads texts by them: what it has no key for is erased.
+   * @param subjects those whose texts it is to read
+   * @throws Unavailable; the reader throws Error for a text that its key does not open
+   */
+  async readerOf(subjects: ReadonlyArray<string>): Promise<PersonalReader> {
+    const keys = subjects.length === 0 ? new Map<string, Uint8Array>() : await this.#keys.find(subjects);
+    return (subject, field, text) => {
+      if (typeof text === 'string') return text;
+      const key = keys.get(subject);
+      return key === undefined ? erasedText : open(key, placeOf(subject, field), text);
+    };
+  }
+
+  /**
+   * A hash that tells the same input again while the subject's data is there, and nothing once it was erased: a plain
+   * one of a name and an address could be found by trying.
+   * @returns hex; `erasedHash` once the subject's data was erased
+   * @throws Unavailable
+   */
+  async keyedHash(subject: string, input: string): Promise<string> {
+    const key = await this.#keys.obtain(subject);
+    return key === null ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
+  }
+
+  /** Makes every text of a subject's unreadable, for good. May be called again. @throws Unavailable */
+  erase(subject: string): Promise<void> {
+    return this.#keys.destroy(subject);
+  }
+}
+
+/** Neither part holds a line break, so no two places are written alike. */
+function placeOf(subject: string, field: string): Buffer {
+  return Buffer.from(`${subject}\n${field}`);
+}
+
+function seal(key: Uint8Array, place: Buffer, text: string): SealedText {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(place);
+  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
+  return { ciphertext: Buffer.concat(parts).toString('base64url') };
+}
+
+function open(key: Uint8Array, place: Buffer, { ciphertext }: SealedText): string {
+  const bytes = Buffer.from(ciphertext, 'base64url');
+  const nonce = bytes.subarray(0, nonceBytes);
+  const tag = bytes.subarray(-tagBytes);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(place);
+  decipher.setAuthTag(tag);
+  return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+}

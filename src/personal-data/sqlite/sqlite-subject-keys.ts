@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+
+/**
+ * Keys in a SQLite file. A destroyed key leaves no byte in it: rows are only added at the end, so no page with a key in
+ * it is ever copied, a key is overwritten where it stands by as many zeros, and the write-ahead log that held it is
+ * emptied at once. Calls are short and rare, so they are made where they are asked for: one sync for each new key.
+ * @param file made when it is not there, for its owner alone
+ * @throws StartFailure for a file of anything else, which stays as it is, and one that cannot be opened
+ */
+export function openSqliteSubjectKeys(file: string): SubjectKeys {
+  const database = openFile(file);
+  const insert = database.prepare('INSERT INTO subjectKeys (subject, secret) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const select = database.prepare(
+    'SELECT subject, secret FROM subjectKeys WHERE subject IN (SELECT value FROM json_each(?))',
+  );
+  const overwrite = database.prepare(
+    'INSERT INTO subjectKeys (subject, secret) VALUES (?, ?) ON CONFLICT (subject) DO UPDATE SET secret = excluded.secret',
+  );
+  const selectPage = database.prepare(
+    'SELECT subject, secret FROM subjectKeys WHERE subject > ? ORDER BY subject LIMIT ?',
+  );
+  const find = (subjects: ReadonlyArray<string>) => {
+    const rows = select.all(JSON.stringify(subjects)) as Row[];
+    return new Map(rows.filter(({ secret }) => !isDestroyed(secret)).map(({ subject, secret }) => [subject, secret]));
+  };
+  return {
+    obtain: async (subject) =>
+      usable(() => {
+        const known = find([subject]).get(subject);
+        if (known !== undefined) return known;
+        insert.run(subject, randomBytes(subjectKeyBytes));
+        return find([subject]).get(subject) ?? null;
+      }),
+    adopt: async (subject, key) =>
+      usable(() => {
+        insert.run(subject, key);
+        const kept = find([subject]).get(subject);
+        return kept === undefined || Buffer.from(kept).equals(key);
+      }),
+    page: async (after, limit) =>
+      usable(() =>
+        (selectPage.all(after, limit) as Row[]).map(({ subject, secret }) => [
+          subject,
+          isDestroyed(secret) ? null : secret,
+        ]),
+      ),
+    find: async (subjects) => usable(() => find(subjects)),
+    destroy: async (subject) =>
+      usable(() => {
+        overwrite.run(subject, destroyed);
+        // Also where the key was overwritten before: whoever did it may have ended before this.
+        const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+        if (row?.busy !== 0) throw new Unavailable('The file of the subject keys is in use: a key is not erased yet.');
+      }),
+    close: async () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+function openFile(file: string): DatabaseSync {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(file, { timeout: 5000 });
+    if (isOfOthers(database)) throw new StartFailure(`${file} holds no subject keys, but something else.`);
+    chmodSync(file, 0o600);
+    database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA secure_delete = ON;
+      CREATE TABLE IF NOT EXISTS subjectKeys (
+        number INTEGER PRIMARY KEY,
+        subject TEXT NOT NULL UNIQUE,
+        secret BLOB NOT NULL
+      ) STRICT;
+    `);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof StartFailure || !(error instanceof Error) || !('code' in error)) throw error;
+    throw new StartFailure(`The subject keys in ${file} cannot be opened: ${error.message}.`, { cause: error });
+  }
+}
+
+function isOfOthers(database: DatabaseSync): boolean {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  return tables.length > 0 && !tables.some(({ name }) => name === 'subjectKeys');
+}
+
+type Row = { readonly subject: string; readonly secret: Uint8Array };
+
+/** What stands in the place of a destroyed key; no random key is that. */
+const destroyed = new Uint8Array(subjectKeyBytes);
+
+function isDestroyed(secret: Uint8Array): boolean {
+  return secret.every((byte) => byte === 0);
+}
+
+function usable<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    throw new Unavailable(`The subject keys cannot be used: ${error.message}.`);
+  }
+}

@@ -1,0 +1,82 @@
+import { type Collection, type Filter, Long, type UpdateFilter } from 'mongodb';
+import type { EventFailure } from '#domain/shared/event-failure.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import {
+  beginning,
+  type Checkpoint,
+  type CheckpointStore,
+  type WatchedCheckpoint,
+  watchedCheckpoint,
+} from '#process-engine/checkpoints/checkpoint-store.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
+
+const checkpointsName = 'processCheckpoints';
+
+interface CheckpointRecord<Position = Long> {
+  /** The process's name. */
+  readonly _id: string;
+  /** The log that the positions are of; missing in records of older releases. */
+  readonly log?: string;
+  readonly position: Position;
+  readonly lastAppended: Position;
+  /** The event at which it has stopped; missing in records of older releases. */
+  readonly failure?: EventFailure | null;
+  /** The newest fencing token that was seen. */
+  readonly fence: Position;
+}
+
+export interface MongoDbCheckpointStoreOptions extends MongoDbConnectionOptions {
+  /** The token of the lease under which the processes run. Default 0: no other node runs any. */
+  readonly fence?: number;
+}
+
+/**
+ * Checkpoints on MongoDB, which nodes share. Writes never take them back, so that late ones do no harm. Reading one
+ * tells that this node runs the process now: from then on a node with an older token is refused with `Superseded`.
+ */
+export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbCheckpointStoreOptions): CheckpointStore {
+  const connection = new MongoDbConnection(options);
+  const token = Long.fromNumber(fence);
+  const begun = { ...stored(beginning), failure: null, fence: token };
+  const records = <Result>(work: (records: Collection<CheckpointRecord>) => Promise<Result>) =>
+    connection.call((database) => work(database.collection(checkpointsName)));
+  /** @returns whether there was such a record, and no node with a newer token */
+  const change = async (filter: Filter<CheckpointRecord>, update: UpdateFilter<CheckpointRecord>): Promise<boolean> => {
+    const fenced = { ...filter, fence: { $lte: token } };
+    return (await records((all) => all.updateOne(fenced, update))).matchedCount > 0;
+  };
+  const changeOwn = async (process: string, log: string, update: UpdateFilter<CheckpointRecord>): Promise<void> => {
+    if (await change({ _id: process, log }, update)) return;
+    throw new Superseded(`The process ${process} is run by another node now, or on another log.`);
+  };
+  const write = (process: string, log: string, checkpoint: Checkpoint) =>
+    changeOwn(process, log, { $max: stored(checkpoint), $set: { fence: token } });
+  const peek = async (process: string, log: string): Promise<WatchedCheckpoint> => {
+    const record = await connection.call((database) =>
+      database.collection<CheckpointRecord<number>>(checkpointsName).findOne({ _id: process }),
+    );
+    if (record === null || (record.log ?? log) !== log) return watchedCheckpoint(beginning, null);
+    const { position, lastAppended, failure = null } = record;
+    return watchedCheckpoint({ position, lastAppended }, failure);
+  };
+  return {
+    read: async (process, log) => {
+      await records((all) => all.updateOne({ _id: process }, { $setOnInsert: { ...begun, log } }, { upsert: true }));
+      await change({ _id: process, log: { $exists: false } }, { $set: { log, fence: token } });
+      await change({ _id: process, log: { $ne: log } }, { $set: { ...begun, log } });
+      await write(process, log, beginning);
+      const { position, lastAppended } = await peek(process, log);
+      return { position, lastAppended };
+    },
+    peek,
+    write,
+    writeFailure: (process, log, failure) => changeOwn(process, log, { $set: { failure, fence: token } }),
+    // Carried out late it may come after writes: the next of them is ahead of it again.
+    reset: (process, log) => changeOwn(process, log, { $set: begun }),
+    close: () => connection.close(),
+  };
+}
+
+function stored({ position, lastAppended }: Checkpoint): Pick<CheckpointRecord, 'position' | 'lastAppended'> {
+  return { position: Long.fromNumber(position), lastAppended: Long.fromNumber(lastAppended) };
+}

@@ -1,0 +1,12 @@
+import type { Failure } from '#domain/shared/failure.ts';
+
+/** What a process wanted to append was refused. */
+export class HandlingRefused extends Error {
+  override readonly name = 'HandlingRefused';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.detail);
+    this.failure = failure;
+  }
+}

@@ -1,0 +1,84 @@
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
+import { pause } from '#shared/async/delay.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
+import {
+  beginning,
+  type CheckpointStore,
+  type WatchedCheckpoint,
+  watchedCheckpoint,
+} from './checkpoints/checkpoint-store.ts';
+import { concernsOneOf, type Process } from './process.ts';
+import type { ProcessProgress } from './process-progress.ts';
+import { PassedPositions } from './processed-positions.ts';
+
+const pollMilliseconds = 10;
+/** Nobody is helped by asking a store that is down a hundred times a second. */
+const outageMilliseconds = 250;
+
+export interface PolledProcessProgressOptions {
+  readonly process: Process;
+  readonly store: Pick<EventStore, 'subscribe'>;
+  readonly checkpoints: Pick<CheckpointStore, 'peek'>;
+  readonly log: Log;
+}
+
+/** A process that may run on another node, as its checkpoint tells. It is looked at while somebody waits, once for all. */
+export class PolledProcessProgress implements ProcessProgress {
+  readonly #options: PolledProcessProgressOptions;
+  readonly #positions = new PassedPositions();
+  readonly #closing = new AbortController();
+  readonly #outage: OutageLog;
+  /** The log's identity, once it was asked for. */
+  #identity: string | null = null;
+  #polling: Promise<void> | null = null;
+
+  constructor(options: PolledProcessProgressOptions) {
+    this.#options = options;
+    const { log, process } = options;
+    this.#outage = new OutageLog(log, 'The checkpoint of a process', { process: process.name });
+  }
+
+  concerns(events: ReadonlyArray<RecordedEvent>): boolean {
+    return concernsOneOf(this.#options.process, events);
+  }
+
+  passed(position: number, milliseconds: number): Promise<number | null> {
+    const passed = this.#positions.passed(position, milliseconds);
+    if (this.#positions.waiting) this.#polling ??= this.#poll();
+    return passed;
+  }
+
+  /** Ends every wait. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#positions.close();
+    await this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#positions.waiting && !signal.aborted) {
+      try {
+        this.#positions.update(await this.#peek());
+        this.#outage.succeeded();
+      } catch (error) {
+        this.#outage.failed(error);
+        await pause(outageMilliseconds, signal);
+      }
+      if (this.#positions.waiting) await pause(pollMilliseconds, signal);
+    }
+    // Without another look this node would never learn that a process that had stopped runs again.
+    this.#positions.forgetStop();
+    this.#polling = null;
+  }
+
+  async #peek(): Promise<WatchedCheckpoint> {
+    const { store, checkpoints, process } = this.#options;
+    this.#identity ??= await identityOfLog(store, this.#closing.signal);
+    return this.#identity === null
+      ? watchedCheckpoint(beginning, null)
+      : checkpoints.peek(process.name, this.#identity);
+  }
+}

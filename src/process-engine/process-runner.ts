@@ -1,0 +1,258 @@
+import { setMaxListeners } from 'node:events';
+import * as E from 'fp-ts/lib/Either.js';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { streamOf } from '#domain/shared/entity.ts';
+import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { pause } from '#shared/async/delay.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
+import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
+import { beginning, type Checkpoint, type CheckpointStore } from './checkpoints/checkpoint-store.ts';
+import { HandlingRefused } from './command-rejected-error.ts';
+import { concernsOneOf, type Process, type ProcessTools } from './process.ts';
+import type { ProcessProgress } from './process-progress.ts';
+import { PassedPositions } from './processed-positions.ts';
+import { type Aside, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
+import { StoppedEvents } from './stopped-events.ts';
+
+export interface ProcessRunnerOptions {
+  readonly process: Process;
+  readonly store: EventStore;
+  readonly handler: StreamWriter;
+  readonly documents: ReadStore;
+  /** Waits until a read model has passed a position; false when it did not in time. */
+  readonly reached: (collection: string, position: number) => Promise<boolean>;
+  readonly checkpoints: CheckpointStore;
+  readonly log: { error(details: object, message: string): void };
+}
+
+/**
+ * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
+ * `atOnce` is run on so many events at once, and its checkpoint stays behind the oldest that has not ended. At an event
+ * that cannot be read, or whose effects need one that cannot be, it stops until an operator decides.
+ */
+export class ProcessRunner implements ProcessProgress {
+  readonly #options: ProcessRunnerOptions;
+  readonly #stopped = new AbortController();
+  readonly #positions = new PassedPositions();
+  readonly #backOff = new BackOff(retryLimits);
+  /** The identity of the log that it looks at. */
+  #log = '';
+  #lastAppended = 0;
+  #position = 0;
+  /** The first event at which it has stopped. */
+  #failure: EventFailure | null = null;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ProcessRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Runs where no other node does. */
+  start(): void {
+    this.#running = this.run(this.#stopped.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+    this.#positions.close();
+  }
+
+  concerns(events: ReadonlyArray<RecordedEvent>): boolean {
+    return concernsOneOf(this.#options.process, events);
+  }
+
+  passed(position: number, milliseconds: number): Promise<number | null> {
+    return this.#positions.passed(position, milliseconds);
+  }
+
+  /**
+   * Runs until the signal aborts; then an event at hand goes no further than the append that is under way.
+   * @throws Superseded when another node runs it now
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        if (error instanceof Superseded) throw error;
+        if (signal.aborted) return;
+        const retryMilliseconds = this.#backOff.failed();
+        this.#tellFailure(error, retryMilliseconds);
+        await pause(retryMilliseconds, signal);
+      }
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { process, store } = this.#options;
+    const log = await identityOfLog(store, signal);
+    if (log === null) return;
+    const after = await this.#takeUp(log);
+    this.#failure = null;
+    this.#pass(after);
+    if (process.atOnce !== undefined) return this.#followAtOnce(after, process.atOnce, signal);
+    const stopped = this.#stoppedEvents(after, signal);
+    try {
+      for await (const batch of store.subscribe({ after, types: process.types, signal })) {
+        for (const event of batch.events) {
+          if (signal.aborted) return;
+          if (!mayConcern(process, event)) continue;
+          await this.#react(event, () => this.#toolsFor(event, signal), stopped);
+          await this.#store(event.position);
+        }
+        if (batch.events.length > 0) await this.#store(batch.position);
+        else this.#pass(batch.position);
+      }
+    } finally {
+      await stopped.close();
+    }
+  }
+
+  #stoppedEvents(after: number, signal: AbortSignal): StoppedEvents {
+    const { process, store, checkpoints, log } = this.#options;
+    const keep = async (failure: EventFailure | null) => {
+      await checkpoints.writeFailure(process.name, this.#log, failure);
+      this.#failure = failure;
+      this.#pass(this.#position);
+    };
+    return new StoppedEvents({ process: process.name, store, after, keep, log, signal });
+  }
+
+  /** Reacts to an event, unless an operator decides otherwise where that takes an event that cannot be read. */
+  async #react(event: RecordedEvent, tools: () => ProcessTools, stopped: StoppedEvents, aside: Aside = inPlace) {
+    for (;;) {
+      try {
+        ensureReadable(event);
+        return await this.#options.process.react(event, tools());
+      } catch (error) {
+        if (!(error instanceof UnreadableEventError)) throw error;
+        if ((await aside(() => stopped.verdict(event, error))) === 'skip') return;
+      }
+    }
+  }
+
+  /** @returns the position after which it has yet to look at the log: its beginning, where what was seen was another */
+  async #takeUp(log: string): Promise<number> {
+    const { process, store, checkpoints } = this.#options;
+    if (log !== this.#log) this.#lastAppended = 0;
+    this.#log = log;
+    const checkpoint = await checkpoints.read(process.name, log);
+    if (checkpoint.position <= (await store.lastPosition())) {
+      this.#lastAppended = Math.max(this.#lastAppended, checkpoint.lastAppended);
+      return checkpoint.position;
+    }
+    // A log that ends before what was seen of it was restored from a backup, perhaps: what follows is not what followed.
+    await checkpoints.reset(process.name, log);
+    this.#lastAppended = beginning.lastAppended;
+    return beginning.position;
+  }
+
+  async #followAtOnce(after: number, atOnce: number, stopped: AbortSignal): Promise<void> {
+    const { process, store } = this.#options;
+    const failed = new AbortController();
+    const signal = AbortSignal.any([stopped, failed.signal]);
+    // Every reaction that pauses listens to it.
+    setMaxListeners(0, signal);
+    const write = (checkpoint: Checkpoint) => this.#write(checkpoint);
+    const keeper = new CheckpointKeeper(write, this.#checkpointAt(after), () => failed.abort());
+    const moved = () => {
+      keeper.move(this.#checkpointAt(reactions.passed));
+      this.#pass(reactions.passed);
+    };
+    const stoppedEvents = this.#stoppedEvents(after, signal);
+    const reactions: Reactions = new Reactions(after, {
+      atOnce,
+      react: (event, pauseUntil, aside) =>
+        this.#react(event, () => this.#toolsFor(event, signal, pauseUntil), stoppedEvents, aside),
+      onEnd: moved,
+      onFailure: (error, retryMilliseconds) => this.#tellFailure(error, retryMilliseconds),
+      signal,
+    });
+    try {
+      for await (const batch of store.subscribe({ after, types: process.types, signal })) {
+        for (const event of batch.events) if (mayConcern(process, event)) await reactions.begin(event);
+        if (signal.aborted) break;
+        reactions.see(batch.position);
+        moved();
+      }
+    } finally {
+      // Also where the subscription failed: those that run are not begun a second time beside themselves.
+      failed.abort();
+      await reactions.ended();
+      await stoppedEvents.close();
+    }
+    await keeper.saved();
+  }
+
+  async #store(position: number): Promise<void> {
+    await this.#write(this.#checkpointAt(position));
+    this.#pass(position);
+  }
+
+  async #write(checkpoint: Checkpoint): Promise<void> {
+    const { checkpoints, process } = this.#options;
+    await checkpoints.write(process.name, this.#log, checkpoint);
+    // It goes on from here: what fails now has not failed before.
+    this.#backOff.succeeded();
+  }
+
+  #tellFailure(error: unknown, retryMilliseconds: number): void {
+    const { log, process } = this.#options;
+    log.error({ err: error, process: process.name, retryMilliseconds }, 'a process will try again');
+  }
+
+  #pass(position: number): void {
+    this.#position = position;
+    this.#positions.update({ ...this.#checkpointAt(position), failure: this.#failure });
+  }
+
+  #checkpointAt(position: number): Checkpoint {
+    return { position, lastAppended: this.#lastAppended };
+  }
+
+  #toolsFor(cause: RecordedEvent, signal: AbortSignal, pauseUntil: PauseUntil = notInOrder): ProcessTools {
+    const { handler, store, documents, reached, log } = this.#options;
+    const { actor, requestId, $correlationId } = cause.metadata;
+    const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
+    return {
+      load: (entity, id) =>
+        handler.load(entity, id, streamOf(entity, id) === cause.stream ? cause.revision : undefined),
+      dataAt: async (entity, id, revision) => (await handler.eventAt(entity, id, revision)).data,
+      pauseUntil,
+      log,
+      handle: async (handling) => {
+        signal.throwIfAborted();
+        const handled = await handler.write({ ...handling, origin });
+        if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
+        this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
+      },
+      documentsUpToDate: async (collection) => {
+        if (await reached(collection, await store.lastPosition())) return documents;
+        throw new Error(`the read model ${collection} is behind`);
+      },
+    };
+  }
+}
+
+/** Whether a process may do something about an event: one that cannot be read may be of concern. */
+function mayConcern({ concerns }: Process, event: RecordedEvent): boolean {
+  try {
+    return concerns(event);
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return true;
+    throw error;
+  }
+}
+
+/** A process that goes in order waits in its turn. */
+const inPlace: Aside = (wait) => wait();
+
+/** A pause in a process that goes in order would hold up every event behind it. */
+const notInOrder: PauseUntil = () => Promise.reject(new Error('a process that goes in order does not pause'));

@@ -1,0 +1,58 @@
+import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import { identityByFirst } from '#event-store/log-identity.ts';
+import { firstEventOf } from '#projection-engine/log-identity-check.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { beginning, type CheckpointStore, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
+
+/** How far a process is, whichever node runs it. */
+export interface ProcessStatus {
+  readonly name: string;
+  readonly state: 'running' | 'stopped';
+  /** Up to here it has reacted to every event of its types. */
+  readonly position: number;
+  /** The event at which it has stopped; null while it runs. */
+  readonly failure: EventFailure | null;
+}
+
+export interface ProcessStatusesOptions {
+  readonly processes: ReadonlyArray<{ readonly name: string }>;
+  readonly store: Pick<EventStore, 'subscribe'>;
+  readonly checkpoints: Pick<CheckpointStore, 'peek'>;
+}
+
+/** How long the event store may take to say which log it is. */
+const logMilliseconds = 1_000;
+
+/** The statuses of processes, read from their checkpoints. */
+export class ProcessStatuses {
+  readonly #options: ProcessStatusesOptions;
+  /** The log's identity, once it is known. */
+  #log: string | null = null;
+
+  constructor(options: ProcessStatusesOptions) {
+    this.#options = options;
+  }
+
+  /** @returns them in the order of the processes given. @throws Unavailable */
+  async read(): Promise<ReadonlyArray<ProcessStatus>> {
+    const { processes, checkpoints } = this.#options;
+    this.#log ??= await this.#identity();
+    const log = this.#log;
+    return Promise.all(
+      processes.map(async ({ name }) => {
+        const checkpoint = log === null ? watchedCheckpoint(beginning, null) : await checkpoints.peek(name, log);
+        const { position, failure } = checkpoint;
+        return { name, state: failure === null ? 'running' : 'stopped', position, failure };
+      }),
+    );
+  }
+
+  /** @returns null while the log is empty */
+  async #identity(): Promise<string | null> {
+    const signal = AbortSignal.timeout(logMilliseconds);
+    const first = await firstEventOf(this.#options.store, signal);
+    if (first === null && signal.aborted) throw new Unavailable('The event store does not answer.');
+    return first === null ? null : identityByFirst(first);
+  }
+}

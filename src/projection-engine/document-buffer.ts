@@ -1,0 +1,210 @@
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
+import { recordLast } from '#read-store/stored-document.ts';
+import type { FoldEntry } from './buffered-document.ts';
+import { heapBytes, mostHeapBytes } from './heap-bytes.ts';
+import { type AnyProjection, handlerOf, removalOf } from './projection.ts';
+import { WhereIndex } from './where-index.ts';
+
+/** How many documents a fold may remember between two commits, and how many bytes of memory, by estimate. */
+export interface FoldLimits {
+  readonly maxDocuments: number;
+  readonly maxBytes: number;
+}
+
+interface Change {
+  readonly entry: FoldEntry;
+  readonly value: DocumentValue | null;
+}
+
+/**
+ * A projection's documents in memory, as far as they are needed: events go in, writes come out, each document once.
+ * What is in memory after a commit is a bounded cache of what is stored.
+ */
+export class Fold {
+  readonly #projection: AnyProjection;
+  #limits: FoldLimits;
+  /** In order of last use, the least recent first. */
+  readonly #entries = new Map<string, FoldEntry>();
+  readonly #removable = new WhereIndex();
+  #changed: FoldEntry[] = [];
+  #removals: { readonly where: Where; readonly position: number }[] = [];
+  #bytes = 0;
+
+  constructor(projection: AnyProjection, limits: FoldLimits) {
+    this.#projection = projection;
+    this.#limits = limits;
+  }
+
+  /** Changes what it may remember after the next commit. */
+  limit(limits: FoldLimits): void {
+    this.#limits = limits;
+  }
+
+  /** So much is in memory that it should be committed before more is taken in. */
+  get full(): boolean {
+    return this.#bytes > 2 * this.#limits.maxBytes;
+  }
+
+  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is no text */
+  keys(event: RecordedEvent): ReadonlyArray<string> {
+    if (handlerOf(this.#projection, event.type) === undefined) return [];
+    const keys = this.#projection.keys(event);
+    for (const key of keys) if (typeof key !== 'string') throw new Error(`A document's id is ${typeof key}, no text.`);
+    return keys;
+  }
+
+  /** Whether a document is in memory. */
+  knows(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  /** Takes a document in as it is stored; null for one that is not. What was removed since is not there any more. */
+  remember(id: string, stored: FoldedDocument | null): void {
+    const entry: FoldEntry =
+      stored === null || this.#isRemoved(stored)
+        ? { id, order: 0, position: 0, value: null, bytes: 0, changed: false }
+        : {
+            id,
+            order: stored.order,
+            position: stored.position,
+            value: stored.value,
+            bytes: mostHeapBytes(stored.bytes),
+            changed: false,
+          };
+    this.#entries.set(id, entry);
+    this.#bytes += entry.bytes;
+    this.#removable.add(entry);
+  }
+
+  /**
+   * Takes an event in, wholly or not at all. What it removes goes first, so that a document its handler makes stands.
+   * @param keys what `keys` gave for it: all of them in memory
+   * @param careful whether to refuse, here already, what `writes` could not write
+   * @throws what the projection throws
+   */
+  apply(event: RecordedEvent, keys: ReadonlyArray<string>, careful = false): void {
+    const removal = this.#removal(event);
+    const removed = removal === undefined ? undefined : this.#removable.matching(removal, this.#entries.values());
+    const changes = this.#changes(event, keys, removed);
+    if (careful) for (const { entry, value } of changes) textOf(entry.id, value);
+    if (removal !== undefined && removed !== undefined) this.#remove(removal, removed, event.position);
+    for (const { entry, value } of changes) this.#change(entry, value, event.position);
+  }
+
+  /**
+   * What must be stored since the last commit: removals by index first, then each changed document once.
+   * @throws Error for a document that JSON cannot hold
+   */
+  writes(): ReadonlyArray<DocumentWrite> {
+    const writes: DocumentWrite[] = this.#removals.map((removal) => ({ kind: 'delete-where', ...removal }));
+    // A document that outlived a removal of this batch must not be taken for older than that removal.
+    const outlived = this.#removals.at(-1)?.position ?? 0;
+    for (const entry of this.#changed) writes.push(this.#write(entry, Math.max(entry.position, outlived)));
+    return writes;
+  }
+
+  /** What `writes` gave is stored: what is in memory beyond the limits is forgotten. */
+  committed(): void {
+    for (const entry of this.#changed) entry.changed = false;
+    this.#changed = [];
+    this.#removals = [];
+    this.#removable.forgetRemovals();
+    for (const entry of this.#entries.values()) {
+      if (this.#entries.size <= this.#limits.maxDocuments && this.#bytes <= this.#limits.maxBytes) return;
+      this.#entries.delete(entry.id);
+      this.#bytes -= entry.bytes;
+      this.#removable.remove(entry);
+    }
+  }
+
+  /** Forgets everything, be it stored or not. */
+  forget(): void {
+    this.#entries.clear();
+    this.#changed = [];
+    this.#removals = [];
+    this.#removable.clear();
+    this.#bytes = 0;
+  }
+
+  #removal(event: RecordedEvent): Where | undefined {
+    const { indexes } = this.#projection;
+    const where = removalOf(this.#projection, event.type)?.(event);
+    if (where === undefined) return undefined;
+    const asked = Object.keys(where);
+    const fits = (fields: ReadonlyArray<string>) =>
+      fields.length === asked.length && asked.every((field) => fields.includes(field));
+    if (!indexes.some(fits)) throw new Error(`What is to be removed has no index: ${asked.join(', ')}.`);
+    return where;
+  }
+
+  #isRemoved({ value, position }: FoldedDocument): boolean {
+    return value !== null && this.#removals.length > 0 && this.#removable.wasRemoved(value, position);
+  }
+
+  #changes(
+    event: RecordedEvent,
+    keys: ReadonlyArray<string>,
+    removed: ReadonlySet<FoldEntry> | undefined,
+  ): ReadonlyArray<Change> {
+    if (keys.length === 0) return [];
+    const handler = handlerOf(this.#projection, event.type);
+    const changes: Change[] = [];
+    for (const key of keys.length > 1 ? new Set(keys) : keys) {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) throw new Error(`Document ${key} was not read before its event.`);
+      // Stored with this event in it already: a commit whose checkpoint was lost is being replayed.
+      if (entry.position >= event.position) continue;
+      const before = removed?.has(entry) === true ? null : entry.value;
+      const value = handler?.(before, event, key) ?? null;
+      if (value !== before || before !== entry.value) changes.push({ entry, value });
+      else this.#use(entry);
+    }
+    return changes;
+  }
+
+  #remove(where: Where, removed: ReadonlySet<FoldEntry>, position: number): void {
+    this.#removals.push({ where, position });
+    this.#removable.noteRemoval(where, position);
+    for (const entry of removed) {
+      this.#removable.remove(entry);
+      this.#bytes -= entry.bytes;
+      entry.value = null;
+      entry.bytes = 0;
+      entry.position = position;
+    }
+  }
+
+  #change(entry: FoldEntry, value: DocumentValue | null, position: number): void {
+    this.#removable.remove(entry);
+    if (entry.value === null) entry.order = position;
+    entry.value = value;
+    entry.position = position;
+    this.#removable.add(entry);
+    if (!entry.changed) this.#changed.push(entry);
+    entry.changed = true;
+    this.#use(entry);
+  }
+
+  #use(entry: FoldEntry): void {
+    this.#entries.delete(entry.id);
+    this.#entries.set(entry.id, entry);
+  }
+
+  #write(entry: FoldEntry, position: number): DocumentWrite {
+    const body = textOf(entry.id, entry.value);
+    const bytes = heapBytes(body);
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+    if (entry.value === null) return { kind: 'delete', id: entry.id, position };
+    return { kind: 'put', id: entry.id, order: entry.order, value: entry.value, body, position };
+  }
+}
+
+/** A document as JSON text; none for one that is not there. @throws Error for what JSON cannot hold */
+function textOf(id: string, value: DocumentValue | null): string {
+  if (value === null) return '';
+  const text: unknown = JSON.stringify(recordLast(value));
+  if (typeof text !== 'string') throw new Error(`Document ${id} is a ${typeof value}, which JSON cannot hold.`);
+  return text;
+}

@@ -1,0 +1,235 @@
+import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
+import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
+import { Fold, type FoldLimits } from './document-buffer.ts';
+import { IdFilter } from './id-filter.ts';
+import { type AnyProjection, typesOf } from './projection.ts';
+
+/** How far an idle generation's checkpoint may lie behind what it has seen: what a restart sees again. */
+const idleCheckpointDistance = 10_000;
+
+/** JSON text of documents read at once for folding, at most (a single document may be larger). */
+const maxLoadedCharacters = 2 * 1024 * 1024;
+
+interface TouchingEvent {
+  readonly event: RecordedEvent;
+  readonly keys: ReadonlyArray<string>;
+}
+
+/** One generation of a projection as events are fed to it. */
+export class GenerationFeed {
+  readonly projection: AnyProjection;
+  readonly generation: Generation;
+  readonly types: ReadonlySet<string>;
+  readonly #fold: Fold;
+  /** What may be stored of a generation that was empty at the start: what is not in it need not be looked for. */
+  readonly #stored: IdFilter | null;
+  readonly #skipped: ReadonlySet<string>;
+  #position: number;
+  /** The position up to which it was folded, be it in memory only. */
+  #seen: number;
+  #saved: number;
+  #failure: EventFailure | null = null;
+  /** Up to here each event is tried whole: one of them makes a document that cannot be written. */
+  #carefulUpTo = 0;
+  #wentBack = false;
+  /** It has held the whole log once, in this process or, for a complete generation, ever. */
+  complete: boolean;
+  /** Its indexes all stand. */
+  finished: boolean;
+  /** It has seen the end of the log in this process. */
+  caughtUp = false;
+
+  /** @param skipped ids of events to leave out when the projection cannot take them; it may grow */
+  constructor(projection: AnyProjection, generation: Generation, skipped: ReadonlySet<string>, limits: FoldLimits) {
+    this.projection = projection;
+    this.generation = generation;
+    this.types = new Set(typesOf(projection));
+    this.complete = generation.complete;
+    this.finished = generation.complete;
+    this.#fold = new Fold(projection, limits);
+    this.#skipped = skipped;
+    this.#stored = generation.checkpoint === 0 ? new IdFilter() : null;
+    this.#position = generation.checkpoint;
+    this.#seen = generation.checkpoint;
+    this.#saved = generation.checkpoint;
+  }
+
+  /** The position up to which its stored documents hold the log. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The event that it could not take: it is fed no more until `retry`. */
+  get failure(): EventFailure | null {
+    return this.#failure;
+  }
+
+  /** Something that it had folded could not be written: it must be fed again, from `position`, until `retry`. */
+  get wentBack(): boolean {
+    return this.#wentBack;
+  }
+
+  /** Changes how much of it is kept in memory. */
+  limit(limits: FoldLimits): void {
+    this.#fold.limit(limits);
+  }
+
+  /** Lets it be fed again, from `position` or the event that it could not take. */
+  retry(): void {
+    this.#failure = null;
+    this.#wentBack = false;
+    this.caughtUp = false;
+  }
+
+  /**
+   * Folds a run of the log, up to the first event that the projection cannot take (then `failure` says which). Where it
+   * touches more documents than fit in memory, it stores what it has folded before it goes on.
+   * @param events in order; those it has seen already and those of other types are passed over
+   * @param upTo the position up to which `events` holds the log
+   * @param last whether what was folded is to be given out now; else it may wait in memory for a later run
+   * @returns what to commit, if it is time; call `settle` with it when that is done, or can wait
+   */
+  async fold(
+    events: ReadonlyArray<RecordedEvent>,
+    upTo: number,
+    last: boolean,
+    store: Storing,
+  ): Promise<GenerationCommit | null> {
+    let touching = this.#touching(events);
+    while (touching.length > 0) {
+      const loaded = await this.#load(touching, store);
+      if (!this.#applyAll(touching.slice(0, loaded))) break;
+      touching = touching.slice(loaded);
+      if (touching.length > 0 && !(await this.#storeNow(store))) return null;
+    }
+    const taken = this.#failure === null ? upTo : lastBefore(this.#failure.position, events);
+    this.#seen = Math.max(taken, this.#seen);
+    return last || this.#failure !== null || this.#fold.full ? this.#written() : null;
+  }
+
+  /** Whether what `fold` gave must be stored now; a checkpoint alone can wait. */
+  due(commit: GenerationCommit): boolean {
+    return (
+      commit.writes.length > 0 || this.#failure !== null || commit.checkpoint - this.#saved >= idleCheckpointDistance
+    );
+  }
+
+  /** What `fold` gave is stored, or need not be. */
+  settle(commit: GenerationCommit, stored: boolean): void {
+    this.#position = commit.checkpoint;
+    if (stored) this.#saved = commit.checkpoint;
+    for (const write of commit.writes) if (write.kind === 'put') this.#stored?.add(write.id);
+    this.#fold.committed();
+  }
+
+  /** A checkpoint that was put off; null when it is stored. */
+  unsaved(): GenerationCommit | null {
+    if (this.#saved === this.#position) return null;
+    return { generation: this.generation, writes: [], checkpoint: this.#position };
+  }
+
+  #touching(events: ReadonlyArray<RecordedEvent>): ReadonlyArray<TouchingEvent> {
+    const touching: TouchingEvent[] = [];
+    for (const event of events) {
+      if (event.position <= this.#seen || !this.types.has(event.type)) continue;
+      // The run ends at an event that cannot be read, or whose keys cannot be found; what comes before it is folded.
+      const touch = () => {
+        ensureReadable(event);
+        touching.push({ event, keys: this.#fold.keys(event) });
+      };
+      if (!this.#take(event, touch)) break;
+    }
+    return touching;
+  }
+
+  /** @returns false when the projection cannot take the event and nobody has said to leave it out */
+  #take(event: RecordedEvent, work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      if (this.#skipped.has(event.id)) return true;
+      this.#failure = eventFailure(event, error);
+      return false;
+    }
+  }
+
+  /** @returns false when the projection could not take one */
+  #applyAll(touching: ReadonlyArray<TouchingEvent>): boolean {
+    for (const { event, keys } of touching) {
+      const careful = event.position <= this.#carefulUpTo;
+      if (!this.#take(event, () => this.#fold.apply(event, keys, careful))) return false;
+      this.#seen = event.position;
+    }
+    return true;
+  }
+
+  /** @returns false when what was folded could not be written */
+  async #storeNow(store: Storing): Promise<boolean> {
+    const commit = this.#written();
+    if (commit === null) return false;
+    if (commit.writes.length > 0) await store.commit([commit]);
+    this.settle(commit, commit.writes.length > 0);
+    return true;
+  }
+
+  /** What was folded, as it is to be stored; null when some of it cannot be: then it is as if it had not been folded. */
+  #written(): GenerationCommit | null {
+    try {
+      return { generation: this.generation, writes: this.#fold.writes(), checkpoint: this.#seen };
+    } catch {
+      // Which event made it is found by folding them again, each tried whole.
+      this.#carefulUpTo = this.#seen;
+      this.#seen = this.#position;
+      this.#failure = null;
+      this.#wentBack = true;
+      this.#fold.forget();
+      return null;
+    }
+  }
+
+  /** @returns how many of the events have all their documents in memory: the first at least, the rest if they fit */
+  async #load(touching: ReadonlyArray<TouchingEvent>, store: Storing): Promise<number> {
+    let missing = this.#missing(touching);
+    let room = maxLoadedCharacters;
+    while (missing.length > 0) {
+      const stored = await store.read(this.generation, missing, room);
+      let taken = 0;
+      for (const id of missing) {
+        if (room <= 0) break;
+        const document = stored.get(id) ?? null;
+        this.#fold.remember(id, document);
+        room -= document?.bytes ?? 0;
+        taken += 1;
+      }
+      missing = missing.slice(taken);
+      if (missing.length === 0) break;
+      const loaded = touching.findIndex(({ keys }) => keys.some((key) => !this.#fold.knows(key)));
+      if (loaded > 0) return loaded;
+      // One event alone touches more than there is room for: it cannot be folded in part.
+      room = maxLoadedCharacters;
+    }
+    return touching.length;
+  }
+
+  #missing(touching: ReadonlyArray<TouchingEvent>): ReadonlyArray<string> {
+    const missing = new Set<string>();
+    for (const { keys } of touching) {
+      for (const key of keys) {
+        if (this.#fold.knows(key)) continue;
+        if (this.#stored?.mayHave(key) === false) this.#fold.remember(key, null);
+        else missing.add(key);
+      }
+    }
+    return [...missing];
+  }
+}
+
+/** The position of the last event before a position; 0 if there is none in the run. */
+function lastBefore(position: number, events: ReadonlyArray<RecordedEvent>): number {
+  return events.findLast((event) => event.position < position)?.position ?? 0;
+}
+
+type Storing = Pick<ReadStoreWriter, 'read' | 'commit'>;

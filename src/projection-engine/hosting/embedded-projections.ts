@@ -1,0 +1,174 @@
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
+import { ProjectionWaits } from '#projection-engine/progress/projection-waiter.ts';
+import type { Following, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
+import type { ProjectionStatus } from '#read-store/read-store.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import type { FromProjector, ToSave } from './projector-messages.ts';
+import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
+
+const saveLimitMilliseconds = 5000;
+
+/** The projections of an embedded read store: a thread of this process runs them, and is its only writer. */
+export interface EmbeddedProjections extends ProjectionsProgress {
+  /** Calls the listener whenever documents may have changed, before any wait for that ends. @returns ends it */
+  onCommit(listener: () => void): () => void;
+  /** Stores when keys were last used; resolves when it is done. @throws Unavailable */
+  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
+  /** Stores a stream's snapshot; resolves when it is done. @throws Unavailable */
+  saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
+  /** Lets the thread finish its batch and store where it stands; 5 s at most. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the projections in a thread, which is started again if it dies.
+ * @returns when both stores are open
+ * @throws Error when the thread cannot begin
+ */
+export async function startEmbeddedProjections(options: ProjectorThreadOptions): Promise<EmbeddedProjections> {
+  const projections = new ThreadProjections(options);
+  await projections.start();
+  return projections;
+}
+
+interface PendingSave {
+  readonly resolve: () => void;
+  readonly reject: (error: Unavailable) => void;
+}
+
+class ThreadProjections implements EmbeddedProjections {
+  readonly #thread: ProjectorThread;
+  readonly #waits = new ProjectionWaits();
+  readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
+  readonly #commitListeners = new Set<() => void>();
+  readonly #saves = new Map<number, PendingSave>();
+  #statuses: ReadonlyArray<ProjectionStatus> = [];
+  /** Told more often than the statuses, in the same order. */
+  #served: ReadonlyArray<ServedPosition> = [];
+  #ready = false;
+  #requests = 0;
+
+  constructor(options: ProjectorThreadOptions) {
+    this.#thread = new ProjectorThread(options, {
+      onMessage: (message) => this.#take(message),
+      onExit: () => this.#exited(),
+      onState: () => this.#tellListeners(),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#thread.start();
+  }
+
+  waitFor(position: number, types: ReadonlyArray<string>, timeoutMilliseconds: number): Promise<WaitOutcome> {
+    return this.#waits.forTypes(types, position, timeoutMilliseconds);
+  }
+
+  waitForProjections(
+    names: ReadonlyArray<string>,
+    position: number,
+    timeoutMilliseconds: number,
+  ): Promise<WaitOutcome> {
+    return this.#waits.forNames(names, position, timeoutMilliseconds);
+  }
+
+  status(): ReadonlyArray<ProjectionStatus> {
+    return this.#statuses.map((status, index) => ({
+      ...status,
+      position: this.#served[index]?.position ?? status.position,
+    }));
+  }
+
+  following(): Following {
+    const { state, failure } = this.#thread;
+    const died = state === 'restarting' && failure !== null ? `: ${failure}` : '';
+    return { live: this.#ready && state === 'running', detail: `thread ${state}${died}` };
+  }
+
+  onCommit(listener: () => void): () => void {
+    this.#commitListeners.add(listener);
+    return () => this.#commitListeners.delete(listener);
+  }
+
+  onStatus(listener: (statuses: ReadonlyArray<ProjectionStatus>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
+    return this.#save({ kind: 'save-keys-last-used', times });
+  }
+
+  saveSnapshot(snapshot: StoredSnapshot): Promise<void> {
+    return this.#save({ kind: 'save-snapshot', snapshot });
+  }
+
+  #save(what: ToSave): Promise<void> {
+    if (this.#thread.state !== 'running') return Promise.reject(new Unavailable('The projector thread is down.'));
+    this.#requests += 1;
+    const request = this.#requests;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(
+      () => reject(new Unavailable('The projector thread does not answer.')),
+      saveLimitMilliseconds,
+    );
+    this.#saves.set(request, { resolve, reject });
+    this.#thread.tell({ ...what, request });
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#saves.delete(request);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close();
+    this.#waits.close();
+  }
+
+  #take(message: FromProjector): void {
+    switch (message.kind) {
+      case 'positions':
+        this.#tellCommit();
+        this.#served = message.served;
+        this.#waits.update(message.served);
+        break;
+      case 'status':
+        // A rebuild was swapped in, perhaps at the position where the old documents stood.
+        this.#tellCommit();
+        this.#statuses = message.statuses;
+        this.#ready = message.ready;
+        this.#tellListeners();
+        break;
+      case 'opened':
+        this.#waits.learn(message.projections);
+        break;
+      case 'saved':
+        this.#settleSave(message.request, message.failure);
+    }
+  }
+
+  #exited(): void {
+    this.#ready = false;
+    this.#tellCommit();
+    for (const { reject } of this.#saves.values()) reject(new Unavailable('The projector thread has ended.'));
+    // Nobody follows the log now: a command must not wait for what will not come.
+    if (this.#thread.state !== 'closed') this.#waits.update([]);
+  }
+
+  #settleSave(request: number, failure: string | null): void {
+    const save = this.#saves.get(request);
+    if (failure === null) save?.resolve();
+    else save?.reject(new Unavailable(failure));
+  }
+
+  #tellCommit(): void {
+    for (const listener of this.#commitListeners) listener();
+  }
+
+  #tellListeners(): void {
+    const statuses = this.status();
+    for (const listener of this.#listeners) listener(statuses);
+  }
+}

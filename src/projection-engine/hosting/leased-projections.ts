@@ -1,0 +1,70 @@
+import { type UnderLeaseOptions, underLease } from '#leases/under-lease.ts';
+import { PositionTeller } from '#projection-engine/progress/position-publisher.ts';
+import type { PositionsWriter, ServedPositions } from '#projection-engine/progress/published-positions.ts';
+import type { AnyProjection } from '#projection-engine/projection.ts';
+import {
+  type ProjectionRunner,
+  type ProjectionRunnerOptions,
+  startProjectionRunner,
+} from '#projection-engine/projection-runner.ts';
+import type { ReadStoreWriter } from '#read-store/read-store.ts';
+import { allSettled } from '#shared/async/all-settled.ts';
+
+/** The lease under which projections run. */
+export const projectionsLease = 'projections';
+
+export interface LeasedProjectionsOptions
+  extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'log'>,
+    Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
+  /** Opens a writer that writes under a fencing token; it is closed when the term has ended. */
+  readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
+}
+
+/**
+ * Runs all projections whenever this node holds the lease for it, and tells the other nodes where they stand, until the
+ * signal aborts.
+ * @throws what the stores throw other than Unavailable, which is waited out; then the lease is released already
+ */
+export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Promise<void> {
+  const { leases, holder, limits, log, signal } = options;
+  const work = (token: number, ending: AbortSignal) => runOneTerm(options, token, ending);
+  return underLease({ name: projectionsLease, leases, holder, log, signal, work, ...(limits && { limits }) });
+}
+
+async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
+  const { projections, events, log, openWriter } = options;
+  const store = openWriter(token);
+  // Neither goes on without the other.
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  const end = () => ended.abort();
+  let teller: PositionTeller | null = null;
+  try {
+    const onPositions = () => teller?.changed();
+    const { knownTypes } = options;
+    const known = knownTypes === undefined ? {} : { knownTypes };
+    const runner = await startProjectionRunner({
+      projections,
+      ...known,
+      events,
+      store,
+      log,
+      signal: either,
+      onPositions,
+    });
+    // What ended while it started does not know where the projections stand.
+    if (signal.aborted) return;
+    const positions = () => servedBy(runner, projections);
+    teller = new PositionTeller({ save: (served) => store.savePositions(served), positions, log });
+    await allSettled([runner.finished.finally(end), teller.run(either).finally(end)]);
+  } finally {
+    await store.close();
+  }
+}
+
+function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjection>): ServedPositions {
+  const names = projections.map(({ name }) => name);
+  // The runner's positions are in the order of the projections.
+  const served = runner.positions().map((position, index) => ({ name: names[index] ?? '', ...position }));
+  return { ready: runner.ready(), projections: served };
+}

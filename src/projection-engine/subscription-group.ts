@@ -1,0 +1,157 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { pause } from '#shared/async/delay.ts';
+import { retrying } from '#shared/async/retrying.ts';
+import type { Log } from '#shared/logging/read-store-log.ts';
+import type { GenerationFeed } from './generation-projector.ts';
+
+const resubscribeLimits = { firstMs: 200, longestMs: 5000 };
+
+/** JSON text of events after which what they made is stored: until then most of it is kept in memory. */
+const maxCharactersTogether = 8 * 1024 * 1024;
+
+export interface LaneOptions {
+  readonly events: Pick<EventStore, 'subscribe'>;
+  readonly store: ReadStoreWriter;
+  readonly log: Log;
+  readonly batchSize: number;
+  /** So many batches are folded in memory before they are stored together; the end of the log is stored at once. */
+  readonly batchesTogether: () => number;
+  readonly signal: AbortSignal;
+  /** Runs one thing after the other: of all lanes, one handles a batch at a time. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+  /** Called when a batch has been folded and stored; the next is read when it has returned. */
+  readonly onBatch: (batch: EventBatch) => Promise<void>;
+  /** Called when a member could not take an event; it is no member any more. */
+  readonly onFailed: (feed: GenerationFeed) => Promise<void>;
+  /** Called when a member must be fed again from its position; it is no member any more. */
+  readonly onWentBack: (feed: GenerationFeed) => void;
+}
+
+/** Generations that go through the log together, by one subscription. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #members = new Set<GenerationFeed>();
+  #position: number;
+  #renewal = new AbortController();
+  readonly #backOff = new BackOff(resubscribeLimits);
+  #batchesFolded = 0;
+  #charactersFolded = 0;
+
+  /** @param after the position after which it begins */
+  constructor(after: number, options: LaneOptions) {
+    this.#position = after;
+    this.#options = options;
+  }
+
+  /** The position up to which it has read the log; its members may be about to store what it read. */
+  get position(): number {
+    return this.#position;
+  }
+
+  get members(): ReadonlySet<GenerationFeed> {
+    return this.#members;
+  }
+
+  /** Takes a generation in. What it has seen already is not fed to it again. */
+  add(feed: GenerationFeed): void {
+    this.#members.add(feed);
+  }
+
+  remove(feed: GenerationFeed): void {
+    this.#members.delete(feed);
+  }
+
+  /** Subscribes anew when the batch at hand is done. @param after the position after which */
+  renew(after: number): void {
+    this.#position = after;
+    this.#renewal.abort();
+  }
+
+  /** Runs until the signal aborts, whatever becomes of the subscription. @throws what no retry can mend */
+  async run(types: () => ReadonlyArray<string> | null): Promise<void> {
+    const { signal } = this.#options;
+    while (!signal.aborted) {
+      this.#renewal = new AbortController();
+      const subscribed = types();
+      if (subscribed === null) {
+        await aborted(AbortSignal.any([signal, this.#renewal.signal]));
+        continue;
+      }
+      await this.#follow(subscribed, AbortSignal.any([signal, this.#renewal.signal]));
+      if (!signal.aborted && !this.#renewal.signal.aborted) await pause(this.#backOff.failed(), signal);
+    }
+  }
+
+  async #follow(types: ReadonlyArray<string>, signal: AbortSignal): Promise<void> {
+    const { events, batchSize, log } = this.#options;
+    const filter = types.length === 0 ? {} : { types };
+    const batches = events.subscribe({ after: this.#position, batchSize, signal, ...filter })[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await batches.next().catch((error: unknown) => {
+          log.warn({ error: String(error) }, 'The subscription to the log failed and is begun again');
+          return { done: true as const };
+        });
+        if (next.done === true || signal.aborted) return;
+        const batch = next.value;
+        this.#backOff.succeeded();
+        this.#position = batch.position;
+        await this.#options.inTurn(() => this.#handle(batch));
+        await nextTurn();
+        if (signal.aborted) return;
+      }
+    } finally {
+      await batches.return?.();
+    }
+  }
+
+  async #handle(batch: EventBatch): Promise<void> {
+    const feeds = [...this.#members];
+    const store = { read: this.#read, commit: this.#commit };
+    const folded: { readonly feed: GenerationFeed; readonly commit: GenerationCommit; readonly due: boolean }[] = [];
+    const last = this.#isLast(batch);
+    for (const feed of feeds) {
+      const commit = await feed.fold(batch.events, batch.position, last, store);
+      if (commit !== null) folded.push({ feed, commit, due: feed.due(commit) });
+    }
+    const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
+    if (commits.length > 0) await this.#commit(commits, !batch.caughtUp);
+    for (const { feed, commit, due } of folded) feed.settle(commit, due);
+    for (const feed of feeds) await this.#letGo(feed);
+    await this.#options.onBatch(batch);
+  }
+
+  /** Parts from a member that cannot be fed what comes next. */
+  async #letGo(feed: GenerationFeed): Promise<void> {
+    if (feed.failure === null && !feed.wentBack) return;
+    this.#members.delete(feed);
+    if (feed.wentBack) this.#options.onWentBack(feed);
+    else await this.#options.onFailed(feed);
+  }
+
+  /** Whether what was folded up to this batch is to be stored now. */
+  #isLast({ caughtUp, characters = maxCharactersTogether }: EventBatch): boolean {
+    this.#batchesFolded += 1;
+    this.#charactersFolded += characters;
+    const last =
+      caughtUp ||
+      this.#batchesFolded >= this.#options.batchesTogether() ||
+      this.#charactersFolded >= maxCharactersTogether;
+    if (last) this.#batchesFolded = this.#charactersFolded = 0;
+    return last;
+  }
+
+  readonly #read: ReadStoreWriter['read'] = (generation, ids, maxCharacters) =>
+    retrying('Reading documents', () => this.#options.store.read(generation, ids, maxCharacters), this.#options);
+
+  readonly #commit: ReadStoreWriter['commit'] = (commits, more) =>
+    retrying('Storing documents', () => this.#options.store.commit(commits, more), this.#options);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,72 @@
+import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from './read-store.ts';
+import type { StoredDocument } from './stored-document.ts';
+
+/**
+ * A read store that gives nothing of a read model that has never held the whole log: what is not in it yet would be
+ * taken for what does not exist, and a good API key for a bad one. Rebuilds do not matter: the old documents answer.
+ */
+export function filledOnly(documents: ReadStore, projections: Standing): ReadStore {
+  return new FilledReadStore(documents, projections);
+}
+
+type Standing = Pick<ProjectionsProgress, 'status' | 'onStatus'>;
+
+class FilledReadStore implements ReadStore {
+  readonly #documents: ReadStore;
+  readonly #unsubscribe: () => void;
+  #filled: ReadonlySet<string>;
+
+  constructor(documents: ReadStore, projections: Standing) {
+    this.#documents = documents;
+    this.#filled = filledIn(projections.status());
+    this.#unsubscribe = projections.onStatus((statuses) => {
+      this.#filled = filledIn(statuses);
+    });
+  }
+
+  async get<Value extends DocumentValue>(
+    collection: string,
+    id: string,
+    fresh?: 'fresh',
+  ): Promise<StoredDocument<Value> | null> {
+    this.#expectFilled(collection);
+    return this.#documents.get(collection, id, fresh);
+  }
+
+  async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
+    this.#expectFilled(collection);
+    return this.#documents.list(collection, where, page);
+  }
+
+  status(): ReturnType<ReadStore['status']> {
+    return this.#documents.status();
+  }
+
+  unknownEvents(): ReturnType<ReadStore['unknownEvents']> {
+    return this.#documents.unknownEvents();
+  }
+
+  keysLastUsed(keyIds: ReadonlyArray<string>): ReturnType<ReadStore['keysLastUsed']> {
+    return this.#documents.keysLastUsed(keyIds);
+  }
+
+  snapshot(stream: string): ReturnType<ReadStore['snapshot']> {
+    return this.#documents.snapshot(stream);
+  }
+
+  close(): Promise<void> {
+    this.#unsubscribe();
+    return this.#documents.close();
+  }
+
+  #expectFilled(collection: string): void {
+    if (this.#filled.has(collection)) return;
+    throw new Unavailable(`The read model ${collection} is being filled from the log for the first time.`);
+  }
+}
+
+function filledIn(statuses: ReadonlyArray<ProjectionStatus>): ReadonlySet<string> {
+  return new Set(statuses.filter(({ ready }) => ready).map(({ name }) => name));
+}

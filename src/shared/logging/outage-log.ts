@@ -1,0 +1,28 @@
+import type { Log } from './read-store-log.ts';
+
+/** Says once that something cannot be used, and once that it can be again, however often it is asked meanwhile. */
+export class OutageLog {
+  readonly #log: Log;
+  readonly #what: string;
+  readonly #fields: Readonly<Record<string, unknown>>;
+  #out = false;
+
+  /** @param what as shown at the beginning of a sentence; @param fields shown with it */
+  constructor(log: Log, what: string, fields: Readonly<Record<string, unknown>> = {}) {
+    this.#log = log;
+    this.#what = what;
+    this.#fields = fields;
+  }
+
+  failed(error: unknown): void {
+    if (this.#out) return;
+    this.#out = true;
+    this.#log.warn({ ...this.#fields, error: String(error) }, `${this.#what} cannot be used and is tried again`);
+  }
+
+  succeeded(): void {
+    if (!this.#out) return;
+    this.#out = false;
+    this.#log.info(this.#fields, `${this.#what} can be used again`);
+  }
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lockStoreFile } from '#app/files/store-file-lock.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+
+describe('the lock of a store file', () => {
+  let folder: string;
+  let file: string;
+  const take = (path: string) => lockStoreFile(path, 'EVENT_STORE_URL');
+
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'switchyard-lock-')));
+    file = join(folder, 'events.db');
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is refused to a second store of the same process, in one line that names the file', () => {
+    const lock = take(file);
+    assert.throws(
+      () => lockStoreFile(file, 'READ_STORE_URL'),
+      (error) =>
+        error instanceof StartFailure &&
+        error.message.startsWith(`${file} is in use by process ${process.pid}, this one`) &&
+        error.message.includes('READ_STORE_URL') &&
+        !error.message.includes('\n'),
+    );
+    lock.release();
+    take(file).release();
+  });
+
+  it('is one lock for all symbolic links to a file, whether or not it exists yet', () => {
+    mkdirSync(join(folder, 'other'));
+    const link = join(folder, 'other', 'link.db');
+    symlinkSync('../events.db', link);
+    symlinkSync(folder, join(folder, 'other', 'folder'));
+    for (const make of [() => undefined, () => writeFileSync(file, '')]) {
+      make();
+      const lock = take(file);
+      for (const name of [link, join(folder, 'other', 'folder', 'events.db')])
+        assert.throws(() => take(name), /is in use by process/);
+      lock.release();
+      const byLink = take(link);
+      assert.throws(() => take(file), /is in use by process/);
+      byLink.release();
+    }
+  });
+
+  it('is refused for a file with a second hard link, because SQLite would keep two logs of it', () => {
+    writeFileSync(file, '');
+    linkSync(file, join(folder, 'twin.db'));
+    assert.throws(() => take(file), { name: 'StartFailure', message: /2 names \(hard links\).*EVENT_STORE_URL/ });
+    rmSync(join(folder, 'twin.db'));
+    take(file).release();
+  });
+
+  it('is refused in a folder that does not exist, and for symbolic links in a circle', () => {
+    assert.throws(() => take(join(folder, 'nowhere', 'events.db')), /check that its folder exists/);
+    symlinkSync('b', join(folder, 'a'));
+    symlinkSync('a', join(folder, 'b'));
+    assert.throws(() => take(join(folder, 'a')), { name: 'StartFailure' });
+  });
+});

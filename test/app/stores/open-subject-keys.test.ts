@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSubjectKeys } from '#app/stores/open-subject-keys.ts';
+
+describe('the keys of personal data of an embedded read store', () => {
+  let dataDir: string;
+  let warnings: string[];
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'open-subject-keys-'));
+    warnings = [];
+  });
+  afterEach(() => rm(dataDir, { recursive: true }));
+
+  const start = async (isLogBegun: () => Promise<boolean>) => {
+    const readStore = { kind: 'sqlite', path: join(dataDir, 'read.db') } as const;
+    const log = { warn: (_: object, message: string) => void warnings.push(message) };
+    const keys = await openSubjectKeys({ readStore, dataDir }, { isLogBegun, log });
+    await keys.close();
+  };
+
+  it('are missing where the log is older than they are: it is said, with what to do', async () => {
+    await start(async () => true);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /reads as erased here\. Restore .* stop this one: .* READ_STORE_URL=mongodb:/);
+  });
+
+  it('begin with the log, and are there at every later start', async () => {
+    await start(async () => false);
+    await start(() => assert.fail('the log is asked'));
+    assert.deepEqual(warnings, []);
+  });
+});

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
+
+const limits = { maxBytesPerProject: 60, maxBytes: 100 };
+
+/** A hold as a test follows it. */
+interface Followed {
+  readonly hold: ByteHold;
+  readonly projectId: string;
+  bytes: number;
+  isUnfinished: boolean;
+  isEvicted: boolean;
+}
+
+describe('byte budget', () => {
+  it('refuses a project what is beyond its limit, and everyone what is beyond the node’s', () => {
+    const budget = new ByteBudget(limits);
+    const one = budget.hold('one');
+    assert.equal(one.take(60), null);
+    assert.equal(one.take(1), 'project');
+    assert.equal(budget.hold('one').shortageOf(1), 'project');
+    const two = budget.hold('two');
+    assert.equal(two.take(40), null);
+    assert.equal(budget.hold('three').take(1), 'node');
+    assert.equal(budget.hold('three').shortageOf(1), 'node');
+    one.release();
+    assert.equal(budget.hold('three').take(60), null);
+    assert.equal(budget.bytes, 100);
+  });
+
+  it('refuses at once what can never fit', () => {
+    const budget = new ByteBudget({ maxBytesPerProject: 200, maxBytes: 100 });
+    assert.equal(budget.hold('one').shortageOf(101), 'node');
+    assert.equal(budget.hold('one').shortageOf(201), 'project');
+  });
+
+  it('evicts the largest unfinished hold of the project that holds most, and nothing that is finished', () => {
+    const budget = new ByteBudget(limits);
+    const evicted: string[] = [];
+    const unfinished = (projectId: string, name: string, bytes: number) => {
+      const hold = budget.hold(projectId);
+      hold.begin(() => evicted.push(name));
+      assert.equal(hold.take(bytes), null);
+      return hold;
+    };
+    const whole = unfinished('one', 'whole', 30);
+    whole.finish();
+    unfinished('one', 'small', 5);
+    unfinished('one', 'large', 20);
+    unfinished('two', 'of another', 40);
+    const newcomer = budget.hold('three');
+    assert.equal(newcomer.shortageOf(10), null);
+    assert.deepEqual(evicted, [], 'asking evicts nothing');
+    assert.equal(newcomer.take(10), null);
+    assert.deepEqual(evicted, ['large']);
+    assert.equal(budget.bytesOf('one'), 35);
+    assert.equal(budget.bytes, 85);
+  });
+
+  it('evicts nothing of a project that holds no more than the one that asks', () => {
+    const budget = new ByteBudget(limits);
+    const small = budget.hold('one');
+    small.begin(() => assert.fail('evicted'));
+    small.take(50);
+    const asking = budget.hold('two');
+    asking.take(50);
+    assert.equal(asking.take(1), 'node');
+  });
+
+  it('gives an evicted hold no more, and counts it no more', () => {
+    const budget = new ByteBudget(limits);
+    const greedy = budget.hold('one');
+    greedy.begin(() => undefined);
+    greedy.take(60);
+    budget.hold('two').take(40);
+    budget.hold('three').take(10);
+    assert.equal(greedy.take(1), 'node');
+    greedy.giveBack(60);
+    greedy.finish();
+    greedy.release();
+    assert.equal(budget.bytes, 50);
+  });
+
+  it('keeps its sums and its limits whatever is done, and nothing once all is released', () => {
+    const command = fc.record({
+      hold: fc.nat({ max: 7 }),
+      kind: fc.constantFrom('begin', 'take', 'take', 'take', 'giveBack', 'finish', 'release'),
+      bytes: fc.nat({ max: 40 }),
+    });
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+        const budget = new ByteBudget(limits);
+        const make = (index: number): Followed => {
+          const projectId = `project${index % 3}`;
+          return { hold: budget.hold(projectId), projectId, bytes: 0, isUnfinished: false, isEvicted: false };
+        };
+        const all: Followed[] = Array.from({ length: 8 }, (_, index) => make(index));
+        const released: Followed[] = [];
+        const sumOf = (projectId?: string) =>
+          all
+            .filter((followed) => projectId === undefined || followed.projectId === projectId)
+            .reduce((sum, { bytes }) => sum + bytes, 0);
+        for (const { hold: index, kind, bytes } of commands) {
+          const one = all[index] as Followed;
+          if (kind === 'begin') {
+            one.isUnfinished = !one.isEvicted;
+            one.hold.begin(() => {
+              assert.ok(one.isUnfinished && !one.isEvicted, 'only what is unfinished is evicted, once');
+              one.isEvicted = true;
+              one.bytes = 0;
+            });
+          } else if (kind === 'finish') {
+            one.isUnfinished = false;
+            one.hold.finish();
+          } else if (kind === 'release') {
+            one.hold.release();
+            released.push(one);
+            all[index] = make(index);
+          } else if (kind === 'giveBack') {
+            one.hold.giveBack(bytes);
+            one.bytes -= Math.min(bytes, one.bytes);
+          } else if (one.hold.take(bytes) === null) {
+            assert.ok(!one.isEvicted);
+            one.bytes += bytes;
+          }
+          assert.equal(budget.bytes, sumOf());
+          assert.ok(budget.bytes >= 0 && budget.bytes <= limits.maxBytes);
+          for (const projectId of ['project0', 'project1', 'project2']) {
+            assert.equal(budget.bytesOf(projectId), sumOf(projectId));
+            assert.ok(budget.bytesOf(projectId) <= limits.maxBytesPerProject);
+          }
+        }
+        for (const { hold } of [...all, ...released]) hold.release();
+        assert.equal(budget.bytes, 0);
+        assert.equal(budget.projects, 0);
+      }),
+    );
+  });
+});

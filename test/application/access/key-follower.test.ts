@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KeyFollower } from '#application/access/key-follower.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { Clock } from '#leases/clock.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** A clock that a test moves; pauses are short in its own time, whatever they say. */
+class ManualClock implements Clock {
+  time = 0;
+  now = () => this.time;
+  pause = (_: number, signal: AbortSignal) => sleep(1, undefined, { signal }).catch(() => undefined);
+  random = () => 0;
+}
+
+const revoked = (id: string) => ({ stream: `apiKey-${id}`, type: 'ApiKeyRevoked', data: { id } });
+const other = { stream: 'flow-one', type: 'FlowCreated', data: {} };
+
+describe('key follower', () => {
+  let store: InMemoryEventStore;
+  let clock: ManualClock;
+  let follower: KeyFollower;
+  let seen: string[];
+
+  function follow(beginAfter: () => number | null = () => 0): void {
+    follower = new KeyFollower({ store, beginAfter, log, clock });
+    follower.listen((events: ReadonlyArray<RecordedEvent>) => seen.push(...events.map(({ data }) => String(data.id))));
+    follower.start();
+  }
+
+  beforeEach(() => {
+    store = new InMemoryEventStore();
+    clock = new ManualClock();
+    seen = [];
+  });
+
+  afterEach(() => follower.stop());
+
+  it('hands on key events, those of other types not', async () => {
+    store.append(revoked('a'), other, revoked('b'));
+    follow();
+    await eventually('it has seen both', () => seen.length === 2);
+    store.append(other, revoked('c'));
+    await eventually('it has seen the third', () => seen.length === 3);
+    assert.deepEqual(seen, ['a', 'b', 'c']);
+  });
+
+  it('has seen the end as of when it asked for it, while it follows', async () => {
+    store.append(revoked('a'), other);
+    follow();
+    await eventually('it has caught up', () => follower.seenEndAt === 0);
+    clock.time = 5_000;
+    await eventually('it has asked anew', () => follower.seenEndAt === 5_000);
+  });
+
+  it('has not seen the end while events are stored that it was not handed', async () => {
+    store.append(revoked('a'));
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const subscribe = store.subscribe.bind(store);
+    store.subscribe = async function* (options) {
+      await held;
+      yield* subscribe(options);
+    };
+    follow();
+    clock.time = 3_000;
+    await sleep(30);
+    assert.equal(follower.seenEndAt, Number.NEGATIVE_INFINITY);
+    release();
+    await eventually('it has caught up', () => follower.seenEndAt === 3_000);
+  });
+
+  it('waits until everything stored before was handed on', async () => {
+    follow();
+    for (const id of ['a', 'b', 'c']) {
+      clock.time += 1;
+      store.append(revoked(id));
+      clock.time += 1;
+      assert.equal(await follower.seeEnd(60_000_000), true);
+      assert.equal(seen.at(-1), id);
+    }
+  });
+
+  it('knows that the store is away, and does not wait for it', async () => {
+    follow();
+    await eventually('it has caught up', () => follower.seenEndAt === 0);
+    let answer: (() => void) | undefined;
+    store.lastPosition = () =>
+      new Promise((_, reject) => {
+        answer = () => reject(new Unavailable('away'));
+      });
+    await eventually('it asks again', () => answer !== undefined);
+    assert.equal(follower.isStoreAway, false);
+    clock.time += 1_001;
+    assert.equal(follower.isStoreAway, true);
+    assert.equal(await follower.seeEnd(60_000), false);
+    answer?.();
+    store.lastPosition = () => Promise.reject(new Unavailable('away'));
+    await sleep(20);
+    assert.equal(follower.isStoreAway, true);
+    store.lastPosition = InMemoryEventStore.prototype.lastPosition;
+    await eventually('the store is back', () => !follower.isStoreAway);
+  });
+
+  it('goes on behind what it has seen when its subscription fails', async () => {
+    store.append(revoked('a'));
+    const subscribe = store.subscribe.bind(store);
+    const afters: number[] = [];
+    store.subscribe = async function* (options) {
+      afters.push(options.after);
+      for await (const batch of subscribe(options)) {
+        yield batch;
+        if (afters.length === 1) throw new Unavailable('the subscription broke');
+      }
+    };
+    follow();
+    await eventually('it follows again', () => afters.length === 2);
+    store.append(revoked('b'));
+    await eventually('it has seen both', () => seen.length === 2);
+    assert.deepEqual(
+      [seen, afters],
+      [
+        ['a', 'b'],
+        [0, 3],
+      ],
+    );
+  });
+
+  it('begins where it is said, once that is known, and at the beginning of a log that ends before', async () => {
+    store.append(revoked('a'), revoked('b'));
+    let after: number | null = null;
+    follow(() => after);
+    await sleep(20);
+    assert.equal(store.subscriptions, 0);
+    after = 3;
+    await eventually('it has seen the second', () => seen.length === 1);
+    assert.deepEqual(seen, ['b']);
+    await follower.stop();
+    seen = [];
+    follow(() => 1_000);
+    await eventually('it has seen both', () => seen.length === 2);
+  });
+});

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
+import type { AnyCommand } from '#application/commands/command.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
+import { keptOfSecret } from '#domain/api-key/secret.ts';
+import { scopesOfKeyType } from '#domain/shared/scope.ts';
+import { upcasters } from '#domain/shared/upcasters.ts';
+import { LazyEvent } from '#event-store/lazy-event.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { upcastWith } from '#event-store/upcasting.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { apiKeyCreated, apiKeyRevoked, apiKeyRotated, firstSecret } from '#test/support/events/tenant-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+
+const secondSecret = `sy_live_${'S2c'.repeat(14)}d`;
+const noon = Date.UTC(2026, 0, 5, 12);
+const at = (seconds: number) => new Date(noon + seconds * 1000).toISOString();
+const longAgo = '2020-01-01T00:00:00.000Z';
+
+/**
+ * A node that resolves keys on a log which another node writes. Its read models stand still where the test says, its
+ * follower has seen what the test says; both clocks are the test's.
+ */
+class Node {
+  readonly service = new Service(undefined, { now: () => new Date(noon + this.seconds * 1000) });
+  readonly follower = {
+    seenEndAt: Number.NEGATIVE_INFINITY,
+    isStoreAway: false,
+    seeEnd: async () => {
+      this.follow();
+      return !this.follower.isStoreAway;
+    },
+  };
+  readonly keys: KeyResolver;
+  /** Both clocks, in seconds. */
+  seconds = 0;
+  documents = new ReadModel(this.service.store.log);
+  lookups = 0;
+  #followed = 0;
+
+  constructor() {
+    const get: ReadModel['get'] = (collection, id) => {
+      this.lookups += 1;
+      return this.documents.get(collection, id);
+    };
+    this.keys = new KeyResolver({
+      handler: this.service.handler,
+      follower: this.follower,
+      documents: { get },
+      usage: { touch: () => undefined },
+      now: () => this.seconds * 1000,
+      time: () => noon + this.seconds * 1000,
+    });
+  }
+
+  /** The read models stand still from now on. */
+  stop(): void {
+    this.documents = new ReadModel([...this.service.store.log]);
+  }
+
+  async append(event: object, entity: AnyCommand['entity'] = apiKey, id: string = ids.key): Promise<void> {
+    const handled = await this.service.handler.write({
+      entity,
+      id,
+      origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },
+      decide: () => E.right({ events: [event as never], tenant: tenants.project }),
+    });
+    assert.ok(E.isRight(handled));
+  }
+
+  /** The follower sees everything that is stored now. */
+  follow(): void {
+    const { log } = this.service.store;
+    this.keys.see(log.slice(this.#followed));
+    this.#followed = log.length;
+    this.follower.seenEndAt = this.seconds * 1000;
+  }
+
+  cut(): void {
+    this.follower.isStoreAway = true;
+    this.service.store.read = () => Promise.reject(new Unavailable('The event store is away.'));
+  }
+
+  async resolves(secret = firstSecret, use: KeyUse = 'query'): Promise<boolean> {
+    return (await this.keys.resolve(secret, use)) !== null;
+  }
+}
+
+describe('key resolver', () => {
+  let node: Node;
+
+  beforeEach(async () => {
+    node = new Node();
+    await node.append(apiKeyCreated({ scopes: null }));
+    node.follow();
+  });
+
+  it('finds who holds a key, and nobody for any other text', async () => {
+    const caller = await node.keys.resolve(firstSecret, 'command');
+    assert.deepEqual(caller, {
+      keyId: ids.key,
+      keyType: 'project',
+      ...tenants.project,
+      scopes: scopesOfKeyType.project,
+      hasAllScopes: true,
+    });
+    assert.equal(await node.resolves(secondSecret), false);
+    assert.equal(await node.resolves(''), false);
+    assert.equal(await node.resolves(`sy_live_${'a'.repeat(300)}`), false);
+  });
+
+  it('gives the scopes of a list as they are', async () => {
+    await node.append(
+      apiKeyCreated({ id: 'ckeytwo000000001', scopes: ['flows:read'], ...keptOfSecret(secondSecret) }),
+      apiKey,
+      'ckeytwo000000001',
+    );
+    const caller = await node.keys.resolve(secondSecret, 'query');
+    assert.deepEqual([caller?.scopes, caller?.hasAllScopes], [new Set(['flows:read']), false]);
+  });
+
+  it('asks no store about a key that it knows, while it has seen the end of the log within the last second', async () => {
+    assert.ok(await node.resolves());
+    const { length } = node.service.store.reads;
+    const { lookups } = node;
+    for (let count = 0; count < 1_000; count += 1) {
+      node.seconds += 0.9;
+      node.follow();
+      assert.ok(await node.resolves());
+    }
+    assert.deepEqual([node.service.store.reads.length, node.lookups], [length, lookups]);
+  });
+
+  it('reads the key’s stream once a second where it has not seen the end of the log', async () => {
+    assert.ok(await node.resolves());
+    node.seconds = 60;
+    const before = node.service.store.reads.filter(([stream]) => stream === `apiKey-${ids.key}`).length;
+    for (let count = 0; count < 100; count += 1) await node.resolves();
+    await Promise.all(Array.from({ length: 100 }, () => node.resolves()));
+    assert.equal(node.service.store.reads.filter(([stream]) => stream === `apiKey-${ids.key}`).length, before + 1);
+  });
+
+  it('refuses a revoked key although the read models stand still, once it has followed the event', async () => {
+    assert.ok(await node.resolves());
+    node.stop();
+    await node.append(apiKeyRevoked());
+    node.follow();
+    assert.equal(await node.resolves(), false);
+    node.seconds = 86_400;
+    assert.equal(await node.resolves(), false);
+  });
+
+  it('refuses a revoked key within a second although neither read models nor follower move', async () => {
+    node.stop();
+    assert.ok(await node.resolves());
+    await node.append(apiKeyRevoked());
+    node.seconds = 1.001;
+    assert.equal(await node.resolves(), false);
+  });
+
+  it('refuses a key that was revoked while its stream was read', async () => {
+    const { store } = node.service;
+    const read = store.read.bind(store);
+    store.read = async (stream, from, limit) => {
+      const events = await read(stream, from, limit);
+      if (stream !== `apiKey-${ids.key}`) return events;
+      store.read = read;
+      await node.append(apiKeyRevoked());
+      node.follow();
+      return events;
+    };
+    assert.equal(await node.resolves(), false);
+    assert.equal(await node.resolves(), false);
+  });
+
+  it('takes a new secret at once although the read models stand still', async () => {
+    node.stop();
+    assert.equal(await node.resolves(secondSecret), false);
+    await node.append(apiKeyRotated(secondSecret));
+    assert.equal(await node.resolves(secondSecret), false, 'known as unknown for a second, unless followed');
+    node.follow();
+    assert.ok(await node.resolves(secondSecret));
+    node = new Node();
+    await node.append(apiKeyCreated());
+    node.stop();
+    await node.append(apiKeyRotated(secondSecret));
+    assert.ok(await node.resolves(secondSecret), 'an unknown secret waits for the follower');
+  });
+
+  it('refuses all earlier secrets once the overlap of the newest rotation has ended', async () => {
+    const third = `sy_live_${'T3d'.repeat(14)}x`;
+    await node.append(apiKeyRotated(secondSecret, { previousValidUntil: at(600) }));
+    await node.append(apiKeyRotated(third, { previousValidUntil: at(60) }));
+    const all = async () => [
+      await node.resolves(firstSecret),
+      await node.resolves(secondSecret),
+      await node.resolves(third),
+    ];
+    node.follow();
+    assert.deepEqual(await all(), [true, true, true]);
+    node.seconds = 60;
+    assert.deepEqual(await all(), [false, false, true]);
+  });
+
+  it('refuses a key once its end has come', async () => {
+    node = new Node();
+    await node.append(apiKeyCreated({ expiresAt: at(60) }));
+    node.seconds = 59.999;
+    assert.ok(await node.resolves());
+    node.seconds = 60;
+    assert.equal(await node.resolves(), false);
+    await node.append(apiKeyRotated(secondSecret, { expiresAt: at(90), previousValidUntil: longAgo }));
+    node.follow();
+    assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [false, true]);
+  });
+
+  it('refuses every secret issued before the time that was named for all, and no later one', async () => {
+    node.seconds = 10;
+    await node.append(
+      apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) }),
+      apiKey,
+      'ckeytwo000000001',
+    );
+    node.follow();
+    assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [true, true]);
+    await node.append({ type: 'ApiKeySecretsEnded', data: { issuedBefore: at(10) } }, keyCutoff, allKeys);
+    node.follow();
+    assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [false, true]);
+    node.seconds = 20;
+    await node.append(apiKeyRotated(`sy_live_${'N3w'.repeat(14)}x`, { previousValidUntil: at(600) }));
+    node.follow();
+    assert.deepEqual(
+      [await node.resolves(firstSecret), await node.resolves(`sy_live_${'N3w'.repeat(14)}x`)],
+      [false, true],
+    );
+  });
+
+  it('knows the time that was named for all from the log, without having followed the event', async () => {
+    await node.append({ type: 'ApiKeySecretsEnded', data: { issuedBefore: at(1) } }, keyCutoff, allKeys);
+    assert.equal(await node.resolves(), false);
+  });
+
+  it('refuses a key with an event that this release cannot read, and that key alone', async () => {
+    await node.append(
+      apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) }),
+      apiKey,
+      'ckeytwo000000001',
+    );
+    node.follow();
+    assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [true, true]);
+    const stored = { position: 1_000, stream: `apiKey-${ids.key}`, revision: 1, id: 'e1', data: '{}' };
+    for (const type of ['ApiKeyRotated', 'ApiKeyRevoked']) {
+      const event = new LazyEvent({ ...stored, type, metadata: '{"schemaVersion":99}' }, upcastWith(upcasters));
+      const { store } = node.service;
+      const read = store.read.bind(store);
+      store.read = async (stream, from, limit) => {
+        if (stream === event.stream) void event.data;
+        return read(stream, from, limit);
+      };
+      node.keys.see([event]);
+      if (type === 'ApiKeyRotated') await assert.rejects(node.resolves(firstSecret), UnreadableEventError);
+      else assert.equal(await node.resolves(firstSecret), false);
+      assert.ok(await node.resolves(secondSecret));
+    }
+  });
+
+  describe('while the event store is away', () => {
+    it('takes a key for calls and reads that was good in the last five minutes, and for no command', async () => {
+      assert.ok(await node.resolves());
+      node.cut();
+      node.seconds = 2;
+      for (const use of ['relay', 'query'] as const) assert.ok(await node.resolves(firstSecret, use));
+      await assert.rejects(node.resolves(firstSecret, 'command'), Unavailable);
+      node.seconds = 300;
+      assert.ok(await node.resolves());
+      node.seconds = 301;
+      await assert.rejects(node.resolves(), Unavailable);
+    });
+
+    it('does not ask the store for what it remembers', async () => {
+      assert.ok(await node.resolves());
+      node.cut();
+      const { length } = node.service.store.reads;
+      node.seconds = 2;
+      for (let count = 0; count < 100; count += 1) assert.ok(await node.resolves());
+      assert.equal(node.service.store.reads.length, length);
+    });
+
+    it('takes a remembered key although it is not known yet that the store is away', async () => {
+      assert.ok(await node.resolves());
+      node.cut();
+      node.follower.isStoreAway = false;
+      node.seconds = 2;
+      assert.ok(await node.resolves());
+    });
+
+    it('refuses a key that it knows to be revoked', async () => {
+      assert.ok(await node.resolves());
+      await node.append(apiKeyRevoked());
+      node.follow();
+      node.cut();
+      node.seconds = 2;
+      assert.equal(await node.resolves(), false);
+    });
+
+    it('refuses a secret whose overlap has ended, and a key whose end has come', async () => {
+      await node.append(apiKeyRotated(secondSecret, { previousValidUntil: at(60), expiresAt: at(90) }));
+      node.follow();
+      assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [true, true]);
+      node.cut();
+      node.seconds = 60;
+      assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [false, true]);
+      node.seconds = 90;
+      assert.equal(await node.resolves(secondSecret), false);
+    });
+
+    it('says of a text that it does not know that it cannot find out', async () => {
+      node.cut();
+      await assert.rejects(node.resolves(secondSecret), Unavailable);
+    });
+  });
+});

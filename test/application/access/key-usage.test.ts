@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { openKeyUsage } from '#application/access/key-usage.ts';
+import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+
+describe('key usage', () => {
+  const stored = new Map<string, string>();
+  let saves: number;
+  let broken: boolean;
+  let warnings: number;
+  const open = (flushMilliseconds = 60_000) =>
+    openKeyUsage({
+      readStore: { keysLastUsed: async (ids) => new Map([...stored].filter(([id]) => ids.includes(id))) },
+      save: async (times) => {
+        if (broken) throw new Error('The thread is down.');
+        saves += 1;
+        for (const [id, time] of times) stored.set(id, time);
+      },
+      log: { warn: () => (warnings += 1) },
+      flushMilliseconds,
+    });
+
+  beforeEach(() => {
+    stored.clear();
+    saves = 0;
+    warnings = 0;
+    broken = false;
+  });
+
+  it('tells of a use at once, to the minute', async () => {
+    const usage = open();
+    usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
+    assert.deepEqual([...(await usage.lastUsed(['k1', 'k2']))], [['k1', '2026-01-01T10:05:00.000Z']]);
+    await usage.close();
+  });
+
+  it('stores what it knows at its close', async () => {
+    const usage = open();
+    usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
+    assert.equal(stored.size, 0);
+    await usage.close();
+    assert.equal(stored.get('k1'), '2026-01-01T10:05:00.000Z');
+  });
+
+  it('stores after a while, and the same minute only once', async () => {
+    const usage = open(5);
+    usage.touch('k1', Date.parse('2026-01-01T10:05:10.000Z'));
+    await eventually('it is stored', () => saves === 1);
+    usage.touch('k1', Date.parse('2026-01-01T10:05:20.000Z'));
+    usage.touch('k1', Date.parse('2026-01-01T10:04:20.000Z'));
+    await usage.close();
+    assert.equal(saves, 1);
+  });
+
+  it('gives the later of what is stored and what is in memory', async () => {
+    stored.set('k1', '2026-01-01T10:07:00.000Z');
+    stored.set('k2', '2026-01-01T10:01:00.000Z');
+    const usage = open();
+    usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
+    usage.touch('k2', Date.parse('2026-01-01T10:05:00.000Z'));
+    const times = await usage.lastUsed(['k1', 'k2']);
+    assert.deepEqual([times.get('k1'), times.get('k2')], ['2026-01-01T10:07:00.000Z', '2026-01-01T10:05:00.000Z']);
+    await usage.close();
+  });
+
+  it('tries again later what could not be stored', async () => {
+    broken = true;
+    const usage = open(5);
+    usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
+    await eventually('storing has failed', () => warnings > 0);
+    broken = false;
+    await eventually('it is stored', () => stored.has('k1'));
+    await usage.close();
+  });
+
+  it('keeps no more than ten thousand keys in memory', async () => {
+    const usage = open();
+    for (let index = 0; index < 10_005; index += 1) usage.touch(`k${index}`, Date.parse('2026-01-01T10:05:00.000Z'));
+    await usage.close();
+    assert.equal(stored.size, 10_000);
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { createWaitForReadModels } from '#application/commands/read-your-writes.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { ProcessProgress } from '#process-engine/process-progress.ts';
+import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
+
+const recorded = (type: string, position: number): RecordedEvent => ({
+  position,
+  stream: 'flow-1',
+  revision: position,
+  id: `event${position}`,
+  type,
+  data: {},
+  metadata: testMetadata,
+});
+
+describe('waiting until effects show', () => {
+  let waits: Array<readonly [number, ReadonlyArray<string>]>;
+  let asked: number[];
+
+  beforeEach(() => {
+    waits = [];
+    asked = [];
+  });
+
+  const projections: Pick<ProjectionsProgress, 'waitFor'> = {
+    waitFor: async (position, types) => {
+      waits.push([position, types]);
+      return 'reached';
+    },
+  };
+  /** A process that reacts to one type. @param effect the position of what it appended; null when it is late */
+  const process = (type: string, effect: number | null): ProcessProgress => ({
+    concerns: (events) => events.some((event) => event.type === type),
+    passed: async (position) => {
+      asked.push(position);
+      return effect;
+    },
+  });
+  const shown = (processes: ReadonlyArray<ProcessProgress>, ...events: ReadonlyArray<RecordedEvent>) =>
+    createWaitForReadModels(processes, projections, ['A', 'B', 'C'], 1_000)(events);
+
+  it('waits for the projections of what was appended when no process does anything about it', async () => {
+    await shown([process('C', 9)], recorded('A', 3), recorded('B', 4));
+    assert.deepEqual([asked, waits], [[], [[4, ['A', 'B']]]]);
+  });
+
+  it('waits for each process only as far as the last event that concerns it, then for what it appended', async () => {
+    await shown([process('A', 9), process('B', 11)], recorded('A', 3), recorded('B', 4), recorded('C', 5));
+    assert.deepEqual(asked, [3, 4]);
+    assert.deepEqual(waits, [[11, ['A', 'B', 'C']]]);
+  });
+
+  it('waits for what was appended at least when a process has appended nothing, or is late', async () => {
+    await shown([process('A', 0), process('B', null)], recorded('A', 3), recorded('B', 4));
+    assert.deepEqual(waits, [[4, ['A', 'B', 'C']]]);
+  });
+
+  it('waits for nothing when nothing was appended', async () => {
+    await shown([process('A', 9)]);
+    assert.deepEqual([asked, waits], [[], []]);
+  });
+});

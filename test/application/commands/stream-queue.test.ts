@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StreamQueue } from '#application/commands/stream-queue.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+
+const soon = () => performance.now() + 5_000;
+
+/** A task that ends when told to. */
+function held() {
+  let release = () => {};
+  const ended = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { task: () => ended, release: () => release() };
+}
+
+describe('stream queue', () => {
+  it('lets the tasks of a stream take turns, in order', async () => {
+    const queue = new StreamQueue();
+    const seen: string[] = [];
+    const task = (name: string) => async () => {
+      seen.push(`${name} begins`);
+      await sleep(1);
+      seen.push(`${name} ends`);
+      return name;
+    };
+    const results = await Promise.all(['a', 'b', 'c'].map((name) => queue.run('flow-1', soon(), task(name))));
+    assert.deepEqual(results, ['a', 'b', 'c']);
+    assert.deepEqual(seen, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+  });
+
+  it('lets no stream wait for another', async () => {
+    const queue = new StreamQueue();
+    const first = held();
+    const running = queue.run('flow-1', soon(), first.task);
+    assert.equal(await queue.run('flow-2', soon(), async () => 'done'), 'done');
+    first.release();
+    await running;
+  });
+
+  it('gives the turn on when a task fails', async () => {
+    const queue = new StreamQueue();
+    const failing = queue.run('flow-1', soon(), () => Promise.reject(new Error('no')));
+    const after = queue.run('flow-1', soon(), async () => 'done');
+    await assert.rejects(failing, /no/);
+    assert.equal(await after, 'done');
+  });
+
+  it('refuses more than may wait', async () => {
+    const queue = new StreamQueue(2);
+    const first = held();
+    const running = queue.run('flow-1', soon(), first.task);
+    const waiting = [1, 2].map((number) => queue.run('flow-1', soon(), async () => number));
+    await assert.rejects(
+      queue.run('flow-1', soon(), async () => 3),
+      Unavailable,
+    );
+    first.release();
+    await running;
+    assert.deepEqual(await Promise.all(waiting), [1, 2]);
+    assert.equal(await queue.run('flow-1', soon(), async () => 4), 4);
+  });
+
+  it('gives up a turn that does not come in time, at the deadline, and lets those behind it through', async () => {
+    const queue = new StreamQueue();
+    const first = held();
+    const running = queue.run('flow-1', soon(), first.task);
+    let ran = false;
+    const late = queue.run('flow-1', performance.now() + 20, async () => {
+      ran = true;
+    });
+    const behind = queue.run('flow-1', soon(), async () => 'done');
+    const waiting = sleep(2_000, 'still waiting', { ref: false });
+    const outcome = await Promise.race([late.then(String, (error: unknown) => error), waiting]);
+    assert.ok(outcome instanceof Unavailable, String(outcome));
+    first.release();
+    await running;
+    assert.equal(await behind, 'done');
+    assert.equal(ran, false);
+  });
+});

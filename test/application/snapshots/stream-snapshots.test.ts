@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import * as E from 'fp-ts/lib/Either.js';
+import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
+import { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { SnapshotStore, StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import { readSnapshot, writeSnapshot } from '#application/snapshots/snapshot-text.ts';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
+import type { FlowEvents } from '#domain/flow/events.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { organization } from '#domain/organization/organization.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import { defaultMoved, profileCreated } from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, versionActivated, versionCreated } from '#test/support/events/flow-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { recorded } from '#test/support/harness/recorded-events.ts';
+
+const origin = { actor: { keyId: 'key', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
+const stream = `flow-${ids.flow}`;
+
+/** A store of snapshots in memory; what it is asked is written down. */
+class MemorySnapshots implements SnapshotStore {
+  readonly kept = new Map<string, StoredSnapshot>();
+  readonly asked: string[] = [];
+  saves = 0;
+
+  async read(of: string): Promise<StoredSnapshot | null> {
+    this.asked.push(of);
+    return this.kept.get(of) ?? null;
+  }
+
+  async save(snapshot: StoredSnapshot): Promise<void> {
+    this.saves += 1;
+    this.kept.set(snapshot.stream, snapshot);
+  }
+}
+
+const append = async (handler: StreamWriter, events: ReadonlyArray<EventOf<FlowEvents>>, key?: string) => {
+  const handled = await handler.write({
+    entity: flow,
+    id: ids.flow,
+    origin,
+    decide: () => E.right({ events, tenant: tenants.project }),
+    ...(key === undefined ? {} : { idempotency: { key, body: 'body' } }),
+  });
+  assert.ok(E.isRight(handled));
+};
+
+const versions = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => versionCreated(from + index));
+
+async function settled(snapshots: MemorySnapshots, saves: number): Promise<void> {
+  for (let turn = 0; turn < 1_000 && snapshots.saves < saves; turn += 1) await nextTurn();
+  assert.equal(snapshots.saves, saves);
+}
+
+/** A flow of 603 events, with a snapshot of all of them, and 50 more events behind it. */
+async function longFlow() {
+  const store = new AppendableEventStore();
+  const snapshots = new MemorySnapshots();
+  const handler = new StreamWriter({ store, snapshots });
+  await append(handler, begunFlow() as never);
+  await append(handler, versions(2, 600), 'key');
+  await settled(snapshots, 1);
+  await append(handler, versions(602, 50));
+  return { store, snapshots, handler };
+}
+
+/** What a new process makes of the stream, and from which revisions on it reads. */
+async function readAnew(store: AppendableEventStore, snapshots?: SnapshotStore, entity: typeof flow = flow) {
+  store.reads.length = 0;
+  const handler = new StreamWriter({ store, ...(snapshots === undefined ? {} : { snapshots }) });
+  const state = await handler.load(entity, ids.flow);
+  return { state, reads: store.reads.map(([, revision]) => revision) };
+}
+
+const whole = [0, 100, 200, 300, 400, 500, 600];
+
+describe('a snapshot of a stream', () => {
+  it('is taken when the stream has grown long, and read in the place of all before it', async () => {
+    const { store, snapshots } = await longFlow();
+    const { state, reads } = await readAnew(store, snapshots);
+    assert.deepEqual(reads, [0, 602, 603]);
+    const unaided = await readAnew(store);
+    assert.deepEqual(unaided.reads, whole);
+    assertSame(state, unaided.state);
+    assert.equal(state.remembered.get('key')?.lastRevision, 602);
+  });
+
+  it('is neither looked for nor taken of a short stream', async () => {
+    const store = new AppendableEventStore();
+    const snapshots = new MemorySnapshots();
+    await append(new StreamWriter({ store, snapshots }), begunFlow() as never);
+    await readAnew(store, snapshots);
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    assert.deepEqual([snapshots.asked, snapshots.saves], [[], 0]);
+  });
+
+  it('is taken again by so many events only that each costs the same, however long the stream is', async () => {
+    const { snapshots, handler } = await longFlow();
+    await append(handler, versions(652, 449));
+    for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+    assert.equal(snapshots.saves, 1);
+    await append(handler, versions(1_101, 1));
+    await settled(snapshots, 2);
+    assert.equal(snapshots.kept.get(stream)?.revision, 1_102);
+  });
+
+  it('is of no use to a state as it was before', async () => {
+    const { store, snapshots } = await longFlow();
+    const anew = new StreamWriter({ store, snapshots });
+    assert.equal((await anew.loadAt(flow, ids.flow, 300)).state?.lastVersionNumber, 299);
+    assert.equal((await anew.loadAt(flow, ids.flow, 620)).state?.lastVersionNumber, 619);
+  });
+
+  const unusable: ReadonlyArray<readonly [string, (kept: StoredSnapshot) => StoredSnapshot]> = [
+    ['another log', (kept) => ({ ...kept, hash: 'another' })],
+    ['a longer log', (kept) => ({ ...kept, revision: 5_000 })],
+    ['another release', (kept) => ({ ...kept, stateVersion: 2 })],
+    ['damaged text', (kept) => ({ ...kept, body: kept.body.slice(0, 2_000) })],
+  ];
+  for (const [what, change] of unusable) {
+    it(`is dropped when it is of ${what}`, async () => {
+      const { store, snapshots } = await longFlow();
+      const kept = snapshots.kept.get(stream);
+      assert.ok(kept !== undefined);
+      snapshots.kept.set(stream, change(kept));
+      const { state } = await readAnew(store, snapshots);
+      assertSame(state, (await readAnew(store)).state);
+      await settled(snapshots, 2);
+      assert.equal(snapshots.kept.get(stream)?.revision, 652);
+    });
+  }
+
+  it('costs nothing but time when its store fails', async () => {
+    const { store } = await longFlow();
+    const failing: SnapshotStore = {
+      read: () => Promise.reject(new Error('it is down')),
+      save: () => Promise.reject(new Error('it is down')),
+    };
+    const { state } = await readAnew(store, failing);
+    assert.equal(state.revision, 652);
+    for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+  });
+
+  it('holds no text of a client and no personal data', async () => {
+    const { snapshots } = await longFlow();
+    const { body = '' } = snapshots.kept.get(stream) ?? {};
+    for (const text of ['Opening hours', 'Answers when', 'hello 7', '"v7"']) assert.ok(!body.includes(text), text);
+    assert.equal(organization.stateVersion, undefined);
+  });
+
+  it('is not made where it would be longer than allowed', async () => {
+    const state = foldStream(flow, emptyStream(flow), recorded(stream, [...begunFlow(), ...versions(2, 900)]));
+    assert.equal(await writeSnapshot(state, 100_000), null);
+  });
+
+  const entities: ReadonlyArray<readonly [Entity<never, never>, Parameters<typeof recorded>[1]]> = [
+    [flow as never, [...begunFlow(), ...versions(2, 700), versionActivated(9, 1)]],
+    [agentProfiles as never, [profileCreated(), defaultMoved(ids.profile, null)]],
+    [agentProfiles as never, []],
+    [flow as never, []],
+  ];
+  for (const [entity, events] of entities) {
+    it(`gives the state of ${events.length} events of a ${entity.category} back`, async () => {
+      const keyed = recorded('stream', [...events, { type: requestAnswered, data: {} }]).map((event) => ({
+        ...event,
+        metadata: { ...event.metadata, idempotency: { key: `key ${event.revision}`, body: 'body' } },
+      }));
+      const state = foldStream(entity, emptyStream(entity), keyed);
+      const text = await writeSnapshot(state, Number.POSITIVE_INFINITY);
+      assertSame(await readSnapshot(text ?? ''), state);
+    });
+  }
+});
+
+describe('several readers of a stream that nobody has read yet', () => {
+  it('share one reading', async () => {
+    const { store } = await longFlow();
+    const handler = new StreamWriter({ store, soleWriter: true });
+    store.reads.length = 0;
+    const states = await Promise.all(Array.from({ length: 16 }, () => handler.load(flow, ids.flow)));
+    assert.deepEqual(
+      store.reads.map(([, revision]) => revision),
+      whole,
+    );
+    for (const { revision } of states) assert.equal(revision, 652);
+  });
+});
+
+/** Compares what states hold, not how their persistent maps are built. */
+function assertSame(actual: unknown, expected: unknown): void {
+  const plain = (value: unknown) => JSON.parse(JSON.stringify(value, spread));
+  assert.ok(isDeepStrictEqual(plain(actual), plain(expected)), 'the states differ');
+}
+
+function spread(this: unknown, key: string, value: unknown): unknown {
+  if (key === 'remembered') return [...(value as Iterable<unknown>)];
+  return value;
+}

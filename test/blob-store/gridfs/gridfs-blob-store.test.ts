@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { buffer } from 'node:stream/consumers';
+import { MongoClient, ObjectId } from 'mongodb';
+import { BlobTooLarge } from '#blob-store/blob-store.ts';
+import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { blobStoreContract } from '#test/contract/blob-store.ts';
+import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+
+describeOnMongoDb('blob store on GridFS', (server) => {
+  blobStoreContract('GridFS', async () => {
+    const url = server.newUrl();
+    const open = () => openGridFsBlobStore({ url });
+    return { store: open(), reopen: async () => open(), dispose: async () => undefined };
+  });
+
+  it('removes what is left of an upload that died more than a day ago, and nothing that is used', async () => {
+    const url = server.newUrl();
+    const client = new MongoClient(url);
+    const first = openGridFsBlobStore({ url });
+    await first.put('kept', oneChunk(), 100);
+    await first.close();
+    const second = openGridFsBlobStore({ url });
+    try {
+      const dead = new ObjectId();
+      const since = new Date(Date.now() - 25 * 60 * 60 * 1000);
+      const used = await client.db().collection<{ _id: string; file: ObjectId }>('blobs').findOne({ _id: 'kept' });
+      const leftovers = client.db().collection('blobLeftovers');
+      await client
+        .db()
+        .collection('blobContents.chunks')
+        .insertOne({ files_id: dead, n: 0, data: Buffer.from('half') });
+      await leftovers.insertMany([
+        { _id: dead, blob: 'dead', since },
+        { _id: used?.file ?? dead, blob: 'kept', since },
+      ]);
+      await second.put('other', oneChunk(), 100);
+      const chunks = await client.db().collection('blobContents.chunks').find().toArray();
+      assert.equal(chunks.length, 2);
+      assert.ok(chunks.every((chunk) => !dead.equals(chunk.files_id)));
+      assert.equal(await leftovers.countDocuments(), 0);
+      const kept = await second.get('kept');
+      assert.ok(kept);
+      assert.equal(String(await buffer(kept)), 'content');
+    } finally {
+      await second.close();
+      await client.close();
+    }
+  });
+
+  it('leaves nothing of what was replaced, deleted or too large', async () => {
+    const url = server.newUrl();
+    const client = new MongoClient(url);
+    const store = openGridFsBlobStore({ url });
+    try {
+      for (const id of ['a', 'a', 'b']) await store.put(id, oneChunk(), 100);
+      await store.delete('b');
+      await assert.rejects(store.put('c', oneChunk(), 1), BlobTooLarge);
+      const counts = ['blobContents.files', 'blobContents.chunks', 'blobLeftovers'].map((name) =>
+        client.db().collection(name).countDocuments(),
+      );
+      assert.deepEqual(await Promise.all(counts), [1, 1, 0]);
+    } finally {
+      await store.close();
+      await client.close();
+    }
+  });
+});
+
+describeOnFerretDb('blob store on a GridFS that fails', (ferret) => {
+  it('answers Unavailable within its limit while the server is frozen, and goes on after', async () => {
+    const store = openGridFsBlobStore({ url: ferret.newUrl(), timeoutMilliseconds: 500 });
+    try {
+      await store.put('file', oneChunk(), 100);
+      ferret.freeze();
+      try {
+        await assert.rejects(store.put('other', oneChunk(), 100), Unavailable);
+        await assert.rejects(store.get('file'), Unavailable);
+      } finally {
+        ferret.thaw();
+      }
+      assert.equal(await store.put('other', oneChunk(), 100), 7);
+      assert.equal(await store.size('file'), 7);
+    } finally {
+      await store.close();
+    }
+  });
+});
+
+async function* oneChunk(): AsyncIterable<Uint8Array> {
+  yield Buffer.from('content');
+}

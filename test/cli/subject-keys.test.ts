@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
+import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
+import { compileCache } from '#test/support/service/watched-process.ts';
+
+const tool = join(import.meta.dirname, '../../src/cli/subject-keys.ts');
+
+interface Told {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the tool as `npm run` does. */
+function run(...words: ReadonlyArray<string>): Promise<Told> {
+  return new Promise((done) => {
+    const env = { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH };
+    execFile(process.execPath, [tool, ...words], { env, timeout: 120_000 }, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
+    );
+  });
+}
+
+describe('subject keys by command line', function () {
+  this.timeout(180_000);
+
+  let folder: TemporaryFolder;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  /** The file in a folder of its own, as that of a service is. */
+  const fileIn = (name: string) => {
+    mkdirSync(join(folder.path, name), { recursive: true });
+    return join(folder.path, name, 'subject-keys.db');
+  };
+
+  it('says what is wrong, without an address that may hold a password', async () => {
+    for (const words of [[], ['copy', 'a'], ['copy', 'a', 'b', 'c'], ['other', 'a', 'b']]) {
+      const { code, stderr } = await run(...words);
+      assert.deepEqual([code, stderr.startsWith('Usage:')], [1, true], words.join(' '));
+    }
+    const wrong = await run('copy', `sqlite:${fileIn('one')}`, 'postgres://me:secret@host/db');
+    assert.deepEqual([wrong.code, wrong.stderr.includes('secret')], [1, false]);
+    const missing = await run('copy', `sqlite:${fileIn('one')}`, `sqlite:${fileIn('two')}`);
+    assert.deepEqual([missing.code, missing.stdout], [1, '']);
+    assert.match(missing.stderr, /There is no file/);
+    const log = join(folder.path, 'log.ndjson');
+    writeFileSync(log, '{}\n'.repeat(1000));
+    const other = await run('copy', `sqlite:${log}`, `sqlite:${fileIn('two')}`);
+    assert.deepEqual([other.code, other.stdout], [1, '']);
+    assert.match(other.stderr, /^subject-keys: .*log\.ndjson cannot be opened: [^\n]+\n$/);
+    assert.equal((await run('--help')).code, 0);
+  });
+
+  it('leaves the keys of a running service alone', async () => {
+    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
+    try {
+      const told = await run('copy', `sqlite:${join(folder.path, 'subject-keys.db')}`, `sqlite:${fileIn('two')}`);
+      assert.equal(told.code, 1);
+      assert.match(told.stderr, /in use/);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('tells of subjects that have another key, and leaves those', async () => {
+    const [one, two] = [fileIn('one'), fileIn('two')];
+    const [from, to] = [openSqliteSubjectKeys(one), openSqliteSubjectKeys(two)];
+    await from.obtain('same');
+    const kept = await to.obtain('same');
+    await Promise.all([from.close(), to.close()]);
+    const told = await run('copy', `sqlite:${one}`, `sqlite:${two}`);
+    assert.equal(told.code, 1);
+    assert.match(told.stderr, /same has another key/);
+    const after = openSqliteSubjectKeys(two);
+    assert.deepEqual(await after.obtain('same'), kept);
+    await after.close();
+  });
+
+  describeOnMongoDb('between the engines', (server) => {
+    it('copies keys there and back, and destroys what was destroyed in either', async () => {
+      const url = server.newUrl();
+      const [one, two] = [fileIn('one'), fileIn('two')];
+      const from = openSqliteSubjectKeys(one);
+      const made = new Map<string, Uint8Array | null>();
+      for (let index = 0; index < 30; index += 1) made.set(`subject ${index}`, await from.obtain(`subject ${index}`));
+      for (const subject of ['subject 3', 'subject 7']) {
+        await from.destroy(subject);
+        made.set(subject, null);
+      }
+      await from.close();
+      for (let time = 0; time < 2; time += 1) {
+        const told = await run('copy', `sqlite:${one}`, url);
+        assert.deepEqual([told.code, told.stdout], [0, 'copied 28 keys, and the marks of 2 that are destroyed\n']);
+      }
+      const between = openMongoDbSubjectKeys({ url });
+      await between.destroy('subject 9');
+      made.set('subject 9', null);
+      await between.close();
+      // What was destroyed meanwhile does not come back.
+      assert.equal((await run('copy', `sqlite:${one}`, url)).code, 0);
+      assert.equal((await run('copy', url, `sqlite:${two}`)).code, 0);
+      const to = openSqliteSubjectKeys(two);
+      assert.deepEqual(new Map(await to.page('', 100)), made);
+      await to.close();
+    });
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { presentResources } from '#commands/instance/shared/present-resources.ts';
+import { instance } from '#domain/instance/instance.ts';
+import { profileCreated, profileDeleted, profileRevised } from '#test/support/events/agent-profile-events.ts';
+import { begunFlow, flowDeleted, profileAssigned, versionOf } from '#test/support/events/flow-events.ts';
+import { activeInstance, instanceCreated, targetOf } from '#test/support/events/instance-events.ts';
+import { storeCreated, storeDeleted } from '#test/support/events/store-events.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { stateOf, type ToldEvent } from '#test/support/harness/recorded-events.ts';
+import { givenStreams } from '#test/support/harness/related-streams.ts';
+
+const { flows, agentProfile, stores } = targetOf(1).resources;
+const [welcome, bye] = flows.map(({ id }) => id) as [string, string];
+const [faq] = stores.map(({ id }) => id) as [string];
+const profileId = agentProfile?.id ?? '';
+const active = stateOf(instance, ...activeInstance());
+const contents = {
+  name: 'Desk',
+  supportedInputLanguages: ['en'],
+  reasoningMode: 'fast',
+  outputVoiceId: '',
+} as const;
+
+/** What is there of the tests' instance; each stream may be given another history. */
+function streamsWith(change: Readonly<Record<string, ReadonlyArray<ToldEvent>>> = {}) {
+  const all: Record<string, ReadonlyArray<ToldEvent>> = {
+    [`flow-${welcome}`]: begunFlow({ id: welcome, name: 'Welcome' }),
+    [`flow-${bye}`]: begunFlow({ id: bye, name: 'Bye' }),
+    [`store-${faq}`]: [storeCreated({ id: faq, name: 'Questions' })],
+    [`agentProfiles-${ids.project}`]: [profileCreated({ id: profileId, ...contents })],
+    ...change,
+  };
+  return givenStreams(Object.fromEntries(Object.entries(all).map(([name, events]) => [name, { events }])));
+}
+
+describe('what an instance’s project has now of what the instance came to have', () => {
+  it('is all of it while nobody changed anything', async () => {
+    const present = await presentResources(active, streamsWith());
+    for (const id of [welcome, bye, faq, profileId]) assert.ok(present.isThere(id), id);
+    assert.equal(present.isThere('cnothing0was0ever0here00'), false);
+    const seen = present.flow(welcome);
+    assert.deepEqual([seen?.isNamed('Welcome'), seen?.isNamed('Bye')], [true, false]);
+    assert.deepEqual([seen?.agentProfileId, seen?.activeVersionId], [null, versionOf(welcome, 1)]);
+    assert.equal(present.agentProfile?.holds(contents), true);
+  });
+
+  it('lacks what was deleted, and what was never made', async () => {
+    const streams = streamsWith({
+      [`flow-${welcome}`]: [...begunFlow({ id: welcome }), flowDeleted(welcome)],
+      [`flow-${bye}`]: [],
+      [`store-${faq}`]: [storeCreated({ id: faq }), storeDeleted(faq)],
+      [`agentProfiles-${ids.project}`]: [profileCreated({ id: profileId }), profileDeleted(profileId)],
+    });
+    const present = await presentResources(active, streams);
+    for (const id of [welcome, bye, faq, profileId]) assert.equal(present.isThere(id), false, id);
+    assert.deepEqual([present.flow(welcome), present.flow(bye), present.agentProfile], [null, null, null]);
+  });
+
+  it('shows what was changed by hand: another profile of a flow, other contents of the profile', async () => {
+    const present = await presentResources(
+      active,
+      streamsWith({
+        [`flow-${welcome}`]: [...begunFlow({ id: welcome }), profileAssigned(profileId, null, null, welcome)],
+        [`agentProfiles-${ids.project}`]: [
+          profileCreated({ id: profileId, ...contents }),
+          profileRevised({ id: profileId, ...contents, name: 'Ours' }),
+        ],
+      }),
+    );
+    assert.equal(present.flow(welcome)?.agentProfileId, profileId);
+    assert.equal(present.agentProfile?.holds(contents), false);
+    assert.equal(present.agentProfile?.holds({ ...contents, name: 'Ours' }), true);
+  });
+
+  it('is nothing, and loads nothing, for an instance that has come to nothing yet', async () => {
+    const streams = streamsWith();
+    for (const state of [null, stateOf(instance, instanceCreated())]) {
+      const present = await presentResources(state, streams);
+      assert.deepEqual([present.isThere(welcome), present.agentProfile], [false, null]);
+    }
+    assert.deepEqual(streams.loaded, []);
+  });
+});

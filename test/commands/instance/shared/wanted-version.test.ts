@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { reachableVersion, versionWith } from '#commands/instance/shared/wanted-version.ts';
+import {
+  templateCreated,
+  templateVersionCreated,
+  templateVersionOf,
+  templateVersionPublished,
+} from '#test/support/events/template-events.ts';
+import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
+import { givenStreams } from '#test/support/harness/related-streams.ts';
+
+const owner = { ...tenants.project, projectId: null };
+const streams = {
+  [`template-${ids.template}`]: {
+    events: [
+      templateCreated(),
+      templateVersionCreated(1),
+      templateVersionCreated(2, { tag: 'summer', fieldsSchema: [] }),
+      templateVersionPublished(2),
+    ],
+    tenant: owner,
+  },
+};
+const second = templateVersionOf(ids.template, 2);
+
+describe('the template version that an instance is asked to have', () => {
+  it('comes whole: its template, its number and tag, and the payload of the event that added it', async () => {
+    const wanted = await versionWith(second, givenStreams(streams));
+    assert.equal(wanted?.template.id, ids.template);
+    const { id, version, tag, payload, publishedAt } = wanted.version;
+    assert.deepEqual([id, version, tag, publishedAt !== null], [second, 2, 'summer', true]);
+    assert.deepEqual(payload.flows?.[0]?.flowSchema, { say: 'hello 2' });
+  });
+
+  it('is null where the template has no such version, or there is no such template', async () => {
+    const loads = givenStreams(streams);
+    assert.equal(await versionWith(templateVersionOf(ids.template, 3), loads), null);
+    assert.equal(await versionWith(templateVersionOf('cnothing0was0ever0here00', 1), loads), null);
+  });
+
+  it('is found by a key that reaches the template, and by no other', async () => {
+    const loads = givenStreams(streams);
+    const found = async (caller: Parameters<typeof reachableVersion>[2]) =>
+      (await reachableVersion(second, loads, caller))?.version.id ?? null;
+    assert.equal(await found(callerOf('partner')), second);
+    const { stranger } = tenants;
+    for (const caller of [
+      callerOf('partner', { ...stranger, partnerId: stranger.organizationId }),
+      callerOf('organization', stranger),
+      callerOf('project', stranger),
+    ]) {
+      assert.equal(await found(caller), null, caller.keyType);
+    }
+  });
+
+  it('is null for every key where there is no such template', async () => {
+    const nothing = givenStreams({});
+    assert.equal(await reachableVersion(second, nothing, callerOf('admin')), null);
+    assert.deepEqual(nothing.loaded, [`template-${ids.template}`]);
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { characters, cuidPattern, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
+import { runningService } from '#test/e2e/support/running-service.ts';
+import { newHolder, newProject } from '#test/e2e/support/tenants.ts';
+import type { Client, Reply } from '#test/support/service/client.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
+
+interface Store {
+  readonly id: string;
+  readonly name: string;
+}
+interface StoreList {
+  readonly object: string;
+  readonly data: ReadonlyArray<Store>;
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+  readonly has_more: boolean;
+}
+
+/** Asserts an error as clients of OpenAI read it, with the contract's `detail` for invalid input. */
+function expectGatewayError(reply: Reply<unknown>, status: number, code: string, param: string | null = null): void {
+  expectStatus(reply, status);
+  assert.equal(reply.headers['content-type'], 'application/json');
+  const { error, detail, ...others } = reply.body as { error: Record<string, unknown>; detail?: unknown };
+  assert.deepEqual(others, {});
+  assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
+  assert.deepEqual([error.code, error.param], [code, param], reply.text);
+  assert.ok(typeof error.message === 'string' && error.message !== '');
+  assert.equal(Array.isArray(detail), status === 422, reply.text);
+}
+
+describeOnEngines('the contract over HTTP: stores', (engines) => {
+  const running = runningService(engines);
+  let admin: Client;
+  /** Holds a key of a project of its own, so that every test sees its stores alone. */
+  let client: Client;
+
+  before(() => {
+    admin = running.client;
+  });
+
+  const create = async (name: string, description?: string | null) =>
+    expectStatus(
+      await client.post<Store>('/v1/stores', { name, ...(description !== undefined && { description }) }),
+      200,
+    );
+  const list = async (query = '') => expectStatus(await client.get<StoreList>(`/v1/stores${query}`), 200);
+
+  beforeEach(async () => {
+    client = await newHolder(admin, await newProject(admin), 'project');
+  });
+
+  it('are created, read and deleted', async () => {
+    const created = await client.post<Store>('/v1/stores', { name: characters(300), description: 'd', other: 1 });
+    expectRecord(expectStatus(created, 200), { name: characters(300), description: 'd', status: 'ready' });
+    assert.match(created.body.id, cuidPattern);
+    const path = `/v1/stores/${created.body.id}`;
+    const read = await client.get(path);
+    assert.deepEqual(expectStatus(read, 200), created.body);
+    assert.equal(read.headers.etag, created.headers.etag);
+    const removed = expectStatus(await client.remove(path), 200);
+    assert.deepEqual(removed, { id: created.body.id, object: 'store', deleted: true });
+    for (const reply of [await client.get(path), await client.remove(path)]) {
+      expectGatewayError(reply, 404, 'store_not_found');
+    }
+    for (const description of [undefined, null]) {
+      expectRecord(await create('a', description), { name: 'a', description: null, status: 'ready' });
+    }
+  });
+
+  it('refuse what is not valid in both shapes', async () => {
+    const refused = async (body: object, ...members: string[]) => {
+      const reply = await client.post('/v1/stores', body);
+      expectGatewayError(reply, 422, 'invalid_input', members[0] ?? null);
+      const { detail } = reply.body as { detail: ReadonlyArray<{ loc: unknown; msg: string; type: string }> };
+      assert.deepEqual(
+        detail.map(({ loc }) => loc),
+        members.map((member) => ['body', member]),
+      );
+      for (const { msg, type } of detail) assert.ok(msg !== '' && type !== '');
+    };
+    await refused({}, 'name');
+    await refused({ name: '' }, 'name');
+    await refused({ name: null, description: 7 }, 'name', 'description');
+    const send = (headers: Record<string, string>, body: string) =>
+      client.send({ method: 'POST', path: '/v1/stores', headers, body });
+    const json = { 'content-type': 'application/json' };
+    expectGatewayError(await send(json, '{'), 422, 'json_invalid');
+    expectGatewayError(await send(json, '[]'), 422, 'invalid_input');
+    expectGatewayError(await send({ 'content-type': 'text/plain' }, '{}'), 415, 'unsupported_media_type');
+    expectGatewayError(await send(json, `{"name":"${'x'.repeat(800 * 1024)}"}`), 413, 'body_too_large');
+    expectGatewayError(await client.get('/v1/stores?limit=0'), 422, 'invalid_input', 'limit');
+    expectGatewayError(await client.get('/v1/stores?limit=10001'), 422, 'invalid_input', 'limit');
+    for (const id of [unknownId, 'x', '%00']) {
+      expectGatewayError(await client.get(`/v1/stores/${id}`), 404, 'store_not_found');
+      expectGatewayError(await client.remove(`/v1/stores/${id}`), 404, 'store_not_found');
+    }
+    expectGatewayError(await client.put('/v1/stores', {}), 405, 'method_not_allowed');
+    expectGatewayError(await client.as(null).post('/v1/stores', {}), 401, 'key_required');
+    expectGatewayError(await client.as('sy_live_wrong').get('/v1/stores'), 401, 'key_invalid');
+  });
+
+  it('are listed by the page, oldest first, and a page may begin after what was deleted', async () => {
+    assert.deepEqual(await list(), { object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+    const made: Store[] = [];
+    for (let index = 0; index < 5; index += 1) made.push(await create(`Store ${index}`));
+    const ids = made.map(({ id }) => id);
+    assert.deepEqual(await list(), {
+      object: 'list',
+      data: made,
+      first_id: ids[0],
+      last_id: ids[4],
+      has_more: false,
+    });
+    const first = await list('?limit=2');
+    assert.deepEqual([first.data, first.has_more, first.last_id], [made.slice(0, 2), true, ids[1]]);
+    for (const store of first.data) expectStatus(await client.remove(`/v1/stores/${store.id}`), 200);
+    const second = await list(`?limit=2&after=${first.last_id}`);
+    assert.deepEqual([second.data, second.has_more], [made.slice(2, 4), true]);
+    const last = await list(`?limit=2&after=${second.last_id}`);
+    assert.deepEqual([last.data, last.has_more], [made.slice(4), false]);
+    assert.deepEqual((await list(`?after=${ids[4]}`)).data, []);
+    assert.deepEqual((await list()).data, made.slice(2));
+    const elsewhere = expectStatus(await admin.post<Store>('/v1/stores', { name: 'Elsewhere' }), 200);
+    for (const after of [unknownId, 'x', elsewhere.id]) {
+      expectGatewayError(await client.get(`/v1/stores?after=${after}`), 422, 'invalid_input', 'after');
+    }
+  });
+
+  it('answer a repeated Idempotency-Key as the first time, and refuse what changed since', async () => {
+    const once = { 'idempotency-key': 'make-a-store' };
+    const first = await client.post<Store>('/v1/stores', { name: 'Once' }, once);
+    const again = await client.post<Store>('/v1/stores', { name: 'Once' }, once);
+    assert.deepEqual([again.status, again.body], [200, first.body]);
+    assert.deepEqual((await list()).data, [first.body]);
+    const other = await client.post('/v1/stores', { name: 'Other' }, once);
+    expectGatewayError(other, 422, 'idempotency_key_reused');
+    const path = `/v1/stores/${first.body.id}`;
+    expectGatewayError(await client.remove(path, { 'if-match': '"7"' }), 412, 'precondition_failed');
+    expectStatus(await client.remove(path, { 'if-match': first.headers.etag ?? '' }), 200);
+  });
+
+  it('belong to the project of the key, and are reached as everything in it', async () => {
+    const projectId = await newProject(admin);
+    client = await newHolder(admin, projectId, 'project');
+    const { id } = await create('Mine');
+    const organization = await newHolder(admin, await newProject(admin), 'organization');
+    expectStatus(await organization.get(`/v1/stores/${id}`), 200);
+    assert.deepEqual(expectStatus(await organization.get<StoreList>('/v1/stores'), 200).data, []);
+    const stranger = await newHolder(admin, await newProject(admin), 'project');
+    for (const reply of [await stranger.get(`/v1/stores/${id}`), await stranger.remove(`/v1/stores/${id}`)]) {
+      expectGatewayError(reply, 404, 'store_not_found');
+    }
+    const reader = await newHolder(admin, projectId, 'project', ['stores:read']);
+    expectStatus(await reader.get(`/v1/stores/${id}`), 200);
+    expectGatewayError(await reader.post('/v1/stores', { name: '' }), 403, 'scope_required');
+    expectGatewayError(await reader.remove(`/v1/stores/${id}`), 403, 'scope_required');
+    const writer = await newHolder(admin, projectId, 'project', ['stores:write']);
+    for (const path of ['/v1/stores', `/v1/stores/${id}`]) {
+      expectGatewayError(await writer.get(path), 403, 'scope_required');
+    }
+    expectStatus(await writer.remove(`/v1/stores/${id}`), 200);
+  });
+
+  it('stand in the OpenAPI document with the error shape of the gateway', async () => {
+    const { paths } = expectStatus(await client.get<{ paths: Record<string, unknown> }>('/openapi.json'), 200);
+    const text = JSON.stringify([paths['/v1/stores'], paths['/v1/stores/{store_id}']]);
+    assert.match(text, /GatewayError/);
+    assert.doesNotMatch(text, /problem\+json/);
+  });
+});

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FlowRecord } from '#domain/flow/record.ts';
+import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
+import { withoutSuffix } from '#domain/shared/entity.ts';
+import { verifyChain } from '#event-store/hash-chain.ts';
+import type { AgentProfileDocument } from '#projections/agent-profiles.ts';
+import type { FlowVersionDocument } from '#projections/flow-versions.ts';
+import type { FlowDocument } from '#projections/flows.ts';
+import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
+import { expectStatus } from '#test/e2e/support/expect.ts';
+import { CommandLoad } from '#test/e2e/support/load.ts';
+import { type LoggedEvent, readDocuments, readLog } from '#test/e2e/support/stores.ts';
+import { itInRounds } from '#test/support/run/long.ts';
+import type { Client } from '#test/support/service/client.ts';
+import { startService, temporaryFolder, until } from '#test/support/service/service-process.ts';
+
+const loadMilliseconds = 400;
+const effectsLimitMilliseconds = 2_000;
+
+describe('the process stopped at any moment', function () {
+  this.timeout(180_000);
+
+  const killRounds = { few: 3, many: 20 };
+  itInRounds(
+    'keeps every acknowledged command and every rule when it is killed under load',
+    killRounds,
+    async (kills) => {
+      const folder = temporaryFolder();
+      let service = await startService({ dataDir: folder.path });
+      try {
+        const load = await CommandLoad.begin(service.client);
+        for (let kill = 0; kill < kills; kill += 1) {
+          const running = load.run(service.client);
+          await sleep(loadMilliseconds * (0.5 + Math.random()));
+          await service.kill();
+          await running;
+          service = await startService({ dataDir: folder.path });
+        }
+        assert.ok(load.acknowledged.length > kills * 10, `only ${load.acknowledged.length} commands were answered`);
+        await load.retryUnanswered(service.client);
+        await load.expectNumbersHeldOrFree(service.client);
+        await settled(folder.path);
+        await service.stop();
+
+        const log = await readLog(folder.path);
+        expectSound(log);
+        expectAcknowledged(log, load);
+        expectRules(await readDocuments(folder.path));
+        await expectRebuildAgrees(folder.path);
+      } finally {
+        await service.kill();
+        folder.remove();
+      }
+    },
+  );
+
+  it('ends well by SIGTERM under load, and loses nothing', async () => {
+    const folder = temporaryFolder();
+    const service = await startService({ dataDir: folder.path });
+    try {
+      const load = await CommandLoad.begin(service.client);
+      const running = load.run(service.client);
+      await sleep(loadMilliseconds);
+      const { code, milliseconds } = await service.stop();
+      await running;
+      assert.equal(code, 0, service.stderr);
+      assert.ok(milliseconds < 10_000, `it took ${milliseconds} ms`);
+      const log = await readLog(folder.path);
+      expectSound(log);
+      expectAcknowledged(log, load);
+    } finally {
+      await service.kill();
+      folder.remove();
+    }
+  });
+
+  const effectRounds = { few: 2, many: 6 };
+  itInRounds('completes what follows from a deleted flow and a replaced profile', effectRounds, async (rounds) => {
+    const folder = temporaryFolder();
+    let service = await startService({ dataDir: folder.path });
+    try {
+      for (let round = 0; round < rounds; round += 1) {
+        const scene = await setScene(service.client);
+        const sent = Promise.allSettled([
+          service.client.remove(`/v1/flows/${scene.doomedFlowId}`),
+          service.client.put(`/v1/agent-profiles/${scene.profileId}`, scene.replacement),
+        ]);
+        await sleep(3 + round * (36 / rounds));
+        await service.kill();
+        const answers = await sent;
+        service = await startService({ dataDir: folder.path });
+        const [deleted, replaced] = answers.map((answer) => answer.status === 'fulfilled');
+        await expectEffects(service.client, scene, { deleted: deleted === true, replaced: replaced === true });
+      }
+    } finally {
+      await service.kill();
+      folder.remove();
+    }
+  });
+});
+
+/** Waits until processes and read models have gone through the log: nothing changes any more. */
+async function settled(dataDir: string): Promise<void> {
+  let before = '';
+  const still = await until(async () => {
+    const now = JSON.stringify(await readDocuments(dataDir));
+    const same = now === before;
+    before = now;
+    if (!same) await sleep(300);
+    return same;
+  }, 15_000);
+  assert.ok(still, 'the read models keep changing');
+}
+
+function expectSound(log: ReadonlyArray<LoggedEvent>): void {
+  // Each stream's revisions begin at 0 without a gap or a double, and each event's hash is that of what is stored.
+  assert.equal(verifyChain(log), null);
+  assert.ok(log.every(({ position }, index) => index === 0 || position > (log[index - 1]?.position ?? 0)));
+  assert.equal(new Set(log.map(({ id }) => id)).size, log.length);
+}
+
+function expectAcknowledged(log: ReadonlyArray<LoggedEvent>, load: CommandLoad): void {
+  const requestAt = new Map(log.map((event) => [event.position, JSON.parse(event.metadata).requestId as string]));
+  const lost = load.acknowledged.filter(
+    ({ position, requestId, activated }) =>
+      requestAt.get(position) !== requestId &&
+      (activated === undefined || activeAt(log, position, activated) !== activated),
+  );
+  assert.deepEqual(lost, [], `${lost.length} of ${load.acknowledged.length} acknowledged commands are lost`);
+  const streams = new Map<string, string[]>();
+  for (const { stream, metadata } of log) {
+    const { idempotency } = JSON.parse(metadata) as { idempotency?: { key: string } };
+    if (idempotency !== undefined) streams.set(idempotency.key, [...(streams.get(idempotency.key) ?? []), stream]);
+  }
+  for (const [key, written] of streams) assert.equal(new Set(written).size, 1, `${key} was carried out twice`);
+}
+
+/** The version of a version's flow that was active at a position. */
+function activeAt(log: ReadonlyArray<LoggedEvent>, position: number, versionId: string): string | undefined {
+  const stream = `flow-${withoutSuffix(versionId)}`;
+  const activation = log.findLast(
+    (event) => event.position <= position && event.stream === stream && event.type === 'FlowVersionActivated',
+  );
+  return activation && (JSON.parse(activation.data) as { id: string }).id;
+}
+
+function expectRules(collections: Awaited<ReturnType<typeof readDocuments>>): void {
+  const values = <T>(name: string) => (collections[name] ?? []).map(({ value }) => value as T);
+  const flows = new Map(values<FlowDocument>('flows').map(({ record }) => [record.id, record]));
+  const numbers = values<PhoneNumberDocument>('phone-numbers').map(({ record }) => record);
+  const profiles = values<AgentProfileDocument>('agent-profiles').map(({ record }) => record);
+  const versions = values<FlowVersionDocument>('flow-versions').map(({ record }) => record);
+
+  const claimed = numbers.map(({ number }) => number);
+  assert.equal(new Set(claimed).size, claimed.length, 'a number is there twice');
+  for (const { flowId } of numbers) assert.ok(flowId === null || flows.has(flowId), 'a number points at no flow');
+  const defaults = Map.groupBy(
+    profiles.filter(({ isDefault }) => isDefault),
+    ({ projectId }) => projectId,
+  );
+  for (const [projectId, ofProject] of defaults) assert.equal(ofProject.length, 1, `${projectId} has two defaults`);
+  for (const { id, flowIds } of profiles) {
+    const assigned = [...flows.values()].filter(({ agentProfileId }) => agentProfileId === id);
+    assert.deepEqual(flowIds.toSorted(), assigned.map((flow) => flow.id).toSorted());
+  }
+  const versionsOf = Map.groupBy(versions, ({ flowId }) => flowId);
+  assert.deepEqual([...versionsOf.keys()].sort(), [...flows.keys()].sort());
+  for (const [flowId, ofFlow] of versionsOf) {
+    assert.equal(ofFlow.filter(({ isActive }) => isActive).length, 1, `${flowId} has not one active version`);
+    // None was deleted: the numbers have no gap.
+    assert.deepEqual(
+      ofFlow.map(({ version }) => version),
+      ofFlow.map((_, index) => index + 1),
+    );
+  }
+}
+
+/** A copy without its read store comes to the same documents. */
+async function expectRebuildAgrees(dataDir: string): Promise<void> {
+  const copy = temporaryFolder();
+  try {
+    cpSync(dataDir, copy.path, { recursive: true });
+    for (const ending of ['', '-wal', '-shm']) rmSync(join(copy.path, `read.db${ending}`), { force: true });
+    const rebuilt = await startService({ dataDir: copy.path });
+    await rebuilt.stop();
+    assert.deepEqual(await readDocuments(copy.path), await readDocuments(dataDir));
+    assert.equal((await readLog(copy.path)).length, (await readLog(dataDir)).length);
+  } finally {
+    copy.remove();
+  }
+}
+
+interface Scene {
+  readonly projectId: string;
+  readonly doomedFlowId: string;
+  readonly profileId: string;
+  readonly formerFlowIds: ReadonlyArray<string>;
+  readonly replacement: { readonly flowIds: ReadonlyArray<string> };
+}
+
+const profile = {
+  name: 'P',
+  isDefault: false,
+  supportedInputLanguages: ['en'],
+  reasoningMode: 'fast',
+  outputVoiceId: 'v',
+};
+
+/** A flow with twenty numbers, and a profile of ten flows that is to have ten others. */
+async function setScene(client: Client): Promise<Scene> {
+  const { id: projectId } = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Scene' }), 201);
+  const newFlow = async () => {
+    const reply = await client.post<FlowRecord>(`/v1/projects/${projectId}/flows`, { name: 'F', flowSchema: {} });
+    return expectStatus(reply, 201).id;
+  };
+  const newFlows = (count: number) => Promise.all(Array.from({ length: count }, newFlow));
+  const [doomedFlowId, formerFlowIds, flowIds] = await Promise.all([newFlow(), newFlows(10), newFlows(10)]);
+  const path = `/v1/projects/${projectId}/phone-numbers`;
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const number = { name: 'N', type: 'external', number: `line ${index}`, flowId: doomedFlowId };
+      expectStatus(await client.post(path, number), 201);
+    }),
+  );
+  const profiles = `/v1/projects/${projectId}/agent-profiles`;
+  const begun = await client.post<{ id: string }>(profiles, { ...profile, flowIds: formerFlowIds });
+  const profileId = expectStatus(begun, 201).id;
+  return { projectId, doomedFlowId, profileId, formerFlowIds, replacement: { ...profile, flowIds } };
+}
+
+/** What was asked has wholly happened or not at all; what was answered has happened. */
+async function expectEffects(
+  client: Client,
+  { projectId, doomedFlowId, profileId, formerFlowIds, replacement }: Scene,
+  answered: { readonly deleted: boolean; readonly replaced: boolean },
+): Promise<void> {
+  const { status } = await client.get(`/v1/flows/${doomedFlowId}`);
+  if (answered.deleted) assert.equal(status, 404);
+  const pointed = async () => {
+    const path = `/v1/projects/${projectId}/phone-numbers`;
+    const { phoneNumbers } = expectStatus(await client.get<{ phoneNumbers: PhoneNumberRecord[] }>(path), 200);
+    assert.equal(phoneNumbers.length, 20);
+    return phoneNumbers.filter(({ flowId }) => flowId === doomedFlowId).length;
+  };
+  const expected = status === 404 ? 0 : 20;
+  assert.ok(
+    await until(async () => (await pointed()) === expected, effectsLimitMilliseconds),
+    `${await pointed()} of 20 numbers point at a flow that answers ${status}`,
+  );
+
+  const assigned = async () => {
+    const { flows } = expectStatus(await client.get<{ flows: FlowRecord[] }>(`/v1/projects/${projectId}/flows`), 200);
+    return flows.filter(({ agentProfileId }) => agentProfileId === profileId).map(({ id }) => id);
+  };
+  const same = (ids: ReadonlyArray<string>, others: ReadonlyArray<string>) =>
+    ids.toSorted().join() === others.toSorted().join();
+  const whole = await until(async () => {
+    const now = await assigned();
+    return same(now, replacement.flowIds) || (!answered.replaced && same(now, formerFlowIds));
+  }, effectsLimitMilliseconds);
+  assert.ok(whole, `the profile has ${(await assigned()).length} flows, neither the former nor the new ones`);
+}

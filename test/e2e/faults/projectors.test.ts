@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import type { PositionsReader } from '#projection-engine/progress/published-positions.ts';
+import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { expectSound } from '#test/e2e/support/consistent-stores.ts';
+import { SettlingLoad } from '#test/e2e/support/settling-load.ts';
+import { itInRounds, long } from '#test/support/run/long.ts';
+import { describeOnSharedEngines } from '#test/support/service/engines.ts';
+import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
+import { type ServiceProcess, until } from '#test/support/service/service-process.ts';
+
+const takeoverLimitMilliseconds = 60_000;
+
+describeOnSharedEngines('two nodes that run projections and processes', (engines) => {
+  const nodes = new Nodes(engines);
+  let control: ServiceProcess;
+  let projectors: ServiceProcess[];
+  let reader: ReadStore & PositionsReader;
+  let load: SettlingLoad;
+
+  before(() => {
+    reader = openMongoDbReadStore({ url: engines.urls.readStoreUrl });
+  });
+  after(() => reader?.close());
+
+  beforeEach(async () => {
+    const begun = ['control-plane', 'projections', 'projections'].map((roles) => nodes.begin(roles));
+    const [first] = await Promise.all(begun.map((node) => node.listening()));
+    assert.ok(first);
+    [control, ...projectors] = [first, ...begun.slice(1)];
+    load = await SettlingLoad.begin(control.client);
+    await load.expectMore(10);
+  });
+  afterEach(async () => {
+    await nodes.end();
+    await load?.stop().catch(() => undefined);
+  });
+
+  /** The one of them that makes the read models. @param wanted which one is waited for */
+  const someHolder = async (wanted: (node: ServiceProcess) => boolean = () => true): Promise<ServiceProcess> => {
+    const found = await until(async () => {
+      const node = await projectingNode(control.client, projectors);
+      return node !== null && wanted(node) ? node : null;
+    }, takeoverLimitMilliseconds);
+    assert.ok(found, 'nobody runs the projections');
+    return found;
+  };
+  const beat = async () => (await reader.positions())?.beat;
+
+  itInRounds(
+    'lose and double nothing when each is killed in the middle of a batch',
+    { few: 1, many: 3 },
+    async (rounds) => {
+      for (let round = 0; round < rounds; round += 1) {
+        const killed = await someHolder();
+        // What it missed meanwhile is the batch.
+        killed.freeze();
+        await load.expectMore(5);
+        const before = await beat();
+        killed.thaw();
+        await until(async () => (await beat()) !== before, takeoverLimitMilliseconds);
+        await killed.kill();
+        projectors = projectors.filter((node) => node !== killed);
+        await load.expectMore(5);
+        await someHolder();
+        projectors.push(await nodes.start('projections'));
+      }
+      await load.stop();
+      await expectSound(engines.urls, load.acknowledged);
+    },
+  );
+
+  it(`lose and double nothing when each is frozen past its leases and wakes ${long}`, async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const frozen = await someHolder();
+      frozen.freeze();
+      await someHolder((node) => node !== frozen);
+      await load.expectMore(10);
+      frozen.thaw();
+      await load.expectMore(10);
+    }
+    await load.stop();
+    await expectSound(engines.urls, load.acknowledged);
+  });
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expectStatus } from '#test/e2e/support/expect.ts';
+import { completion, FakeProvider, json, saying, stream } from '#test/gateway/support/fake-provider.ts';
+import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
+import {
+  adminKey,
+  type ServiceEnvironment,
+  ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+  until,
+} from '#test/support/service/service-process.ts';
+
+describe('gateway of the whole service', function () {
+  this.timeout(180_000);
+  let folder: TemporaryFolder;
+  let service: ServiceProcess;
+  let provider: FakeProvider;
+  const chat = { model: 'auto', messages: [{ role: 'user', content: 'hello' }] };
+
+  before(async () => {
+    provider = await FakeProvider.start();
+  });
+  after(() => provider.stop());
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(async () => {
+    await service.kill();
+    folder.remove();
+  });
+
+  const start = async (environment: ServiceEnvironment = {}) => {
+    service = await startService({ dataDir: folder.path, environment });
+  };
+  const ask = (body: unknown, key = adminKey, path = '/v1/chat/completions') =>
+    fetch(service.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const configuration = (model: string) =>
+    JSON.stringify({
+      providers: { p: { kind: 'openai-compatible', baseUrl: provider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' } },
+      models: { [model]: { targets: [{ provider: 'p', model: 'x' }] } },
+      auto: { chat: { balanced: model } },
+    });
+
+  it('answers from the sandbox without a configuration, and says so', async () => {
+    await start({ LOG_LEVEL: 'info' });
+    assert.ok(await until(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
+    const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
+    assert.equal(answer.model, 'switchyard-sandbox');
+    assert.match(answer.choices[0]?.message.content ?? '', /sandbox and no model\. You said: hello/);
+    const streamed = await (await ask({ ...chat, stream: true })).text();
+    assert.ok(streamed.startsWith('data: {') && streamed.endsWith('data: [DONE]\n\n'));
+    const { data } = (await (
+      await fetch(`${service.url}/v1/models`, { headers: { 'x-api-key': adminKey } })
+    ).json()) as { data: { id: string; owned_by: string }[] };
+    assert.deepEqual(
+      data.map(({ id, owned_by }) => `${id} ${owned_by}`),
+      ['auto switchyard', 'sandbox sandbox'],
+    );
+    const speech = await ask({ input: 'hello', voice: 'alloy' }, adminKey, '/v1/audio/speech');
+    assert.equal(Buffer.from(await speech.arrayBuffer()).toString('latin1', 0, 4), 'RIFF');
+    const paths = ((await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: object }).paths;
+    for (const path of ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions', '/v1/models'])
+      assert.ok(path in paths, path);
+  });
+
+  it('takes an upload as slowly as it comes, up to a limit of its own', async () => {
+    await start({ HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '300', UPLOAD_TIMEOUT_MS: '6000' });
+    const body = transcriptionOf('auto', 100_000);
+    const port = Number(new URL(service.url).port);
+    const [coming, waiting] = [new SlowClient(port, adminKey), new SlowClient(port, adminKey)];
+    for (const client of [coming, waiting]) client.begin(transcriptions, multipart, body.length);
+    waiting.write(body.subarray(0, 1_000));
+    await coming.writeSlowly(body, 1_000);
+    assert.equal((await coming.answer()).status, 200);
+    assert.equal((await waiting.answer()).status, 408);
+    await waiting.closed;
+    coming.leave();
+  });
+
+  it('refuses a key that is unknown, or lacks the scope, or was revoked a moment ago', async () => {
+    await start();
+    const errorOf = async (answer: Response) => {
+      const { error } = (await answer.json()) as { error: { code: string; type: string } };
+      return `${answer.status} ${error.type} ${error.code}`;
+    };
+    assert.equal(await errorOf(await ask(chat, `sy_live_${'z'.repeat(40)}`)), '401 authentication_error key_invalid');
+    const { projectId } = expectStatus(await service.client.get<{ projectId: string }>('/v1/me'), 200);
+    const made = async (scopes: ReadonlyArray<string>) => {
+      const body = { name: 'Key', keyType: 'project', scopes };
+      return expectStatus(
+        await service.client.post<{ id: string; key: string }>(`/v1/projects/${projectId}/keys`, body),
+        201,
+      );
+    };
+    const reading = await made(['gateway:read']);
+    assert.equal(await errorOf(await ask(chat, reading.key)), '403 permission_error scope_required');
+    const writing = await made(['gateway:write']);
+    assert.equal((await ask(chat, writing.key)).status, 200);
+    expectStatus(await service.client.remove(`/v1/keys/${writing.id}`), 200);
+    assert.equal((await ask(chat, writing.key)).status, 401);
+  });
+
+  it('takes its configuration from a file, and again when that changes or a signal says so; keeps it when it is wrong', async () => {
+    const file = join(folder.path, 'gateway.json');
+    writeFileSync(file, configuration('first'));
+    provider.answers(json(completion('from the provider')));
+    await start({ GATEWAY_CONFIG: file, PROVIDER_KEY: 'k', LOG_LEVEL: 'info' });
+    assert.match(await (await ask(chat)).text(), /from the provider/);
+    assert.equal((await ask({ ...chat, model: 'second' })).status, 404);
+
+    writeFileSync(file, configuration('second'));
+    assert.ok(await until(async () => (await ask({ ...chat, model: 'second' })).status === 200, 20_000));
+    assert.equal((await ask({ ...chat, model: 'first' })).status, 404);
+
+    writeFileSync(file, '{"models":7}');
+    process.kill(service.pid, 'SIGHUP');
+    assert.ok(await until(async () => service.stdout.includes('/models must be an object'), 20_000));
+    assert.equal((await ask({ ...chat, model: 'second' })).status, 200);
+
+    writeFileSync(file, configuration('third'));
+    process.kill(service.pid, 'SIGHUP');
+    assert.ok(await until(async () => (await ask({ ...chat, model: 'third' })).status === 200, 20_000));
+  });
+
+  it('does not start on a configuration that is wrong', async () => {
+    const file = join(folder.path, 'gateway.json');
+    writeFileSync(file, configuration('first'));
+    service = new ServiceProcess({ dataDir: folder.path, environment: { GATEWAY_CONFIG: file } });
+    assert.equal((await service.ended()).code, 1);
+    assert.equal(
+      service.stderr,
+      `switchyard: GATEWAY_CONFIG=${file}: /providers/p/apiKeyEnv names PROVIDER_KEY, which is not set in the environment\n`,
+    );
+  });
+
+  it('ends a stream that runs, before it stops', async () => {
+    const file = join(folder.path, 'gateway.json');
+    writeFileSync(file, configuration('first'));
+    provider.answers(stream(saying('one', ' two', ' three'), { gapMs: 200 }));
+    await start({ GATEWAY_CONFIG: file, PROVIDER_KEY: 'k' });
+    const answer = await ask({ ...chat, stream: true });
+    const stopped = service.stop();
+    assert.ok((await answer.text()).endsWith('data: [DONE]\n\n'));
+    assert.equal((await stopped).code, 0);
+  });
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import * as E from 'fp-ts/lib/Either.js';
+import { type UsageEntry, usageEvents } from '#domain/usage/events.ts';
+import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { FakeProvider, role, stream, words } from '#test/gateway/support/fake-provider.ts';
+import {
+  adminKey,
+  type ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+  until,
+} from '#test/support/service/service-process.ts';
+
+describe('metering of the whole service', function () {
+  this.timeout(180_000);
+  let folder: TemporaryFolder;
+  let service: ServiceProcess;
+
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    service = await startService({ dataDir: folder.path });
+  });
+  afterEach(async () => {
+    await service.kill();
+    folder.remove();
+  });
+
+  const said = 'a text that nobody but the model shall read';
+  const chat = async (model: string, stream = false) => {
+    const answer = await fetch(`${service.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: said }] }),
+    });
+    await answer.text();
+  };
+  const metrics = async () => (await fetch(`${service.url}/metrics`)).text();
+
+  /** What the log tells of usage, read when nobody has it open. */
+  const recorded = async (): Promise<{
+    readonly streams: ReadonlyArray<string>;
+    readonly usage: ReadonlyArray<UsageEntry>;
+  }> => {
+    const store = await openSqliteEventStore({ file: join(folder.path, 'events.db') });
+    try {
+      const raw = store.readRawLog(0, 100_000).filter(({ type }) => type === 'UsageRecorded');
+      assert.ok(raw.every(({ data }) => !data.includes(said)));
+      const usage = raw.flatMap(({ data }) => {
+        const decoded = usageEvents.UsageRecorded.decode(JSON.parse(data));
+        return E.isRight(decoded) ? decoded.right.usage : assert.fail('it cannot be read');
+      });
+      return { streams: raw.map(({ stream }) => stream), usage };
+    } finally {
+      await store.close();
+    }
+  };
+
+  it('measures calls, and records at the stop what was not recorded yet', async () => {
+    await chat('sandbox');
+    await chat('sandbox', true);
+    await chat('unknown');
+    const served =
+      'gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="sandbox",gen_ai_request_model="switchyard-sandbox",error_type=""} 2\n';
+    assert.ok(await until(async () => (await metrics()).includes(served), 10_000), await metrics());
+    assert.equal((await service.stop()).code, 0);
+    const { streams, usage } = await recorded();
+    assert.match(streams[0] ?? '', /^usage-\d{4}-\d\d-\d\d-\S+$/);
+    const calls = usage.reduce((sum, entry) => sum + entry.calls, 0);
+    assert.equal(calls, 2);
+    for (const { organizationId, projectId, partnerId, failedTries } of usage) {
+      assert.ok(organizationId !== null && projectId !== null);
+      assert.deepEqual([partnerId === null || partnerId === organizationId, failedTries], [true, []]);
+    }
+    for (const { operation, model, target, outcome } of usage)
+      assert.deepEqual(
+        [operation, model, target, outcome],
+        ['chat', 'sandbox', 'sandbox/switchyard-sandbox', 'served'],
+      );
+  });
+
+  it('records at the stop a call, too, that would not end', async () => {
+    await service.stop();
+    const provider = await FakeProvider.start();
+    try {
+      provider.answers(stream([role, ...words('Once')], { after: 'stall' }));
+      const file = join(folder.path, 'gateway.json');
+      const providers = { p: { kind: 'openai-compatible', baseUrl: provider.baseUrl } };
+      writeFileSync(file, JSON.stringify({ providers, models: { m: { targets: [{ provider: 'p', model: 'x' }] } } }));
+      const environment = { GATEWAY_CONFIG: file, STOP_TIMEOUT_MS: '6000' };
+      service = await startService({ dataDir: folder.path, environment });
+      const endless = chat('m', true);
+      await until(async () => provider.seen.length === 1, 10_000);
+      const cut = assert.rejects(endless);
+      assert.equal((await service.stop()).code, 0);
+      await cut;
+      const { usage } = await recorded();
+      assert.deepEqual(
+        usage.map(({ calls, outcome }) => [calls, outcome]),
+        [[1, 'client-gone']],
+      );
+    } finally {
+      await provider.stop();
+    }
+  });
+
+  it('records while it runs, so that a crash loses the last seconds alone', async () => {
+    await chat('sandbox');
+    // Read beside the service that has it open.
+    const database = new DatabaseSync(join(folder.path, 'events.db'), { readOnly: true });
+    const stored = () => database.prepare("SELECT count(*) AS events FROM events WHERE type = 'UsageRecorded'").get();
+    try {
+      assert.ok(await until(async () => stored()?.events === 1, 60_000));
+    } finally {
+      database.close();
+    }
+    await service.kill();
+    const { usage } = await recorded();
+    assert.deepEqual(
+      usage.map(({ calls }) => calls),
+      [1],
+    );
+  });
+});

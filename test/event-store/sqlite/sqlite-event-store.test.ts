@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import * as E from 'fp-ts/lib/Either.js';
+import type { CommitStatistics } from '#event-store/commit-statistics.ts';
+import { noStream } from '#event-store/event-store.ts';
+import { WakeSender, wakeUpsFrom } from '#event-store/sqlite/change-notifications.ts';
+import { openEventFile } from '#event-store/sqlite/event-file.ts';
+import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
+import {
+  openSqliteEventStore,
+  type SqliteEventStore,
+  type SqliteEventStoreOptions,
+} from '#event-store/sqlite/sqlite-event-store.ts';
+import { Writer } from '#event-store/sqlite/writer.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import {
+  collect,
+  eventStoreContract,
+  mustAppend,
+  mustRefuse,
+  someEvent,
+  someEvents,
+  someStream,
+} from '#test/contract/event-store.ts';
+import { readEvents } from '#test/support/harness/read-events.ts';
+
+eventStoreContract('SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-event-store-'));
+  const file = join(folder, 'events.sqlite');
+  let store = await openSqliteEventStore({ file });
+  return {
+    store,
+    async reopen() {
+      await store.close();
+      store = await openSqliteEventStore({ file });
+      return store;
+    },
+    async destroy() {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+});
+
+describe('SQLite event store', () => {
+  let folder: string;
+  let file: string;
+  const opened: SqliteEventStore[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchyard-event-store-'));
+    file = join(folder, 'events.sqlite');
+  });
+
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function open(options: Partial<SqliteEventStoreOptions> = {}): Promise<SqliteEventStore> {
+    const store = await openSqliteEventStore({ file, ...options });
+    opened.push(store);
+    return store;
+  }
+
+  it('commits what waits together', async () => {
+    const commits: CommitStatistics[] = [];
+    const store = await open({ onCommit: (statistics) => commits.push(statistics) });
+    await Promise.all(Array.from({ length: 200 }, () => mustAppend(store, someStream(), noStream, someEvents(2))));
+    const appends = commits.reduce((sum, commit) => sum + commit.appends, 0);
+    const events = commits.reduce((sum, commit) => sum + commit.events, 0);
+    assert.deepEqual({ appends, events }, { appends: 200, events: 400 });
+    // They go to the writer in parcels of a few: at worst each parcel is a commit of its own.
+    assert.ok(commits.length <= 25, `${commits.length} commits`);
+  });
+
+  it('refuses at once what exceeds the appends that may wait, and takes more afterwards', async () => {
+    const store = await open({ maxPendingAppends: 10 });
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])()),
+    );
+    const refused = outcomes.filter(E.isLeft);
+    assert.equal(refused.length, 20);
+    assert.ok(refused.every(({ left }) => left.kind === 'unavailable' && left.retryAfterSeconds > 0));
+    await mustAppend(store, someStream(), noStream, [someEvent()]);
+  });
+
+  it('refuses at once what exceeds the bytes that may wait, and takes more afterwards', async () => {
+    const store = await open({ maxPendingBytes: 10_000 });
+    const large = () => someEvent('Large', { text: 'x'.repeat(3_000) });
+    const outcomes = await Promise.all(
+      Array.from({ length: 5 }, () => store.append(someStream(), noStream, [large()])()),
+    );
+    assert.deepEqual(
+      outcomes.map((outcome) => E.isRight(outcome)),
+      [true, true, false, false, false],
+    );
+    await mustAppend(store, someStream(), noStream, [large()]);
+  });
+
+  it('upcasts what is read, and reads raw what is stored', async () => {
+    const store = await open({ upcast: (type, version, data) => ({ ...data, type, version }) });
+    const event = someEvent('Done', { a: 1 });
+    const { position } = await mustAppend(store, 'thing-1', noStream, [event]);
+    const upcast = { a: 1, type: 'Done', version: 1 };
+    assert.deepEqual((await readEvents(store, 'thing-1', 0))[0]?.data, upcast);
+    const [subscribed] = await collect(store, { after: 0 }, (events) => events.length === 1);
+    assert.deepEqual(subscribed?.data, upcast);
+    const raw = { ...event, stream: 'thing-1', revision: 0, position };
+    assert.deepEqual(store.readRaw('thing-1', 0), [raw]);
+    assert.deepEqual(store.readRawLog(0, 10), [raw]);
+  });
+
+  it('reads any range of a long stream, whatever lies between its events', async () => {
+    const store = await open();
+    const events = someEvents(300);
+    for (let revision = noStream; revision < 299; revision += 5) {
+      await mustAppend(store, 'long', revision, events.slice(revision + 1, revision + 6));
+      await mustAppend(store, someStream(), noStream, [someEvent()]);
+    }
+    for (const [from, limit] of [
+      [0, 1],
+      [0, 64],
+      [1, 63],
+      [63, 1],
+      [64, 64],
+      [100, 100],
+      [255, 10],
+      [290, 50],
+      [300, 1],
+    ] as const)
+      assert.deepEqual(
+        (await readEvents(store, 'long', from, limit)).map(({ id }) => id),
+        events.slice(from, from + limit).map(({ id }) => id),
+        `${limit} from ${from}`,
+      );
+    const repeated = await mustAppend(store, 'long', 99, events.slice(100, 105));
+    assert.equal(repeated.revision, 104);
+  });
+
+  it('ends a batch early where its texts grow large', async () => {
+    const store = await open();
+    const large = () => [someEvent('Large', { text: 'x'.repeat(890_000) })];
+    for (let count = 0; count < 25; count += 1) await mustAppend(store, someStream(), noStream, large());
+    const sizes: number[] = [];
+    const events = await collect(store, { after: 0 }, (_, batch) => {
+      sizes.push(batch.events.length);
+      return batch.caughtUp;
+    });
+    assert.equal(events.length, 25);
+    assert.deepEqual(sizes, [5, 5, 5, 5, 5]);
+  });
+
+  it('passes over a long run of other types in steps', async () => {
+    const store = await open();
+    for (let revision = noStream; revision < 24_000; revision += 1_000)
+      await mustAppend(store, 'thing-1', revision, someEvents(1_000, 'Other'));
+    await mustAppend(store, 'thing-2', noStream, someEvents(2, 'Wanted'));
+    let batches = 0;
+    const seen = await collect(store, { after: 0, types: ['Wanted'] }, (_, batch) => {
+      batches += 1;
+      return batch.caughtUp;
+    });
+    assert.equal(seen.length, 2);
+    assert.equal(batches, 2);
+  });
+
+  describe('killed with -9 while it appends', () => {
+    /** Lets the appender run until it has said some lines, kills it and gives the lines. */
+    async function appendUntilKilled(lines: number): Promise<string[]> {
+      const script = join(import.meta.dirname, 'appending-process.ts');
+      const child = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const ended = once(child.stdout, 'end');
+      let text = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+        if (text.split('\n').length > lines) child.kill('SIGKILL');
+      });
+      await ended;
+      return text.split('\n').slice(0, -1);
+    }
+
+    it('has every acknowledged event, and revisions without a gap', async () => {
+      const acknowledged: string[] = [];
+      for (const lines of [50, 200, 400]) acknowledged.push(...(await appendUntilKilled(lines)));
+      assert.ok(acknowledged.length >= 650);
+      const store = await open();
+      const log = store.readRawLog(0, 1_000_000);
+      const stored = new Set(log.map(({ stream, revision, id }) => `${stream} ${revision} ${id}`));
+      assert.deepEqual(
+        acknowledged.filter((line) => !stored.has(line)),
+        [],
+      );
+      for (let lane = 0; lane < 8; lane += 1) {
+        const revisions = log.filter(({ stream }) => stream === `lane-${lane}`).map(({ revision }) => revision);
+        assert.deepEqual(
+          revisions,
+          revisions.map((_, index) => index),
+        );
+      }
+    });
+  });
+
+  describe('wake-ups', () => {
+    it('reach a subscription in another thread', async () => {
+      const store = await open();
+      const events = someEvents(6);
+      await mustAppend(store, 'thing-1', noStream, events.slice(0, 2));
+      const wake = store.wakePort();
+      const thread = new Worker(new URL('./subscribing-thread.ts', import.meta.url), {
+        workerData: { file, wake, count: 6 },
+        transferList: [wake],
+      });
+      const seen: string[] = [];
+      let revision = 1;
+      thread.on('message', ({ ids, caughtUp }: { ids: string[]; caughtUp: boolean }) => {
+        seen.push(...ids);
+        // One at a time, each only when the thread waits for it.
+        if (caughtUp && revision < 5) {
+          void mustAppend(store, 'thing-1', revision, events.slice(revision + 1, revision + 2));
+          revision += 1;
+        }
+      });
+      await once(thread, 'exit', { signal: AbortSignal.timeout(10_000) });
+      assert.deepEqual(
+        seen,
+        events.map(({ id }) => id),
+      );
+    });
+
+    it('let one message wait at most for a listener that is busy, and then tell the newest position', async () => {
+      const { port1, port2 } = new MessageChannel();
+      const sender = new WakeSender(port1, () => {});
+      for (let position = 1; position <= 1_000; position += 1) sender.send(position);
+      const told: number[] = [];
+      port2.on('message', (position: number) => told.push(position));
+      const wakeUps = wakeUpsFrom(port2);
+      await wakeUps.waitPast(999, AbortSignal.timeout(5_000));
+      sender.close();
+      assert.deepEqual(told, [1, 1_000]);
+    });
+
+    it('end with an error when the store closes under a reader elsewhere', async () => {
+      const store = await open();
+      const reader = openSqliteEventReader({ file, wake: store.wakePort() });
+      const signal = AbortSignal.timeout(10_000);
+      await assert.rejects(async () => {
+        for await (const _ of reader.subscribe({ after: 0, signal })) void store.close();
+      }, Unavailable);
+      await reader.close();
+    });
+  });
+
+  describe('writer', () => {
+    it('fails all appends of a transaction that the disk refuses, and goes on when it takes more', () => {
+      const database = openEventFile(file);
+      const writer = new Writer(database);
+      const append = (stream: string, expectedRevision: number, bytes: number) => ({
+        kind: 'append' as const,
+        streams: [stream],
+        expectedRevisions: [expectedRevision],
+        eventCounts: [1],
+        texts: [someEvent().id, 'Done', JSON.stringify({ text: 'x'.repeat(bytes) }), '{}'],
+      });
+      assert.equal(writer.commit([append('thing-1', noStream, 10)]).kind, 'committed');
+      database.exec(`PRAGMA max_page_count = 10`);
+      const failed = writer.commit([append('thing-1', 0, 10), append('thing-2', noStream, 100_000)]);
+      assert.equal(failed.kind, 'failed');
+      assert.equal(failed.kind === 'failed' && failed.appends, 2);
+      database.exec('PRAGMA max_page_count = 1000000');
+      const committed = writer.commit([append('thing-1', 0, 10), append('thing-2', noStream, 100_000)]);
+      assert.deepEqual(committed.kind === 'committed' && committed.outcomes, [1, 2, 0, 3]);
+      writer.close();
+    });
+
+    it('notices what another writer has stored', () => {
+      const one = new Writer(openEventFile(file));
+      const other = new Writer(openEventFile(file));
+      const append = (expectedRevision: number) => ({
+        kind: 'append' as const,
+        streams: ['thing-1'],
+        expectedRevisions: [expectedRevision],
+        eventCounts: [1],
+        texts: [someEvent().id, 'Done', '{}', '{}'],
+      });
+      const outcomes = [one.commit([append(-1)]), other.commit([append(0)]), one.commit([append(0)])].map((outcome) =>
+        outcome.kind === 'committed' ? outcome.outcomes : outcome.detail,
+      );
+      assert.deepEqual(outcomes, [
+        [0, 1],
+        [1, 2],
+        [1, -1],
+      ]);
+      other.close();
+      one.close();
+    });
+  });
+
+  describe('start', () => {
+    /** The one line with which the start is refused. */
+    async function refusal(): Promise<string> {
+      try {
+        await open();
+      } catch (error) {
+        assert.ok(error instanceof StartFailure, String(error));
+        assert.ok(!error.message.includes('\n') && error.message.includes(file), error.message);
+        return error.message;
+      }
+      return assert.fail('started');
+    }
+
+    it('takes an empty file for a new one', async () => {
+      writeFileSync(file, '');
+      await mustAppend(await open(), 'thing-1', noStream, [someEvent()]);
+    });
+
+    it('is refused by a file that is not SQLite', async () => {
+      writeFileSync(file, 'plain text, and more than a page of it\n'.repeat(500));
+      assert.match(await refusal(), /is not a SQLite file/);
+    });
+
+    it("is refused by another application's file, and leaves it as it was", async () => {
+      const foreign = new DatabaseSync(file);
+      foreign.exec('CREATE TABLE events (anything TEXT)');
+      foreign.close();
+      const { size, mtimeMs } = statSync(file);
+      assert.match(await refusal(), /another application/);
+      assert.deepEqual([statSync(file).size, statSync(file).mtimeMs], [size, mtimeMs]);
+    });
+
+    it('is refused by a file of a newer release', async () => {
+      await (await open()).close();
+      const newer = new DatabaseSync(file);
+      newer.exec('PRAGMA user_version = 999');
+      newer.close();
+      assert.match(await refusal(), /newer Switchyard \(format 999/);
+    });
+
+    it('is refused by a file that was cut short', async () => {
+      const store = await open();
+      await mustAppend(store, 'thing-1', noStream, someEvents(500));
+      await store.close();
+      truncateSync(file, 40_960);
+      assert.match(await refusal(), /is damaged/);
+    });
+
+    it('is refused by a folder, and by a path whose folder is missing', async () => {
+      file = folder;
+      assert.match(await refusal(), /is a folder/);
+      file = join(folder, 'missing', 'events.sqlite');
+      assert.match(await refusal(), /cannot be opened/);
+    });
+  });
+
+  it('refuses as unavailable after its end, without an error', async () => {
+    const store = await open();
+    const closing = store.close();
+    assert.equal((await mustRefuse(store, 'thing-1', noStream, [someEvent()])).kind, 'unavailable');
+    await closing;
+    assert.throws(() => store.readRaw('thing-1', 0), Unavailable);
+  });
+});

@@ -1,0 +1,576 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import fc from 'fast-check';
+import { chatService, messages, path, short } from '#test/gateway/support/chat-service.ts';
+import {
+  type Behaviour,
+  bytes,
+  chunk,
+  done,
+  error,
+  type FakeProvider,
+  json,
+  reset,
+  role,
+  saying,
+  silence,
+  stop,
+  stream,
+  words,
+} from '#test/gateway/support/fake-provider.ts';
+import { eventually, type GatewayService, openChat, post } from '#test/gateway/support/gateway-service.ts';
+import { itInRounds } from '#test/support/run/long.ts';
+
+const chat = { model: 'large', messages, stream: true };
+const runsOut = /silence|never content|stall|without an end/;
+
+const inside = (code: string): string =>
+  `data: {"error":{"message":"busy","type":"server_error","code":"${code}"}}\n\n`;
+const overlong = `data: ${'x'.repeat(1_100_000)}`;
+/** Events that come in one piece, with the end of the stream. */
+const together = (...events: ReadonlyArray<string>): Behaviour =>
+  bytes(events.join(''), { 'content-type': 'text/event-stream' });
+
+/** Bytes in pieces of these sizes, over and over. */
+function piecesOf(text: string, sizes: ReadonlyArray<number>): ReadonlyArray<Buffer> {
+  const all = Buffer.from(text);
+  const pieces: Buffer[] = [];
+  for (let from = 0, turn = 0; from < all.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? all.length;
+    pieces.push(all.subarray(from, from + size));
+    from += size;
+  }
+  return pieces;
+}
+
+interface Streamed {
+  readonly text: string;
+  readonly finish: string | null;
+  readonly error: { readonly message: string; readonly type: string; readonly code: string | null } | null;
+  readonly isDone: boolean;
+}
+
+/** What a client makes of a stream. */
+function readStream(body: string): Streamed {
+  let text = '';
+  let finish: string | null = null;
+  let failed: Streamed['error'] = null;
+  let isDone = false;
+  for (const event of body.split('\n\n')) {
+    if (!event.startsWith('data: ')) continue;
+    const data = event.slice('data: '.length);
+    if (data === '[DONE]') {
+      isDone = true;
+      continue;
+    }
+    const value = JSON.parse(data);
+    failed = value.error ?? failed;
+    for (const { delta, finish_reason } of value.choices ?? []) {
+      text += delta.content ?? '';
+      finish = finish_reason ?? finish;
+    }
+  }
+  return { text, finish, error: failed, isDone };
+}
+
+const whole = (text: string): Streamed => ({ text, finish: 'stop', error: null, isDone: true });
+
+describe('streamed chat', () => {
+  const given = chatService({
+    primary: stream(saying('from', ' the', ' primary')),
+    backup: stream(saying('from', ' the', ' backup')),
+  });
+  const { configuration } = given;
+  let primary: FakeProvider;
+  let backup: FakeProvider;
+  let service: GatewayService;
+
+  beforeEach(() => {
+    ({ primary, backup, service } = given);
+  });
+
+  const tries = () => [primary.seen.length, backup.seen.length];
+
+  /** What a client reads of the primary's stream, whose second part follows when the client has the first. */
+  const readInTwo = async (
+    first: ReadonlyArray<string>,
+    then: (res: ServerResponse) => void,
+    members: object = {},
+  ): Promise<Streamed> => {
+    const arrived = Promise.withResolvers<void>();
+    primary.answers(async (res, seen) => {
+      await stream(first, { after: 'stall' })(res, seen);
+      await arrived.promise;
+      then(res);
+    });
+    const client = openChat(service, { ...chat, ...members });
+    await eventually(() => client.received().endsWith(first.at(-1) ?? ''), 'the first pieces');
+    arrived.resolve();
+    await client.ended;
+    return readStream(client.received());
+  };
+
+  it('passes every byte of a stream on as it came', async () => {
+    const pieces = [
+      ': ping\n\n',
+      role,
+      'event: odd\nid: 7\ndata: {"choices":[{"index":0,"delta":{"content":"Gr\u00fc\u00df"},"odd":1.50}]}\n\n',
+      ': ping\n\n',
+      ...words(' Gott', ' \u{1F600}'),
+      stop,
+      chunk({}, null, { choices: [], usage: { prompt_tokens: 2, completion_tokens: 3 } }),
+      done,
+    ];
+    primary.answers(stream(pieces, { headers: { 'openai-processing-ms': '7' } }));
+    const answer = await post(service, path, chat);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, pieces.join(''));
+    assert.equal(answer.headers.get('content-type'), 'text/event-stream');
+    assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
+    assert.equal(answer.headers.get('openai-processing-ms'), '7');
+    assert.equal(answer.headers.get('x-accel-buffering'), 'no');
+    assert.deepEqual(service.records[0]?.tokens, { input: 2, output: 3 });
+    assert.equal(service.records[0]?.cost, 0.000028);
+  });
+
+  it('reads a stream that is cut anywhere: in a character, in "data:", in a line end', async () => {
+    const body = Buffer.from([role, ...words('Grüß', ' \u{1F600}'), stop, done].join('').replaceAll('\n', '\r\n'));
+    const pieces = [...body].map((_, index) => body.subarray(index, index + 1));
+    primary.answers(stream(pieces));
+    assert.equal((await post(service, path, chat)).text, body.toString());
+  });
+
+  const rounds = { few: 30, many: 500 };
+  itInRounds(
+    'delivers a whole stream, an error, or another target’s stream, however bytes come and end',
+    rounds,
+    async (numRuns) => {
+      // A target for each run: one that failed often would be rested.
+      const models = Array.from({ length: numRuns }, (_, run) => [
+        `m${run}`,
+        {
+          targets: [{ provider: 'primary', model: `x${run}` }],
+          fallbacks: [{ provider: 'backup', model: 'y' }],
+          retries: 0,
+        },
+      ]);
+      const base = configuration();
+      service.configure({ ...base, models: { ...base.models, ...Object.fromEntries(models) } });
+      const text = fc.constantFrom('Gr\u00fc\u00df', ' \u{1F600}', '\n\ndata: x', '"\\');
+      const cases = fc.record({
+        texts: fc.array(text, { minLength: 1, maxLength: 5 }),
+        end: fc.constantFrom('marked', 'unmarked', 'cut', 'ended', 'malformed', 'error', 'marked early'),
+        /** Of a stream that fails, the events that come before. */
+        before: fc.nat({ max: 6 }),
+        lineEnd: fc.constantFrom('\n', '\r\n'),
+        sizes: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 }),
+      });
+      let run = 0;
+      const property = fc.asyncProperty(cases, async ({ texts, end, before, lineEnd, sizes }) => {
+        const said = [role, ...words(...texts)];
+        const tails: Record<string, string> = {
+          malformed: 'data: {"cho\n\n',
+          error: inside('b'),
+          'marked early': done,
+        };
+        const isWhole = end === 'marked' || end === 'unmarked';
+        const events = isWhole
+          ? [...said, stop, ...(end === 'marked' ? [done] : [])]
+          : [...said.slice(0, before), tails[end] ?? ''];
+        const body = events.join('').replaceAll('\n', lineEnd);
+        primary.answers(stream(piecesOf(body, sizes), { after: end === 'cut' ? 'cut' : 'end' }));
+        const answer = await post(service, path, { ...chat, model: `m${run % numRuns}` });
+        run += 1;
+        const seen = readStream(answer.text.replaceAll('\r\n', '\n'));
+        if (isWhole) assert.equal(answer.text, end === 'marked' ? body : body + done);
+        else if (answer.headers.get('x-switchyard-target') === 'backup/y')
+          assert.deepEqual(seen, whole('from the backup'));
+        else {
+          assert.ok(seen.error !== null && !seen.isDone && seen.finish === null);
+          assert.ok(seen.text !== '' && texts.join('').startsWith(seen.text));
+        }
+      });
+      await fc.assert(property, { numRuns });
+    },
+  );
+
+  it('passes content on as it arrives', async () => {
+    primary.answers(stream([role, ...words('early')], { after: 'stall' }));
+    const client = openChat(service, chat);
+    await eventually(() => client.received().includes('early'), 'the first content');
+    client.leave();
+  });
+
+  describe('before the first content', () => {
+    const good = stream(saying('from', ' the', ' primary'));
+    const cases: ReadonlyArray<[string, ReadonlyArray<Behaviour>, string, readonly [number, number]]> = [
+      ['500 once', [error(500, 'x'), good], 'primary', [2, 0]],
+      ['reset once', [reset, good], 'primary', [2, 0]],
+      ['silence', [silence], 'backup', [1, 1]],
+      ['headers and then silence', [stream([], { after: 'stall' })], 'backup', [1, 1]],
+      ['a role and then silence', [stream([role], { after: 'stall' })], 'backup', [1, 1]],
+      ['pings and never content', [pinging], 'backup', [1, 1]],
+      ['a role and then the end', [stream([role])], 'backup', [3, 1]],
+      ['nothing but [DONE]', [stream([done])], 'backup', [3, 1]],
+      ['an error inside a 200', [stream([role, 'data: {"error":{"message":"busy"}}\n\n'])], 'backup', [3, 1]],
+      [
+        'context length inside a 200',
+        [stream(['data: {"error":{"message":"long","code":"context_length_exceeded"}}\n\n'])],
+        'backup',
+        [1, 1],
+      ],
+      ['a malformed chunk', [stream([role, 'data: {"choices":[{"del\n\n'])], 'backup', [3, 1]],
+      ['JSON instead of a stream', [json({ choices: [] })], 'backup', [3, 1]],
+      ['an error in JSON of status 200', [json({ error: { message: 'No key', code: '401' } })], 'backup', [1, 1]],
+      ['content and an error in one piece', [together(role, ...words('lost'), inside('boom'))], 'backup', [3, 1]],
+      ['content and nonsense in one piece', [together(...words('lost'), 'data: {"cho\n\n')], 'backup', [3, 1]],
+      ['content and the end in one piece', [together(role, ...words('lost'))], 'backup', [3, 1]],
+      ['content and [DONE] in one piece', [together(...words('lost'), done)], 'backup', [3, 1]],
+      [
+        'a stream that is compressed',
+        [stream(saying('x'), { headers: { 'content-encoding': 'gzip' } })],
+        'backup',
+        [3, 1],
+      ],
+      ['429 with a long Retry-After', [error(429, 'x', { 'retry-after': '9' })], 'backup', [1, 1]],
+    ];
+    for (const [what, behaviours, from, expected] of cases)
+      it(`serves a stream by another attempt before the first content: ${what}`, async () => {
+        if (runsOut.test(what)) service.configure(configuration({}, short));
+        primary.answers(...behaviours);
+        const answer = await post(service, path, chat);
+        assert.deepEqual(readStream(answer.text), whole(`from the ${from}`));
+        assert.deepEqual(tries(), expected);
+        assert.equal(answer.headers.get('x-switchyard-attempts'), String(expected[0] + expected[1]));
+        assert.equal(service.records[0]?.outcome, 'served');
+      });
+
+    it('reports a refusal of a stream with its own status', async () => {
+      primary.answers(error(400, 'content_policy_violation'));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 400);
+      assert.match(answer.headers.get('content-type') ?? '', /json/);
+    });
+
+    it('waits for a slow first word of a stream', async () => {
+      primary.answers(stream(saying('slow'), { beforeHeadersMs: 100, beforeFirstMs: 250 }));
+      assert.deepEqual(readStream((await post(service, path, chat)).text), whole('slow'));
+    });
+  });
+
+  describe('after the first content', () => {
+    const cases: ReadonlyArray<[string, (res: ServerResponse) => void, string]> = [
+      ['cut', (res) => res.destroy(), 'provider_reset'],
+      ['ended without its finish', (res) => res.end(), 'provider_unfinished'],
+      ['[DONE] without its finish', (res) => res.end(done), 'provider_unfinished'],
+      ['stalled', () => undefined, 'provider_timeout'],
+      ['malformed', (res) => res.end(`data: {"choices":[{"delta":\n\n${stop}${done}`), 'provider_malformed'],
+      ['an event without an end', (res) => void res.write(overlong), 'provider_too_large'],
+      ['an error', (res) => res.end(inside('b')), 'b'],
+    ];
+    for (const [what, then, code] of cases)
+      it(`reports a failure in mid-stream as an error in the stream: ${what}`, async () => {
+        if (runsOut.test(what)) service.configure(configuration({}, short));
+        const { text, error: reported, isDone } = await readInTwo([role, ...words('Once', ' upon')], then);
+        assert.equal(text, 'Once upon');
+        assert.equal(reported?.code, code);
+        assert.ok((reported?.message ?? '').length > 0);
+        assert.equal(isDone, false);
+        assert.deepEqual(tries(), [1, 0]);
+        assert.equal(service.records[0]?.outcome, 'broken-off');
+      });
+  });
+
+  it('completes a stream when every choice is finished: adds a missing [DONE], and ignores a break after that', async () => {
+    for (const after of ['end', 'cut', 'stall'] as const) {
+      primary.answers(stream([role, ...words('all'), stop], { after }));
+      assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'), after);
+    }
+    const second = `data: {"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":null}]}\n\n`;
+    const { error: reported } = await readInTwo([role, second], (res) => res.end(stop + done), { n: 2 });
+    assert.equal(reported?.code, 'provider_unfinished');
+  });
+
+  it('does not take an empty finish_reason for the end of a stream', async () => {
+    const said = chunk({ content: 'a' }, '');
+    assert.equal((await readInTwo([said], (res) => res.destroy())).error?.code, 'provider_reset');
+    primary.answers(stream([said, stop, done]));
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('a'));
+  });
+
+  it('does not wait for comments once a stream is whole', async () => {
+    service.configure(configuration({}, { idleMs: 400, totalMs: 4_000 }));
+    primary.answers(async (res, seen) => {
+      await stream([role, ...words('all'), stop], { after: 'stall' })(res, seen);
+      await ping(res);
+    });
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'));
+    assert.ok((service.records[0]?.totalMs ?? 1e9) < 3_900, 'it is not its time in all that ended it');
+  });
+
+  it('completes a stream when the provider says so, with fewer choices than requested', async () => {
+    primary.answers(stream(saying('one')));
+    assert.deepEqual(readStream((await post(service, path, { ...chat, n: 2 })).text), whole('one'));
+    const { error: reported } = await readInTwo([role, ...words('one'), stop], (res) => res.end(), { n: 2 });
+    assert.equal(reported?.code, 'provider_unfinished');
+  });
+
+  it('does not pass on a header that cannot be sent', async () => {
+    primary.answers((res) => {
+      res.socket?.write(
+        'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: \u{1F600}\r\nconnection: close\r\n\r\n',
+      );
+      res.socket?.end(saying('all').join(''));
+    });
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'));
+  });
+
+  it('ends a stream with [DONE], even if the provider keeps its connection', async () => {
+    primary.answers(stream(saying('all'), { after: 'stall' }));
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('all'));
+    assert.equal(primary.seen[0]?.closedAt, null, 'it did not wait for the end of the connection');
+    await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the connection');
+  });
+
+  it('lets a live stream take its time: only silence ends it', async () => {
+    service.configure(configuration({}, { firstContentMs: 10_000, idleMs: 1_500 }));
+    primary.answers(stream(saying(...'slow but alive'), { gapMs: 150 }));
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('slow but alive'));
+  });
+
+  describe('onStreamFailure: continue', () => {
+    const begun = [role, ...words('Once', ' upon')];
+    beforeEach(() => service.configure(configuration({ onStreamFailure: 'continue' })));
+
+    it('lets a fallback continue a broken stream from the text so far', async () => {
+      primary.answers(stream(begun, { after: 'cut' }));
+      backup.answers(stream([role, ': ping\n\n', ...words(' a', ' time'), stop, done]));
+      const answer = await post(
+        service,
+        path,
+        '{"model":"large", "stream":true,"messages":[{"role":"user","content":"hi"} ]}',
+      );
+      assert.deepEqual(readStream(answer.text), whole('Once upon a time'));
+      assert.equal(answer.text, [...begun, ...words(' a', ' time'), stop, done].join(''));
+      assert.equal(
+        backup.seen[0]?.body.toString(),
+        '{"model":"other-y", "stream":true,"messages":[{"role":"user","content":"hi"} ,{"role":"assistant","content":"Once upon"}]}',
+      );
+      assert.equal(service.records[0]?.outcome, 'served');
+      assert.equal(service.records[0]?.target, 'backup/other-y');
+    });
+
+    it('records the time that the client waited, not that of the continuation', async () => {
+      for (const [rest, outcome] of [
+        [stream(saying(' there'), { beforeHeadersMs: 300 }), 'served'],
+        [stream([], { beforeHeadersMs: 300, after: 'cut' }), 'broken-off'],
+      ] as const) {
+        service.records.length = 0;
+        primary.answers(stream(begun, { after: 'cut' }));
+        backup.answers(rest);
+        await post(service, path, chat);
+        const record = service.records[0] ?? assert.fail('there is no record');
+        assert.equal(record.outcome, outcome);
+        const afterFirst = record.totalMs - (record.firstContentMs ?? record.totalMs);
+        assert.ok(afterFirst > 250, `it went on for ${afterFirst} ms`);
+      }
+    });
+
+    it('continues a stream with umlauts and emoji, however they were spelled', async () => {
+      primary.answers(
+        stream([role, 'data: {"choices":[{"index":0,"delta":{"content":"\\u00fc \\ud83d\\ude00 \u00fc"}}]}\n\n'], {
+          after: 'cut',
+        }),
+      );
+      await post(service, path, chat);
+      const { messages: sent } = JSON.parse(backup.seen[0]?.body.toString() ?? '');
+      assert.deepEqual(sent.at(-1), { role: 'assistant', content: 'ü \u{1F600} ü' });
+    });
+
+    it('ends a continued stream with an error when the fallback fails, too', async () => {
+      primary.answers(stream(begun, { after: 'cut' }));
+      backup.answers(error(500, 'x'));
+      const { text, error: reported } = readStream((await post(service, path, chat)).text);
+      assert.equal(text, 'Once upon');
+      assert.equal(reported?.code, 'provider_failed');
+      assert.deepEqual(tries(), [1, 1]);
+    });
+
+    const others: ReadonlyArray<[string, object, ReadonlyArray<string>]> = [
+      ['several choices', { n: 2 }, begun],
+      ['tools', { tools: [{ type: 'function' }] }, begun],
+      ['a JSON format', { response_format: { type: 'json_object' } }, begun],
+      ['logprobs', { logprobs: true }, begun],
+      ['a tool call in the answer', {}, [role, chunk({ tool_calls: [{ index: 0 }] })]],
+    ];
+    for (const [what, members, pieces] of others)
+      it(`does not continue a stream for ${what}`, async () => {
+        primary.answers(stream(pieces, { after: 'cut' }));
+        const { error: reported } = readStream((await post(service, path, { ...chat, ...members })).text);
+        assert.equal(reported?.code, 'provider_reset');
+        assert.deepEqual(tries(), [1, 0]);
+      });
+
+    it('does not continue a stream without a fallback that can', async () => {
+      service.configure(
+        configuration({ onStreamFailure: 'continue', fallbacks: [{ provider: 'backup', model: 'y' }] }),
+      );
+      primary.answers(stream(begun, { after: 'cut' }));
+      assert.equal(readStream((await post(service, path, chat)).text).error?.code, 'provider_reset');
+      assert.deepEqual(tries(), [1, 0]);
+    });
+  });
+
+  describe('onStreamFailure: whole', () => {
+    beforeEach(() => service.configure(configuration({ onStreamFailure: 'whole' }, short)));
+
+    for (const after of ['cut', 'end', 'stall'] as const)
+      it(`serves a stream that broke (${after}) by another target, and the client sees only that`, async () => {
+        primary.answers(stream([role, ...words('Once', ' upon')], { after }));
+        const answer = await post(service, path, chat);
+        assert.deepEqual(readStream(answer.text), whole('from the backup'));
+        assert.equal(answer.text, saying('from', ' the', ' backup').join(''));
+        assert.equal(answer.headers.get('x-switchyard-target'), 'backup/other-y');
+      });
+
+    it('answers with a status when no target completes the stream', async () => {
+      primary.answers(stream([role, ...words('Once')], { after: 'stall' }));
+      backup.answers(stream([role, ...words('Once')], { after: 'stall' }));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 504);
+    });
+  });
+
+  describe('askUsage', () => {
+    const usage = chunk({}, null, { choices: [], usage: { prompt_tokens: 2, completion_tokens: 3 } });
+    const pieces = [role, ...words('a'), stop, usage, done];
+    beforeEach(() => {
+      service.configure(configuration({ askUsage: true }));
+      primary.answers(stream(pieces));
+    });
+
+    const cases: ReadonlyArray<[string, string, string, boolean]> = [
+      [
+        'none',
+        '{"model":"large","messages":[],"stream":true}',
+        '{"stream_options":{"include_usage":true},"model":"gpt-x","messages":[],"stream":true}',
+        false,
+      ],
+      [
+        'null',
+        '{"model":"large","messages":[],"stream":true,"stream_options":null}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage":true}}',
+        false,
+      ],
+      [
+        'others',
+        '{"model":"large","messages":[],"stream":true,"stream_options":{ "x":1}}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage":true, "x":1}}',
+        false,
+      ],
+      [
+        'false',
+        '{"model":"large","messages":[],"stream":true,"stream_options":{"include_usage": false}}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage": true}}',
+        false,
+      ],
+      [
+        'the client’s own',
+        '{"model":"large","messages":[],"stream":true,"stream_options":{"include_usage": true}}',
+        '{"model":"gpt-x","messages":[],"stream":true,"stream_options":{"include_usage": true}}',
+        true,
+      ],
+    ];
+    for (const [what, sent, expected, kept] of cases)
+      it(`asks for usage with ${what} of stream_options`, async () => {
+        const answer = await post(service, path, sent);
+        assert.equal(primary.seen[0]?.body.toString(), expected);
+        assert.equal(answer.text, pieces.filter((piece) => kept || piece !== usage).join(''));
+        assert.deepEqual(service.records[0]?.tokens, { input: 2, output: 3 });
+      });
+
+    it('does not ask for usage of a chat that is not streamed', async () => {
+      primary.answers(json({ choices: [] }));
+      await post(service, path, '{"model":"large","messages":[]}');
+      assert.equal(primary.seen[0]?.body.toString(), '{"model":"gpt-x","messages":[]}');
+    });
+  });
+
+  describe('a client that leaves a stream', () => {
+    for (const [what, behaviour, ready] of [
+      ['before the headers', silence, () => primary.seen.length === 1],
+      ['before the first content', stream([role], { after: 'stall' }), () => primary.seen.length === 1],
+      ['in the middle', stream([role, ...words('Once')], { after: 'stall' }), (text: string) => text.includes('Once')],
+    ] as const)
+      it(`ends the provider’s call at once when the client leaves ${what}`, async () => {
+        primary.answers(behaviour);
+        const client = openChat(service, chat);
+        await eventually(() => ready(client.received()), 'the call');
+        const left = performance.now();
+        client.leave();
+        await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the call');
+        assert.ok((primary.seen[0]?.closedAt ?? 0) - left < 250);
+        await eventually(() => service.records.length === 1, 'the record');
+        assert.equal(service.records[0]?.outcome, 'client-gone');
+        assert.deepEqual(tries(), [1, 0]);
+      });
+  });
+
+  it('slows a provider down that is faster than the client reads', async () => {
+    const piece = words('x'.repeat(60_000))[0] ?? '';
+    let written = 0;
+    primary.answers(async (res) => {
+      res.setMaxListeners(0);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let count = 0; count < 2_000 && !res.destroyed; count += 1) {
+        written += piece.length;
+        if (!res.write(piece)) await new Promise((resolve) => res.once('drain', resolve).once('close', resolve));
+      }
+      res.end(stop + done);
+    });
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer sy_live_${'a'.repeat(40)}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chat),
+    });
+    let before = -1;
+    // It has come to a stand when nothing more is written for a while.
+    while (written !== before) {
+      before = written;
+      await new Promise((resolve) => setTimeout(resolve, 350));
+    }
+    assert.ok(written < 2_000 * piece.length, 'the provider is held up');
+    assert.ok((await answer.text()).endsWith(stop + done));
+    assert.equal(service.records[0]?.outcome, 'served');
+  });
+
+  it('carries many streams at the same time', async () => {
+    primary.answers(stream(saying(...'many streams at once'), { gapMs: 5 }));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => post(service, path, chat)));
+    for (const { text } of answers) assert.deepEqual(readStream(text), whole('many streams at once'));
+  });
+
+  it('reuses the connections of streams on both sides', async () => {
+    const before = primary.connections;
+    for (let call = 0; call < 10; call += 1) await post(service, path, chat);
+    assert.ok(primary.connections - before <= 2, String(primary.connections - before));
+  });
+
+  it('reports bytes that are no stream', async () => {
+    primary.answers(bytes('data: x', { 'content-type': 'text/plain' }));
+    assert.deepEqual(readStream((await post(service, path, chat)).text), whole('from the backup'));
+  });
+});
+
+/** Comments for ever. */
+async function pinging(res: ServerResponse): Promise<void> {
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  await ping(res);
+}
+
+async function ping(res: ServerResponse): Promise<void> {
+  while (!res.destroyed) {
+    res.write(': ping\n\n');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

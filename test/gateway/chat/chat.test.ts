@@ -1,0 +1,593 @@
+import assert from 'node:assert/strict';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { chatService, messages, path, short } from '#test/gateway/support/chat-service.ts';
+import {
+  type Behaviour,
+  bytes,
+  completion,
+  error,
+  FakeProvider,
+  json,
+  reset,
+  silence,
+} from '#test/gateway/support/fake-provider.ts';
+import {
+  eventually,
+  type GatewayService,
+  openChat,
+  post,
+  sendAndLeave,
+  startGateway,
+} from '#test/gateway/support/gateway-service.ts';
+import { caller as someCaller } from '#test/http/support/fake-service.ts';
+import { freePort } from '#test/support/run/free-port.ts';
+
+const chat = { model: 'large', messages };
+
+const cutAnswer: Behaviour = (res) => {
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
+  res.write('{"choices":[', () => res.destroy());
+};
+
+const stalledAnswer: Behaviour = (res) => {
+  res.writeHead(200, { 'content-type': 'application/json' });
+  res.write('{"choices":[');
+};
+
+describe('chat that is not streamed', () => {
+  const given = chatService({
+    primary: json(completion('from the primary')),
+    backup: json(completion('from the backup')),
+  });
+  const { configuration } = given;
+  let primary: FakeProvider;
+  let backup: FakeProvider;
+  let service: GatewayService;
+
+  beforeEach(() => {
+    ({ primary, backup, service } = given);
+  });
+
+  const errorOf = (answer: { json: () => unknown }) =>
+    (answer.json() as { error: { message: string; type: string; param: string | null; code: string | null } }).error;
+
+  describe('bytes of a chat', () => {
+    it('passes the client’s bytes to the provider except for the model, and the provider’s bytes back', async () => {
+      const sent =
+        '{ "messages" : [ {"role":"user","content":"\\u0068\\u00ef \\ud83d\\ude00 \u{1F600}"} ],\r\n "\\u006dodel":"large", "n":1.0e0,' +
+        ' "seed":123456789012345678901234567890, "x":{"model":"large"}, "model":"large" , "x":[ ]}';
+      const answered = '{"choices": [ ],\n "model":"gpt-x-2026", "odd":1.50, "odd":2}';
+      primary.answers(bytes(answered, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'req_1' }));
+      const answer = await post(service, path, sent);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.text, answered);
+      assert.equal(
+        primary.seen[0]?.body.toString(),
+        sent
+          .replace('"\\u006dodel":"large"', '"\\u006dodel":"gpt-x"')
+          .replace('"model":"large" ,', '"model":"gpt-x" ,'),
+      );
+      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      assert.equal(answer.headers.get('x-switchyard-provider-request-id'), 'req_1');
+      assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
+      assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
+    });
+
+    it('accepts a byte order mark, and a compressed answer that was not asked for', async () => {
+      const said = JSON.stringify(completion('said'));
+      const type = { 'content-type': 'application/json' };
+      primary.answers(bytes(`\ufeff${said}`, type));
+      assert.deepEqual((await post(service, path, chat)).json(), completion('said'));
+      for (const [encoding, compress] of [
+        ['gzip', gzipSync],
+        ['deflate', deflateSync],
+        ['br', brotliCompressSync],
+        ['zstd', zstdCompressSync],
+      ] as const) {
+        primary.answers(bytes(compress(said), { ...type, 'content-encoding': encoding }));
+        const answer = await post(service, path, chat);
+        assert.equal(answer.text, said, encoding);
+        assert.equal(answer.headers.get('content-encoding'), null);
+        assert.deepEqual(service.records.at(-1)?.tokens, { input: 5, output: 7 });
+      }
+      const bomb = gzipSync(Buffer.alloc(20_000_000, ' '));
+      primary.answers(bytes(bomb, { ...type, 'content-encoding': 'gzip' }));
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/other-y');
+    });
+
+    it('removes reasoning with auto, and keeps it with a named model', async () => {
+      await post(service, path, '{"model":"auto", "reasoning":"balanced", "messages":[]}');
+      await post(service, path, '{"model":"large", "reasoning":"odd", "messages":[]}');
+      assert.deepEqual(
+        primary.seen.map(({ body }) => body.toString()),
+        ['{"model":"gpt-x", "messages":[]}', '{"model":"gpt-x", "reasoning":"odd", "messages":[]}'],
+      );
+      await post(service, path, '{"reasoning":"fast","model":"auto","messages":[]}');
+      assert.equal(backup.seen[0]?.body.toString(), '{"model":"s","messages":[]}');
+    });
+
+    it('sends the provider’s own key, and only the listed headers of the client', async () => {
+      const headers = { 'x-secret': '1', cookie: 'a=b', 'openai-beta': 'x=1', traceparent: '00-1' };
+      await post(service, path, chat, headers);
+      const seen = primary.seen[0]?.headers ?? {};
+      assert.equal(seen.authorization, 'Bearer provider-secret');
+      assert.equal(seen['openai-beta'], 'x=1');
+      assert.equal(seen.traceparent, '00-1');
+      for (const name of ['x-secret', 'cookie', 'x-api-key']) assert.equal(seen[name], undefined, name);
+      assert.equal(primary.seen[0]?.path, '/v1/chat/completions');
+    });
+  });
+
+  it('returns the provider’s own id of the request, also with a refusal', async () => {
+    primary.answers(error(400, 'x', { 'x-request-id': 'req_2' }));
+    assert.equal((await post(service, path, chat)).headers.get('x-switchyard-provider-request-id'), 'req_2');
+    primary.answers(error(503, 'x', { 'request-id': 'req_3' }));
+    const failed = await post(service, path, { ...chat, model: 'alone' });
+    assert.equal(failed.status, 503);
+    assert.equal(failed.headers.get('x-switchyard-provider-request-id'), 'req_3');
+    primary.answers(error(400, 'x', { 'x-request-id': 'not\xe4n id' }));
+    assert.equal((await post(service, path, chat)).headers.get('x-switchyard-provider-request-id'), null);
+  });
+
+  describe('refusals before a provider is asked', () => {
+    const cases: ReadonlyArray<[string, unknown, number, string]> = [
+      ['an unknown model', { ...chat, model: 'gpt-9' }, 404, 'model_not_found'],
+      ['no JSON', '{"model":', 422, 'json_invalid'],
+      ['no object', '[]', 422, 'invalid_input'],
+      ['no messages', { model: 'large' }, 422, 'invalid_input'],
+      ['an unknown hint', { model: 'auto', messages, reasoning: 'deep' }, 422, 'invalid_input'],
+    ];
+    for (const [what, body, status, code] of cases)
+      it(`report ${what}`, async () => {
+        const answer = await post(service, path, body);
+        assert.equal(answer.status, status);
+        assert.equal(errorOf(answer).code, code);
+        assert.deepEqual(Object.keys(errorOf(answer)), ['message', 'type', 'param', 'code']);
+        assert.equal(Array.isArray((answer.json() as { detail?: unknown }).detail), status === 422);
+        assert.equal(primary.seen.length + backup.seen.length, 0);
+      });
+
+    it('report another media type, and a body that is too large', async () => {
+      assert.equal((await post(service, path, '{}', { 'content-type': 'text/plain' })).status, 415);
+      service = await given.restart(configuration(), { limits: { maxJsonBytes: 1_000 } });
+      const answer = await post(service, path, { ...chat, x: 'y'.repeat(2_000) });
+      assert.equal(answer.status, 413);
+      assert.equal(errorOf(answer).code, 'body_too_large');
+    });
+
+    it('report a body of too many values, in a chat and in speech', async () => {
+      service = await given.restart(configuration(), { limits: { maxJsonValues: 100 } });
+      const extra = Array(200).fill({});
+      for (const to of [path, '/v1/audio/speech']) {
+        const answer = await post(service, to, { ...chat, extra });
+        assert.equal(answer.status, 422);
+        assert.equal(errorOf(answer).code, 'too_many_values');
+        assert.match(String(errorOf(answer).param), /^extra\[\d+\]$/);
+        assert.match(answer.text, /"loc":\["body","extra",\d+\]/);
+      }
+      assert.equal(primary.seen.length + backup.seen.length, 0);
+    });
+
+    it('require the scope gateway:write', async () => {
+      service = await given.restart(configuration(), { caller: { scopes: new Set(['gateway:read']) } });
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 403);
+      assert.equal(errorOf(answer).type, 'permission_error');
+    });
+  });
+
+  describe('a provider that misbehaves', () => {
+    interface Expected {
+      readonly status: number;
+      readonly says?: string;
+      readonly code?: string;
+      readonly tries: readonly [number, number];
+    }
+    const fallback = (tries: number): Expected => ({ status: 200, says: 'from the backup', tries: [tries, 1] });
+    const recovered: Expected = { status: 200, says: 'from the primary', tries: [2, 0] };
+    const good = json(completion('from the primary'));
+    const cases: ReadonlyArray<[string, ReadonlyArray<Behaviour>, Expected]> = [
+      ['500 once', [error(500, 'x'), good], recovered],
+      ['429 once, without Retry-After', [error(429, 'rate_limit'), good], recovered],
+      ['429 once, with a short Retry-After', [error(429, 'rate_limit', { 'retry-after-ms': '100' }), good], recovered],
+      ['429 once, with a Retry-After of two seconds', [error(429, 'x', { 'retry-after': '2' }), good], recovered],
+      ['429 with a long Retry-After', [error(429, 'rate_limit', { 'retry-after': '9' })], fallback(1)],
+      ['503 always', [error(503, 'x')], fallback(3)],
+      ['reset once before the headers', [reset, good], recovered],
+      ['reset always', [reset], fallback(3)],
+      ['silence', [silence], fallback(1)],
+      ['no JSON', [bytes('<html>', { 'content-type': 'text/html' })], fallback(3)],
+      ['JSON that is cut', [bytes('{"choices":[', { 'content-type': 'application/json' })], fallback(3)],
+      ['an answer that is cut', [cutAnswer], fallback(3)],
+      ['an answer that stalls', [stalledAnswer], fallback(1)],
+      ['an error inside a 200', [json({ error: { message: 'busy', type: 'overloaded_error' } }), good], recovered],
+      ['a refused key', [error(401, 'invalid_api_key')], fallback(1)],
+      ['context length', [error(400, 'context_length_exceeded')], fallback(1)],
+      [
+        'content policy',
+        [error(400, 'content_policy_violation')],
+        { status: 400, code: 'content_policy_violation', tries: [1, 0] },
+      ],
+      ['a bad request', [error(422, 'odd')], { status: 422, code: 'odd', tries: [1, 0] }],
+    ];
+    for (const [what, behaviours, { status, says, code, tries }] of cases)
+      it(`answers for a provider that ${what}: ${status}${says === undefined ? '' : `, ${says}`}`, async () => {
+        if (/silence|stalls/.test(what)) service.configure(configuration({}, short));
+        primary.answers(...behaviours);
+        const answer = await post(service, path, chat);
+        assert.equal(answer.status, status, answer.text);
+        assert.deepEqual([primary.seen.length, backup.seen.length], tries);
+        assert.equal(answer.headers.get('x-switchyard-attempts'), String(tries[0] + tries[1]));
+        if (says !== undefined) {
+          assert.equal((answer.json() as ReturnType<typeof completion>).choices[0]?.message.content, says);
+          assert.equal(answer.headers.get('x-switchyard-target'), tries[1] > 0 ? 'backup/other-y' : 'primary/gpt-x');
+        }
+        if (code !== undefined) assert.equal(errorOf(answer).code, code);
+        assert.equal(service.records.length, 1);
+        assert.equal(service.records[0]?.outcome, status === 200 ? 'served' : 'refused');
+        assert.equal(service.records[0]?.attempts, tries[0] + tries[1]);
+      });
+
+    it('sends the same bytes with each retry, with the target’s own model', async () => {
+      primary.answers(error(500, 'x'));
+      await post(service, path, '{"model":"large", "messages":[],"a":1}');
+      const sent = [...primary.seen, ...backup.seen].map(({ body }) => body.toString());
+      const own = '{"model":"gpt-x", "messages":[],"a":1}';
+      assert.deepEqual(sent, [own, own, own, '{"model":"other-y", "messages":[],"a":1}']);
+    });
+
+    it('waits for a target up to the configured wait before it asks another', async () => {
+      const busy = error(429, 'x', { 'retry-after-ms': '101' });
+      for (const [retryAfterMaxMs, retries, expected] of [
+        [101, 2, [2, 0]],
+        [100, 2, [1, 1]],
+        [101, 0, [1, 1]],
+      ] as const) {
+        service = await given.restart(configuration({ retryAfterMaxMs, retries }), {});
+        primary.answers(busy, good);
+        backup.answers(json(completion('from the backup')));
+        assert.equal((await post(service, path, chat)).status, 200);
+        assert.deepEqual([primary.seen.length, backup.seen.length], expected);
+      }
+    });
+
+    it('waits as long as the provider asks', async () => {
+      primary.answers(error(429, 'x', { 'retry-after': '1' }), good);
+      const answer = await post(service, path, { ...chat, model: 'alone' });
+      assert.equal(answer.status, 200);
+      const [first, second] = primary.seen;
+      assert.ok((second?.at ?? 0) - (first?.at ?? 0) >= 995);
+    });
+  });
+
+  describe('when no attempt is left', () => {
+    const cases: ReadonlyArray<[string, Behaviour, number, string | null, string | null]> = [
+      ['500', error(500, 'x'), 502, 'provider_failed', null],
+      ['503 with Retry-After', error(503, 'x', { 'retry-after': '20' }), 503, 'provider_overloaded', '20'],
+      ['504', error(504, 'x'), 504, 'provider_timeout', null],
+      ['silence', silence, 504, 'provider_timeout', null],
+      ['reset', reset, 502, 'provider_reset', null],
+      ['401', error(401, 'invalid_api_key', {}, 'Wrong key: provider-secret'), 502, 'provider_key_refused', null],
+      ['429', error(429, 'rate_limit', { 'retry-after': '30', 'x-should-retry': 'true' }), 429, 'rate_limit', '30'],
+      ['404', error(404, 'model_gone'), 404, 'model_gone', null],
+      ['a refusal without an error object', bytes('{"message":"odd"}', {}, 400), 400, null, null],
+    ];
+    for (const [what, behaviour, status, code, retryAfter] of cases)
+      it(`answers ${status}: ${what}`, async () => {
+        if (what === 'silence') service.configure(configuration({}, short));
+        primary.answers(behaviour);
+        const answer = await post(service, path, { ...chat, model: 'alone' });
+        assert.equal(answer.status, status, answer.text);
+        assert.equal(errorOf(answer).code, code);
+        assert.deepEqual(Object.keys(errorOf(answer)), ['message', 'type', 'param', 'code']);
+        assert.equal(answer.headers.get('retry-after'), retryAfter);
+        assert.equal(answer.headers.get('x-switchyard-target'), 'primary/gpt-x');
+        assert.doesNotMatch(answer.text + service.logged(), /provider-secret/);
+      });
+
+    it('answers 503 for a provider that does not exist', async () => {
+      const gone = await FakeProvider.start(await freePort());
+      const { baseUrl } = gone;
+      await gone.stop();
+      service.configure({
+        providers: { gone: { kind: 'openai-compatible', baseUrl } },
+        models: { large: { targets: [{ provider: 'gone', model: 'x' }], retries: 0 } },
+      });
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 503);
+      assert.equal(errorOf(answer).code, 'provider_unreachable');
+      assert.equal(answer.headers.get('retry-after'), '1');
+    });
+
+    it('reads a compressed refusal', async () => {
+      const sent = JSON.stringify({
+        error: { message: 'No.', type: 'invalid_request_error', param: null, code: 'no' },
+      });
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      primary.answers(bytes(gzipSync(sent), headers, 400));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 400);
+      assert.equal(answer.text, sent);
+      primary.answers(bytes('no gzip', headers, 400));
+      assert.equal(errorOf(await post(service, path, chat)).message, 'The provider refused with status 400.');
+    });
+
+    it('returns a provider’s own 4xx byte by byte', async () => {
+      const body = '{ "error": {"message":"no","type":"t","param":null,"code":"c"} , "more":1.0}';
+      primary.answers(bytes(body, { 'content-type': 'application/json' }, 400));
+      assert.equal((await post(service, path, chat)).text, body);
+    });
+
+    it('reports that a request was too long for the first target when the second fails', async () => {
+      primary.answers(error(400, 'context_length_exceeded'));
+      backup.answers(error(500, 'x'));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 400);
+      assert.equal(errorOf(answer).code, 'context_length_exceeded');
+    });
+
+    it('ends an attempt that hangs with 504 when the time of the call is over', async () => {
+      service.configure(configuration({ fallbacks: [] }, { totalMs: 250 }));
+      primary.answers(silence);
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 504);
+      assert.equal(primary.seen.length, 1);
+    });
+
+    it('refuses at once when a wait does not fit into the time of the call', async () => {
+      service.configure(configuration({ fallbacks: [] }, { totalMs: 8_000 }));
+      primary.answers(error(503, 'x', { 'retry-after-ms': '8000' }));
+      const answer = await post(service, path, chat);
+      assert.equal(answer.status, 503);
+      assert.equal(primary.seen.length, 1);
+    });
+  });
+
+  describe('routing', () => {
+    it('picks targets by weight, and asks the other one when the first fails', async () => {
+      const targets = [
+        { provider: 'primary', model: 'a', weight: 1 },
+        { provider: 'backup', model: 'b', weight: 1 },
+      ];
+      let draw = 0;
+      service = await given.restart(configuration({ targets, fallbacks: [], retries: 0 }), { random: () => draw });
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/a');
+      draw = 0.75;
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/b');
+      backup.answers(error(500, 'x'));
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/a');
+    });
+
+    it('opens the circuit of a failing target, and calls it again within three seconds of its recovery', async function () {
+      this.timeout(180_000);
+      primary.answers(error(500, 'x'));
+      for (let call = 0; call < 3; call += 1) await post(service, path, chat);
+      const asked = primary.seen.length;
+      assert.ok(asked <= 6, `${asked} tries`);
+      await post(service, path, chat);
+      assert.equal(primary.seen.length, asked, 'it is left alone');
+      primary.answers(json(completion('from the primary')));
+      const recovered = performance.now();
+      for (;;) {
+        const answer = await post(service, path, chat);
+        assert.equal(answer.status, 200);
+        if (answer.headers.get('x-switchyard-target') === 'primary/gpt-x') break;
+        assert.ok(performance.now() - recovered < 3_000, 'three seconds are over');
+      }
+    });
+
+    it('calls a provider again within three seconds when it was unreachable and comes back', async function () {
+      this.timeout(180_000);
+      const gone = await FakeProvider.start(await freePort());
+      const { baseUrl, port } = gone;
+      await gone.stop();
+      const primaryGone = { kind: 'openai-compatible', baseUrl };
+      service.configure({ ...configuration(), providers: { ...configuration().providers, primary: primaryGone } });
+      for (let call = 0; call < 4; call += 1)
+        assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/other-y');
+      const back = await FakeProvider.start(port);
+      back.answers(json(completion('from the primary')));
+      try {
+        const recovered = performance.now();
+        while ((await post(service, path, chat)).headers.get('x-switchyard-target') !== 'primary/gpt-x')
+          assert.ok(performance.now() - recovered < 3_000, 'three seconds are over');
+      } finally {
+        await back.stop();
+      }
+    });
+
+    it('never opens all circuits of a model at once', async () => {
+      primary.answers(error(500, 'x'));
+      backup.answers(error(500, 'x'));
+      for (let call = 0; call < 4; call += 1) assert.equal((await post(service, path, chat)).status, 502);
+      const asked = primary.seen.length + backup.seen.length;
+      await post(service, path, chat);
+      assert.ok(primary.seen.length + backup.seen.length > asked, 'one is asked all the same');
+    });
+  });
+
+  describe('a provider that accepts no connection', () => {
+    let silent: Server;
+    let connections: Socket[];
+    beforeEach(async () => {
+      connections = [];
+      // It takes connections and never shakes hands for TLS.
+      silent = createServer((socket) => void connections.push(socket.on('error', () => undefined)));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      silent.listen(0, '127.0.0.1', resolve);
+      await promise;
+      const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
+      const speechless = { kind: 'openai-compatible', baseUrl, timeouts: { connectMs: 300 } };
+      service.configure({ ...configuration(), providers: { ...configuration().providers, primary: speechless } });
+    });
+    afterEach(() => {
+      for (const socket of connections) socket.destroy();
+      silent.close();
+    });
+
+    it('is left for the next one when the connect timeout runs out', async () => {
+      const answer = await post(service, path, chat);
+      assert.equal(answer.headers.get('x-switchyard-target'), 'backup/other-y');
+      assert.equal(answer.headers.get('x-switchyard-attempts'), '2');
+    });
+
+    it('is not awaited when the client leaves', async () => {
+      const client = openChat(service, chat);
+      await eventually(() => connections.length > 0, 'the connection');
+      client.leave();
+      await eventually(() => service.records.length === 1, 'the record');
+      assert.equal(service.records[0]?.outcome, 'client-gone');
+      assert.equal(backup.seen.length, 0);
+    });
+  });
+
+  describe('a kept connection that the provider closes just when it is used again', () => {
+    const good = json(completion('from the primary'));
+    beforeEach(() => service.configure(configuration({ retries: 0, fallbacks: [] })));
+
+    for (const [how, closing] of [
+      ['by a reset', reset],
+      ['by its end', (res) => void res.socket?.end()],
+    ] as const satisfies ReadonlyArray<readonly [string, Behaviour]>)
+      it(`is replaced by another connection, without a failure: ${how}`, async () => {
+        primary.answers(good, closing, good);
+        for (let call = 0; call < 2; call += 1) {
+          const answer = await post(service, path, chat);
+          assert.equal(answer.status, 200);
+          assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
+        }
+        assert.equal(primary.seen.length, 3);
+      });
+
+    it('is replaced once: a failure of the second connection counts', async () => {
+      primary.answers(good, reset);
+      await post(service, path, chat);
+      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
+      assert.equal(primary.seen.length, 3);
+    });
+
+    it('is not confused with a new connection that fails', async () => {
+      primary.answers(reset);
+      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
+      assert.equal(primary.seen.length, 1);
+    });
+  });
+
+  describe('a client that leaves a chat', () => {
+    it('ends the provider’s call at once when the client leaves while the provider is silent', async () => {
+      primary.answers(silence);
+      const client = openChat(service, chat);
+      await eventually(() => primary.seen.length === 1, 'the call');
+      const left = performance.now();
+      client.leave();
+      await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the call');
+      assert.ok((primary.seen[0]?.closedAt ?? 0) - left < 250);
+      await eventually(() => service.records.length === 1, 'the record');
+      assert.equal(service.records[0]?.outcome, 'client-gone');
+      assert.equal(backup.seen.length, 0, 'no fallback is asked for nobody');
+    });
+
+    it('makes no further attempt when the client leaves during a wait', async () => {
+      primary.answers(error(503, 'x', { 'retry-after-ms': '400' }));
+      const client = openChat(service, { ...chat, model: 'alone' });
+      await eventually(() => primary.seen.length === 1, 'the call');
+      client.leave();
+      await eventually(() => service.records.length === 1, 'the record');
+      assert.ok((service.records[0]?.totalMs ?? 1e9) < 390);
+    });
+  });
+
+  it('ends a chat when the client has left before its body was read', async () => {
+    const key = Promise.withResolvers<void>();
+    const waiting = await startGateway(
+      { ...configuration(), limits: { callsAtOnce: 1 } },
+      { beforeKey: () => key.promise },
+    );
+    try {
+      await sendAndLeave(waiting, path, Buffer.from(JSON.stringify(chat)), { 'content-type': 'application/json' });
+      key.resolve();
+      assert.equal((await post(waiting, path, chat)).status, 200);
+    } finally {
+      await waiting.stop();
+    }
+  });
+
+  it('records each failed attempt, with its target and the type of its error', async () => {
+    primary.answers(
+      error(429, 'rate_limit_exceeded', { 'retry-after-ms': '1' }),
+      error(500, 'a text, which is no name'),
+      reset,
+    );
+    assert.equal((await post(service, path, chat)).status, 200);
+    primary.answers(json({ error: { message: 'No.' } }, 400));
+    assert.equal((await post(service, path, chat)).status, 400);
+    const target = 'primary/gpt-x';
+    assert.deepEqual(
+      service.records.map(({ outcome, failedTries }) => [outcome, failedTries]),
+      [
+        [
+          'served',
+          [
+            { target, errorType: 'rate_limit_exceeded' },
+            { target, errorType: 'some_error' },
+            { target, errorType: 'provider_reset' },
+          ],
+        ],
+        ['refused', [{ target, errorType: 'http_400' }]],
+      ],
+    );
+  });
+
+  it('records a call with its usage and cost, and nothing that was said', async () => {
+    await post(service, path, { ...chat, user: 'somebody' });
+    const [record] = service.records;
+    assert.deepEqual(
+      { ...record, headersMs: 0, firstContentMs: 0, totalMs: 0 },
+      {
+        operation: 'chat',
+        keyId: 'ckey000001',
+        organizationId: someCaller.organizationId,
+        projectId: someCaller.projectId,
+        partnerId: someCaller.partnerId,
+        model: 'large',
+        target: 'primary/gpt-x',
+        provider: 'primary',
+        streamed: false,
+        outcome: 'served',
+        errorCode: null,
+        attempts: 1,
+        failedTries: [],
+        headersMs: 0,
+        firstContentMs: 0,
+        totalMs: 0,
+        tokens: { input: 5, output: 7 },
+        characters: null,
+        audioSeconds: null,
+        cost: 0.000066,
+      },
+    );
+    assert.ok((record?.totalMs ?? 0) >= (record?.firstContentMs ?? 1e9));
+    assert.match(service.logged(), /"operation":"complete_chat","status":200/);
+    assert.doesNotMatch(service.logged(), /somebody|from the primary/);
+  });
+
+  it('reuses connections', async () => {
+    const before = primary.connections;
+    for (let call = 0; call < 10; call += 1) await post(service, path, chat);
+    assert.ok(primary.connections - before <= 2);
+  });
+
+  it('lists the models', async () => {
+    const answer = await fetch(`${service.url}/v1/models`, { headers: { 'x-api-key': `sy_live_${'a'.repeat(40)}` } });
+    const { object, data } = (await answer.json()) as {
+      object: string;
+      data: ReadonlyArray<{ id: string; owned_by: string }>;
+    };
+    assert.equal(object, 'list');
+    assert.deepEqual(
+      data.map(({ id, owned_by }) => `${id} ${owned_by}`),
+      ['auto switchyard', 'large primary, backup', 'alone primary', 'small backup'],
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
+
+const secret = 'sk-pr/oj+Ab12="x y"';
+const redactor = new SecretRedactor([secret]);
+
+describe('SecretRedactor', () => {
+  const forms: ReadonlyArray<[string, string]> = [
+    ['as it is', secret],
+    ['in other letters', secret.toUpperCase()],
+    ['as a bearer token', `Bearer ${secret}`],
+    ['in JSON', JSON.stringify(secret)],
+    ['in JSON within JSON', JSON.stringify(JSON.stringify(secret))],
+    ['in JSON that escapes what it need not', JSON.stringify(secret).replaceAll('/', '\\/').replaceAll('+', '\\u002B')],
+    ['percent-encoded', encodeURIComponent(secret)],
+    ['in HTML', secret.replaceAll('"', '&#34;').replaceAll('+', '&#x2B;')],
+    ...['', 'a', 'ab', 'Bearer ', 'user:'].flatMap((before): [string, string][] => [
+      [`in Base64 after ${JSON.stringify(before)}`, Buffer.from(`${before}${secret}`).toString('base64')],
+      [
+        `in Base64 between ${JSON.stringify(before)} and more`,
+        Buffer.from(`${before}${secret}!more`).toString('base64'),
+      ],
+      [`in Base64 for URLs after ${JSON.stringify(before)}`, Buffer.from(`${before}${secret}`).toString('base64url')],
+    ]),
+  ];
+  for (const [form, text] of forms)
+    it(`finds a secret ${form}`, () => {
+      const clean = redactor.redact(`before ${text} after`);
+      assert.match(clean, /^before .*\[redacted\].* after$/);
+      assert.ok(!clean.includes(text));
+    });
+
+  it('redacts ids of organizations and projects, and nothing else', () => {
+    const text = 'No access for org-AbC_12 in proj_x9: ask sales@example.org, or read the project page';
+    const clean = 'No access for [redacted] in [redacted]: ask sales@example.org, or read the project page';
+    assert.equal(redactor.redact(text), clean);
+    assert.equal(redactor.redact('{"organization":"org-1"}'), '{"organization":"[redacted]"}');
+  });
+
+  it('finds a short value only as a whole word', () => {
+    const short = new SecretRedactor(['eu1']);
+    assert.equal(short.redact('eu1 neu1 "eu1" eu12'), '[redacted] neu1 "[redacted]" eu12');
+  });
+
+  it('finds the part of a header after its scheme', () => {
+    const credentials = Buffer.from('user:pass-word-1').toString('base64');
+    const schemes = new SecretRedactor([`Basic ${credentials}`, 'Bearer token-0001']);
+    assert.equal(schemes.redact('user:pass-word-1, pass-word-1, token-0001'), '[redacted], [redacted], [redacted]');
+  });
+
+  it('keeps JSON valid, with the members that errors have', () => {
+    const odd = new SecretRedactor(['message', '12345678', 'error']);
+    const body = Buffer.from('{"error" : {"message":"message 12345678","n":12345678, "12345678":["\\u0031\\u00312"]}}');
+    const clean = '{"error" : {"message":"[redacted] [redacted]","n":12345678, "[redacted]":["\\u0031\\u00312"]}}';
+    assert.equal(odd.redactBody(body).toString(), clean);
+    assert.equal(odd.redactBody(Buffer.from('{"a":"\\u0031\\u0032345678"}')).toString(), '{"a":"[redacted]"}');
+  });
+
+  it('returns the same bytes where there is nothing to redact', () => {
+    for (const text of ['{"error" : {"message" :"caf\\u00e9" } }', 'plain', '']) {
+      const body = Buffer.from(text);
+      assert.equal(redactor.redactBody(body), body);
+    }
+  });
+
+  it('leaves no secret in any JSON that holds it', () => {
+    const secrets = fc.string({ minLength: 8, maxLength: 40, unit: 'grapheme-ascii' }).filter((s) => s.trim() === s);
+    fc.assert(
+      fc.property(secrets, fc.string(), fc.string(), (value, before, after) => {
+        const body = JSON.stringify({ error: { message: before + value + after } });
+        const clean = new SecretRedactor([value]).redactBody(Buffer.from(body)).toString();
+        const { message } = (JSON.parse(clean) as { error: { message: string } }).error;
+        // What is around it may be the value's own beginning or end once more.
+        assert.ok(!message.includes(value) || `${before}[redacted]${after}`.includes(value));
+      }),
+    );
+  });
+
+  it('takes no longer for unusual texts than reading them takes', () => {
+    const body = Buffer.from(`${'\\'.repeat(500_000)}${'/'.repeat(500_000)}`);
+    assert.equal(new SecretRedactor(['/'.repeat(10) + secret]).redactBody(body), body);
+  });
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { ByteBudget } from '#application/access/byte-budget.ts';
+import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { MemoryBody } from '#application/bodies/memory-body.ts';
+import { MemoryResponse } from '#application/responses/memory-response.ts';
+import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
+import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
+import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts';
+import { Gateway } from '#gateway/gateway.ts';
+import { gatewayOperations } from '#gateway/operations.ts';
+import { FreeSpace } from '#shared/files/free-space.ts';
+import { configurationOf, usualLimits } from '#test/gateway/support/gateway-service.ts';
+import { caller } from '#test/http/support/fake-service.ts';
+
+const json = { 'content-type': 'application/json' };
+const messages = [{ role: 'user', content: 'Hello' }];
+
+describe('a gateway call without a connection', () => {
+  let gateway: Gateway;
+  let records: CallRecord[];
+  let bodies: ByteBudget;
+
+  beforeEach(() => {
+    records = [];
+    bodies = new ByteBudget(defaultBodyByteLimits);
+    gateway = new Gateway({
+      configuration: configurationOf(builtInConfiguration),
+      environment: {},
+      usage: { record: (record) => void records.push(record) },
+      spools: new SpoolFolder({
+        folder: tmpdir(),
+        budget: new ByteBudget(defaultSpoolByteLimits),
+        freeSpace: new FreeSpace({ folders: [], minFreeBytes: 0 }),
+      }),
+    });
+  });
+  afterEach(() => gateway.close());
+
+  /** Runs one operation from memory to memory. */
+  async function call(
+    name: string,
+    body: string | Buffer,
+    headers: Record<string, string> = json,
+    response = new MemoryResponse(10_000_000),
+  ): Promise<MemoryResponse> {
+    const operation = gatewayOperations(gateway, usualLimits).find((each) => each.name === name);
+    const bodyHold = bodies.hold(caller.projectId);
+    await operation?.relay({
+      headers,
+      body: new MemoryBody(Buffer.from(body)),
+      bodyHold,
+      response,
+      parameters: {},
+      caller,
+    });
+    bodyHold.release();
+    return response;
+  }
+
+  it('answers a chat completion in one piece, in memory', async () => {
+    const response = await call('complete_chat', JSON.stringify({ model: 'auto', messages }));
+    assert.equal(response.status, 200);
+    assert.ok(response.isComplete);
+    assert.equal(response.headers['content-type'], 'application/json');
+    assert.equal(response.headers['cache-control'], 'no-store');
+    assert.match(JSON.parse(response.body.toString()).choices[0].message.content, /You said: Hello/);
+    assert.deepEqual(
+      records.map(({ operation, outcome }) => [operation, outcome]),
+      [['chat', 'served']],
+    );
+  });
+
+  it('streams a chat completion event by event to its end, in memory', async () => {
+    const response = await call('complete_chat', JSON.stringify({ model: 'auto', messages, stream: true }));
+    assert.equal(response.status, 200);
+    assert.ok(response.isComplete);
+    assert.match(response.headers['content-type'] ?? '', /^text\/event-stream/);
+    assert.match(response.body.toString(), /^data: \{.*\n\ndata: \[DONE\]\n\n$/s);
+  });
+
+  it('answers speech with audio, in memory', async () => {
+    const response = await call('create_speech', JSON.stringify({ input: 'Hello', voice: 'alloy' }));
+    assert.equal(response.status, 200);
+    assert.ok(response.isComplete);
+    assert.match(response.headers['content-type'] ?? '', /^audio\//);
+    assert.ok(response.body.length > 1_000);
+  });
+
+  it('answers a transcription of an upload, in memory', async () => {
+    const part = (disposition: string, content: string) =>
+      `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`;
+    const upload = `${part('name="model"', 'auto')}${part('name="file"; filename="a.wav"', 'sound')}--b--\r\n`;
+    const response = await call('create_transcription', upload, { 'content-type': 'multipart/form-data; boundary=b' });
+    assert.equal(response.status, 200);
+    assert.ok(response.isComplete);
+    assert.equal(typeof JSON.parse(response.body.toString()).text, 'string');
+    assert.equal(bodies.bytes, 0);
+  });
+
+  it('refuses a call in memory with the error that a connection would get', async () => {
+    const response = await call('complete_chat', JSON.stringify({ model: 'unknown', messages }));
+    assert.equal(response.status, 404);
+    assert.equal(JSON.parse(response.body.toString()).error.code, 'model_not_found');
+    const compressed = await call('complete_chat', '{}', { ...json, 'content-encoding': 'gzip' });
+    assert.equal(compressed.status, 415);
+  });
+
+  it('ends a call in memory as if the client had left when its response is too large', async () => {
+    const response = await call(
+      'complete_chat',
+      JSON.stringify({ model: 'auto', messages, stream: true }),
+      json,
+      new MemoryResponse(100),
+    );
+    assert.ok(!response.isComplete);
+    assert.ok(response.isDisconnected);
+    assert.ok(response.body.length <= 100);
+    assert.deepEqual(
+      records.map(({ outcome }) => outcome),
+      ['client-gone'],
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { AttemptFailure, ProviderRefusal } from '#gateway/relay/attempt-failure.ts';
+import { parseRetryAfter } from '#gateway/relay/retry-after.ts';
+import { countsAgainst, nextStep, type RetryState } from '#gateway/relay/retry-policy.ts';
+
+const first: RetryState = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };
+const alone: RetryState = { ...first, hasOther: false };
+
+const refused = (status: number, more: Partial<ProviderRefusal> = {}): AttemptFailure => ({
+  kind: 'refused',
+  status,
+  error: null,
+  body: Buffer.alloc(0),
+  retryAfterMs: null,
+  shouldRetry: null,
+  requestId: null,
+  ...more,
+});
+const saying = (status: number, code: string | null, message = '') =>
+  refused(status, { error: { message, code, type: null, param: null } });
+
+const kinds = (failure: AttemptFailure) =>
+  [first, alone].map((standing) => nextStep(failure, standing, 0.5).kind).join(', ');
+
+describe('nextStep', () => {
+  it('never retries a target that ran into a timeout, and gives up when all time is over', () => {
+    for (const limit of ['connect', 'headers', 'firstContent', 'idle'] as const)
+      assert.equal(kinds({ kind: 'limit', limit }), 'other, give-up');
+    assert.equal(kinds({ kind: 'limit', limit: 'total' }), 'give-up, give-up');
+  });
+
+  it('retries the same target where a retry may help', () => {
+    for (const how of ['unreachable', 'reset', 'malformed', 'unfinished'] as const)
+      assert.equal(kinds({ kind: 'broken', how }), 'again, again');
+    for (const status of [500, 502, 503, 529, 429, 408, 409, 425]) assert.equal(kinds(refused(status)), 'again, again');
+  });
+
+  it('gives up on the request’s own fault, and asks another target for one that is too long or the operator’s fault', () => {
+    for (const status of [400, 404, 413, 415, 422]) assert.equal(kinds(refused(status)), 'give-up, give-up');
+    assert.equal(kinds(saying(400, 'content_policy_violation')), 'give-up, give-up');
+    assert.equal(kinds(saying(403, 'content_filter')), 'give-up, give-up');
+    assert.equal(kinds(saying(400, 'context_length_exceeded')), 'other, give-up');
+    assert.equal(kinds(saying(400, null, "This model's maximum context length is 8192 tokens")), 'other, give-up');
+    for (const status of [401, 403]) assert.equal(kinds(refused(status)), 'other, give-up');
+  });
+
+  it('asks another target once all retries on one are used, or when the provider forbids a retry', () => {
+    const last = { ...first, triesHere: 3 };
+    assert.equal(nextStep(refused(500), last, 0).kind, 'other');
+    assert.equal(nextStep(refused(500), { ...last, hasOther: false }, 0).kind, 'give-up');
+    assert.equal(kinds(refused(503, { shouldRetry: 'false' })), 'other, give-up');
+  });
+
+  it('waits longer before each retry, with jitter, and never longer than there is time', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10 }), fc.double({ min: 0, max: 1, noNaN: true }), (triesHere, random) => {
+        const step = nextStep(refused(500), { ...alone, triesHere, retries: 10 }, random);
+        assert.ok(step.kind === 'again');
+        const most = Math.min(4_000, 200 * 2 ** (triesHere - 1));
+        assert.ok(step.afterMs >= most / 2 && step.afterMs <= most, String(step.afterMs));
+      }),
+    );
+    assert.equal(nextStep(refused(500), { ...alone, remainingMs: 50 }, 0).kind, 'give-up');
+  });
+
+  it('never retries sooner than asked, asks another target for a long wait, and leaves a very long wait to the client', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 15_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (asked, random) => {
+        const step = nextStep(refused(429, { retryAfterMs: asked }), alone, random);
+        assert.ok(step.kind === 'again' && step.afterMs >= asked && step.afterMs <= asked + 250);
+      }),
+    );
+    assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), first, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 2_000 }), first, 0).kind, 'again');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 2_001 }), first, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 2_000 }), { ...first, retries: 0 }, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 1 }), { ...first, retryAfterMaxMs: 0 }, 0).kind, 'other');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 0 }), { ...first, retryAfterMaxMs: 0 }, 0).kind, 'again');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 16_000 }), alone, 0).kind, 'give-up');
+    assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), { ...alone, remainingMs: 4_000 }, 0).kind, 'give-up');
+  });
+
+  it('counts a failure against the target only where the target failed, not the request', () => {
+    for (const failure of [
+      refused(500),
+      refused(401),
+      { kind: 'broken', how: 'reset' },
+      { kind: 'limit', limit: 'idle' },
+    ])
+      assert.equal(countsAgainst(failure as AttemptFailure), true);
+    for (const failure of [refused(400), refused(429), { kind: 'limit', limit: 'total' }])
+      assert.equal(countsAgainst(failure as AttemptFailure), false);
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const now = Date.parse('2026-01-05T09:30:00Z');
+  const cases: ReadonlyArray<[Record<string, string>, number | null]> = [
+    [{}, null],
+    [{ 'retry-after': '2' }, 2_000],
+    [{ 'retry-after': ' 0.5 ' }, 500],
+    [{ 'retry-after': '2', 'retry-after-ms': '150.2' }, 151],
+    [{ 'retry-after': '2', 'retry-after-ms': 'soon' }, 2_000],
+    [{ 'retry-after': 'Mon, 05 Jan 2026 09:30:03 GMT' }, 3_000],
+    [{ 'retry-after': 'Mon, 05 Jan 2026 09:29:00 GMT' }, 0],
+    [{ 'retry-after': 'later' }, null],
+    [{ 'retry-after': 'in 5' }, null],
+    [{ 'retry-after': '-5' }, null],
+    [{ 'retry-after': '' }, null],
+    [{ 'retry-after': '99999999' }, 86_400_000],
+  ];
+  for (const [headers, expected] of cases)
+    it(`reads ${expected} ms from ${JSON.stringify(headers)}`, () =>
+      assert.equal(parseRetryAfter(headers, now), expected));
+});

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { Writable } from 'node:stream';
+import * as E from 'fp-ts/lib/Either.js';
+import { ByteBudget } from '#application/access/byte-budget.ts';
+import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { createInvoke } from '#application/operations/invoke.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
+import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
+import { type MakeFile, makeUnnamedFile } from '#gateway/audio/unnamed-file.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
+import { decodeConfiguration, type GatewayConfiguration } from '#gateway/config/configuration.ts';
+import { Gateway } from '#gateway/gateway.ts';
+import type { GatewayLimits } from '#gateway/gateway-call.ts';
+import { gatewayOperations } from '#gateway/operations.ts';
+import { createMetrics } from '#http/routes/metrics.ts';
+import { createApp } from '#http/server/app.ts';
+import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';
+import { FreeSpace } from '#shared/files/free-space.ts';
+import { loggerOn } from '#shared/logging/logger.ts';
+import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
+
+/** A gateway behind the real app on a real socket. */
+export interface GatewayService extends HttpServer {
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** The records of calls that have ended. */
+  readonly records: CallRecord[];
+  readonly logged: () => string;
+  readonly configure: (configuration: unknown) => void;
+}
+
+export interface GatewayServiceOptions {
+  readonly caller?: Partial<Caller>;
+  readonly random?: () => number;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Of connections. */
+  readonly serverLimits?: ServerLimits;
+  readonly spoolFolder?: string;
+  /** Counts what files of uploads hold. Default one with the usual limits. */
+  readonly spoolBudget?: ByteBudget;
+  /** Makes the files of uploads. */
+  readonly makeFile?: MakeFile;
+  /** Default one with room for everything. */
+  readonly freeSpace?: FreeSpace;
+  /** Counts what bodies hold. Default one with the usual limits. */
+  readonly bodies?: ByteBudget;
+  /** Who holds a key, instead of `caller` for `goodKey`. */
+  readonly authenticate?: (key: string) => Promise<Caller | null>;
+  /** What a key's look-up waits for. */
+  readonly beforeKey?: () => Promise<unknown>;
+}
+
+export const usualLimits: GatewayLimits = {
+  maxJsonBytes: 32 * 1024 * 1024,
+  maxJsonValues: 2_000_000,
+  maxAudioBytes: 100 * 1024 * 1024,
+  arrival: { idleMs: 120_000, totalMs: 3_600_000 },
+};
+
+/** @throws AssertionError for a configuration that is not valid */
+export function configurationOf(value: unknown): GatewayConfiguration {
+  const decoded = decodeConfiguration(value, { PROVIDER_KEY: 'provider-secret' });
+  return E.isRight(decoded) ? decoded.right : assert.fail(JSON.stringify(decoded.left));
+}
+
+export async function startGateway(
+  configuration: unknown,
+  {
+    caller = {},
+    random = () => 0,
+    limits = {},
+    serverLimits = {},
+    spoolFolder = tmpdir(),
+    spoolBudget = new ByteBudget(defaultSpoolByteLimits),
+    makeFile = makeUnnamedFile,
+    freeSpace = new FreeSpace({ folders: [], minFreeBytes: 0 }),
+    beforeKey = async () => null,
+    bodies = new ByteBudget(defaultBodyByteLimits),
+    authenticate,
+  }: GatewayServiceOptions = {},
+): Promise<GatewayService> {
+  const records: CallRecord[] = [];
+  const lines: string[] = [];
+  const gateway = new Gateway({
+    configuration: configurationOf(configuration),
+    environment: { PROVIDER_KEY: 'provider-secret' },
+    usage: { record: (record) => void records.push(record) },
+    random,
+    spools: new SpoolFolder({ folder: spoolFolder, budget: spoolBudget, freeSpace, makeFile }),
+  });
+  const sink = new Writable({
+    write: (line, _encoding, taken) => {
+      lines.push(String(line));
+      taken();
+    },
+  });
+  const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
+  const metrics = createMetrics();
+  const log = loggerOn('info', sink);
+  const app = createApp({
+    operations: gatewayOperations(gateway, { ...usualLimits, ...limits }),
+    invoke: createInvoke({
+      authenticate: async (key) => {
+        await beforeKey();
+        if (authenticate !== undefined) return authenticate(key);
+        return key === goodKey ? holder : null;
+      },
+      rateLimit: null,
+      metrics,
+      logger: log,
+    }),
+    readiness: async () => [],
+    version: '0.2.0',
+    metrics,
+    log,
+    limits: { maxBodyBytes: 768 * 1024 },
+    bodies,
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 }, serverLimits);
+  return {
+    ...server,
+    url: `http://127.0.0.1:${server.port}`,
+    gateway,
+    records,
+    logged: () => lines.join(''),
+    configure: (changed) => gateway.configure(configurationOf(changed)),
+    stop: async () => {
+      await server.stop();
+      await gateway.close();
+    },
+  };
+}
+
+/** An answer as it came in. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: () => unknown;
+}
+
+const withKey = { authorization: `Bearer ${goodKey}` };
+
+/** Sends a JSON body, as text or as a value, and reads the whole answer. */
+export async function post(
+  { url }: { readonly url: string },
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Received> {
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { ...withKey, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? new Uint8Array(Buffer.from(body)) : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) };
+}
+
+/** A client that can leave, and that sees what has come so far. */
+export interface LeavingClient {
+  readonly leave: () => void;
+  readonly received: () => string;
+  /** Ends with the answer; rejects when the connection breaks. */
+  readonly ended: Promise<void>;
+}
+
+export function openChat({ port }: { readonly port: number }, body: unknown): LeavingClient {
+  let text = '';
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const req = request(
+    {
+      host: '127.0.0.1',
+      port,
+      path: '/v1/chat/completions',
+      method: 'POST',
+      headers: { ...withKey, 'content-type': 'application/json' },
+      agent: false,
+    },
+    (res) => {
+      res.setEncoding('utf8');
+      res.on('data', (piece: string) => {
+        text += piece;
+      });
+      res.once('end', resolve);
+      res.once('error', reject);
+    },
+  );
+  req.once('error', reject);
+  promise.catch(() => undefined);
+  req.end(JSON.stringify(body));
+  return { leave: () => req.destroy(), received: () => text, ended: promise };
+}
+
+/** Sends a whole request, and leaves before anybody has looked at it. Resolves when the service has seen both. */
+export async function sendAndLeave(
+  { url }: { readonly url: string },
+  path: string,
+  body: Buffer,
+  headers: Record<string, string>,
+): Promise<void> {
+  const arriving = new Promise<IncomingMessage>((resolve) => {
+    const take = (message: unknown) => {
+      unsubscribe('http.server.request.start', take);
+      resolve((message as { readonly request: IncomingMessage }).request);
+    };
+    subscribe('http.server.request.start', take);
+  });
+  const leaving = request(url + path, { method: 'POST', agent: false, headers: { ...withKey, ...headers } });
+  leaving.on('error', () => undefined);
+  leaving.end(body);
+  const arrived = await arriving;
+  await eventually(() => arrived.complete, 'the whole request');
+  leaving.destroy();
+  await eventually(() => arrived.destroyed, 'that the client has left');
+}
+
+/** Waits until something holds. @throws Error after half a minute */
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  what: string,
+  limitMs = 30_000,
+): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`It never came: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

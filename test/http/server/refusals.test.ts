@@ -1,0 +1,453 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'mocha';
+import { type FakeService, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
+import { rawRequest } from '#test/http/support/raw-request.ts';
+
+const json = { 'content-type': 'application/json' };
+const withKey = { authorization: `Bearer ${goodKey}` };
+const create = `/v1/projects/${widgetId}/widgets`;
+const maxBodyBytes = 4_096;
+
+interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly errors?: ReadonlyArray<{ pointer: string; message: string }>;
+}
+
+describe('HTTP refusals', () => {
+  let service: FakeService;
+
+  before(async () => {
+    service = await startFakeService();
+  });
+  after(() => service.stop());
+  beforeEach(() => service.seen.splice(0));
+
+  const send = (method: string, path: string, headers: Record<string, string>, body?: string | Buffer) =>
+    fetch(service.url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: new Uint8Array(Buffer.from(body)) }),
+    });
+
+  async function refused(
+    method: string,
+    path: string,
+    expected: { status: number; code: string },
+    { headers = withKey, body }: { headers?: Record<string, string>; body?: string | Buffer } = {},
+  ): Promise<Problem> {
+    const answer = await send(method, path, headers, body);
+    const problem = (await answer.json()) as Problem;
+    assert.deepEqual(
+      { status: answer.status, type: answer.headers.get('content-type'), code: problem.code },
+      { ...expected, type: 'application/problem+json' },
+    );
+    assert.equal(problem.requestId, answer.headers.get('x-request-id'));
+    assert.equal(problem.status, expected.status);
+    return problem;
+  }
+
+  const refusedBody = (body: string | Buffer, expected: { status: number; code: string }, headers = {}) =>
+    refused('POST', create, expected, { headers: { ...withKey, ...json, ...headers }, body });
+
+  describe('401', () => {
+    for (const [what, headers] of Object.entries({
+      'no key': {},
+      'another scheme': { authorization: `Basic ${goodKey}` },
+      'an empty key': { 'x-api-key': '' },
+      'two different keys': { authorization: `Bearer ${goodKey}`, 'x-api-key': 'sy_live_other' },
+    }))
+      it(`comes for ${what}, even for an unknown path`, async () => {
+        for (const path of [create, '/v1/nothing', '/'])
+          await refused('POST', path, { status: 401, code: 'key-required' }, { headers, body: 'x' });
+      });
+
+    it('challenges, and tells an invalid key apart', async () => {
+      const none = await send('GET', '/v1/nothing', {});
+      assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="switchyard"');
+      const wrong = await send('GET', '/v1/nothing', { 'x-api-key': 'sy_live_wrong' });
+      assert.equal(wrong.status, 401);
+      assert.equal(wrong.headers.get('www-authenticate'), 'Bearer realm="switchyard", error="invalid_token"');
+    });
+
+    it('does not come for either way to present a key', async () => {
+      for (const headers of [
+        { 'x-api-key': goodKey },
+        withKey,
+        { authorization: `bearer  ${goodKey}`, 'x-api-key': goodKey },
+      ])
+        assert.equal((await send('GET', `/v1/widgets/${widgetId}`, headers)).status, 200);
+    });
+  });
+
+  describe('404 and 405', () => {
+    it('answers an unknown path, and paths that only look like known ones', async () => {
+      for (const path of [
+        '/',
+        '/v1',
+        '/v1/nothing',
+        `/v1/widgets/${widgetId}/`,
+        `/v1/WIDGETS/${widgetId}`,
+        '//v1/widgets',
+      ])
+        await refused('GET', path, { status: 404, code: 'path-not-found' });
+    });
+
+    it('tells clients of either plane of a path that nobody has', async () => {
+      for (const [headers, code] of [
+        [withKey, 'path_not_found'],
+        [{}, 'key_required'],
+      ] as const) {
+        const answer = await send('POST', '/v1/embeddings', headers);
+        const { detail, error } = (await answer.json()) as { detail: string; error: Record<string, unknown> };
+        assert.equal(error.code, code);
+        assert.equal(error.message, detail);
+        assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
+      }
+      const known = await send('PUT', `/v1/widgets/${widgetId}`, withKey);
+      assert.equal(((await known.json()) as { error?: unknown }).error, undefined);
+    });
+
+    it('names the methods of a known path', async () => {
+      await refused('PUT', `/v1/widgets/${widgetId}`, { status: 405, code: 'method-not-allowed' });
+      const answer = await send('OPTIONS', `/v1/widgets/${widgetId}`, withKey);
+      assert.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, PATCH');
+      assert.equal(answer.headers.get('access-control-allow-origin'), null);
+    });
+
+    it('answers an ill-formed id like an unknown one, without asking the operation', async () => {
+      for (const id of ['x', 'c123', 'D3v8k2p90000', '%00', '%zz', 'c..%2f..%2f1'])
+        await refused('GET', `/v1/widgets/${id}`, { status: 404, code: 'flow-not-found' });
+      await refused('POST', '/v1/projects/7/widgets', { status: 404, code: 'project-not-found' }, { body: '{' });
+      assert.equal(service.seen.length, 0);
+    });
+
+    it('takes a parameter that is no id as it is', async () => {
+      const answer = await send('PUT', `/v1/widgets/${widgetId}/break/rate`, withKey);
+      assert.equal(answer.status, 429);
+      assert.equal(answer.headers.get('retry-after'), '9');
+    });
+
+    it('leaves 404 and 403 to the operation, before the body is looked at', async () => {
+      await refused('GET', '/v1/widgets/cabsent00', { status: 404, code: 'flow-not-found' });
+      await refused('GET', '/v1/widgets/cforeign0', { status: 403, code: 'scope-required' });
+    });
+  });
+
+  describe('media type', () => {
+    const good = JSON.stringify({ name: 'cog', shape: {} });
+
+    it('must be JSON in UTF-8, uncompressed', async () => {
+      const expected = { status: 415, code: 'unsupported-media-type' };
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/jsonx',
+        'json',
+        'application/json; charset=latin1',
+      ])
+        await refusedBody(good, expected, { 'content-type': type });
+      await refusedBody(good, expected, { 'content-encoding': 'gzip' });
+    });
+
+    it('may be any kind of JSON', async () => {
+      for (const type of [
+        'application/json',
+        'Application/JSON;charset="UTF-8"',
+        'application/merge-patch+json; charset=utf8',
+      ])
+        assert.equal((await send('POST', create, { ...withKey, 'content-type': type }, good)).status, 201, type);
+    });
+
+    it('is asked for before the size', async () => {
+      await refusedBody(
+        'x'.repeat(maxBodyBytes + 1),
+        { status: 415, code: 'unsupported-media-type' },
+        { 'content-type': 'text/plain' },
+      );
+    });
+
+    it('does not matter without a body', async () => {
+      assert.equal((await send('POST', `/v1/widgets/${widgetId}/activate`, withKey)).status, 200);
+      assert.equal((await send('PATCH', `/v1/widgets/${widgetId}`, withKey)).status, 200);
+      const problem = await refused('POST', create, { status: 422, code: 'invalid-input' });
+      assert.deepEqual(
+        problem.errors?.map((error) => error.pointer),
+        ['/name', '/shape'],
+      );
+    });
+  });
+
+  describe('size', () => {
+    const ofSize = (bytes: number) => {
+      const frame = JSON.stringify({ name: 'cog', shape: { t: '' } });
+      return JSON.stringify({ name: 'cog', shape: { t: 'x'.repeat(bytes - frame.length) } });
+    };
+
+    it('may be the most that is taken, and not one byte more', async () => {
+      assert.equal((await send('POST', create, { ...withKey, ...json }, ofSize(maxBodyBytes))).status, 201);
+      await refusedBody(ofSize(maxBodyBytes + 1), { status: 413, code: 'body-too-large' });
+    });
+
+    it('is counted while a body without a length comes in', async () => {
+      const chunk = `400\r\n${'x'.repeat(1024)}\r\n`;
+      const head = `POST ${create} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${goodKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const { text, closed } = await rawRequest(service.port, [head, chunk.repeat(3), chunk.repeat(3)]);
+      assert.match(text, /^HTTP\/1\.1 413 /);
+      assert.match(text, /Connection: close/);
+      assert.ok(closed);
+    });
+
+    it('lets a client that sends 10 MB read its answer', async () => {
+      const problem = await refusedBody('x'.repeat(10_000_000), { status: 413, code: 'body-too-large' });
+      assert.match(problem.detail, /4096/);
+    });
+
+    it('is judged before a body that waits to be asked for is sent', async () => {
+      const head = (length: number, key: string) =>
+        `POST ${create} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
+      const large = await rawRequest(service.port, [head(1_000_000, goodKey)], (text) =>
+        text.includes('body-too-large'),
+      );
+      assert.match(large.text, /^HTTP\/1\.1 413 /);
+      const stranger = await rawRequest(service.port, [head(10, 'sy_live_wrong')], (text) =>
+        text.includes('key-invalid'),
+      );
+      assert.match(stranger.text, /^HTTP\/1\.1 401 /);
+      const body = JSON.stringify({ name: 'cog', shape: {} });
+      const fitting = await rawRequest(service.port, [head(body.length, goodKey), body], (text) =>
+        text.includes('201'),
+      );
+      assert.match(fitting.text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+    });
+  });
+
+  describe('JSON', () => {
+    it('must be well-formed; says where it is not', async () => {
+      const problem = await refusedBody('{"name": "a",\n "shape" {}}', { status: 400, code: 'malformed-json' });
+      assert.match(problem.detail, /line 2, column 10/);
+      const marked = await refusedBody('\ufeff{}', { status: 400, code: 'malformed-json' });
+      assert.match(marked.detail, /begins with a byte order mark/);
+      const empty = await refusedBody(' \n', { status: 400, code: 'malformed-json' });
+      assert.match(empty.detail, /it is empty/);
+      for (const body of ['{', 'null}', "{'a': 1}", '\ufeff{}', '{"a":1}x', 'NaN'])
+        await refusedBody(body, { status: 400, code: 'malformed-json' });
+    });
+
+    it('must be UTF-8', async () => {
+      for (const bytes of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82]])
+        await refusedBody(Buffer.from([...Buffer.from('{"name":"'), ...bytes, ...Buffer.from('"}')]), {
+          status: 400,
+          code: 'invalid-encoding',
+        });
+    });
+
+    it('may have 256 levels, not 257', async () => {
+      const nested = (levels: number) =>
+        `{"name":"cog","shape":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
+      assert.equal((await send('POST', create, { ...withKey, ...json }, nested(256))).status, 201);
+      await refusedBody(nested(257), { status: 422, code: 'nesting-too-deep' });
+      await refusedBody('['.repeat(4_000), { status: 422, code: 'nesting-too-deep' });
+    });
+
+    it('may hold so many values and no more; points at the first that is too many', async () => {
+      const body = (values: number) => `{"name":"cog","shape":{"a/b":[${Array(values).fill('{}').join(',')}]}}`;
+      assert.equal((await send('POST', create, { ...withKey, ...json }, body(996))).status, 201);
+      const problem = await refusedBody(body(997), { status: 422, code: 'too-many-values' });
+      assert.deepEqual(
+        problem.errors?.map((error) => error.pointer),
+        ['/shape/a~1b/996'],
+      );
+    });
+
+    it('points at no more than 1,000 characters, however long the names are', async () => {
+      const name = 'n'.repeat(1_500);
+      const problem = await refusedBody(`{"name":"cog","shape":{"a":{"${name}":"\\ud800"}}}`, {
+        status: 422,
+        code: 'invalid-input',
+      });
+      assert.deepEqual(
+        problem.errors?.map((error) => error.pointer),
+        ['/shape/a'],
+      );
+    });
+
+    it('counts no brackets in texts', async () => {
+      const body = JSON.stringify({ name: 'cog', shape: { a: `\\"${'['.repeat(300)}\\`, b: '{"' } });
+      assert.equal((await send('POST', create, { ...withKey, ...json }, body)).status, 201);
+    });
+
+    it('must be an object', async () => {
+      for (const body of ['[]', '"a"', '1', 'null', 'true']) {
+        const problem = await refusedBody(body, { status: 422, code: 'invalid-input' });
+        assert.deepEqual(problem.errors, [{ pointer: '', message: 'must be a JSON object' }]);
+      }
+    });
+
+    it('must not hold numbers beyond a double or halves of surrogate pairs', async () => {
+      const problem = await refusedBody('{"name":"cog","shape":{"a/b":[1e999,"\\ud800"],"c":1e308}}', {
+        status: 422,
+        code: 'invalid-input',
+      });
+      assert.deepEqual(
+        problem.errors?.map((error) => error.pointer),
+        ['/shape/a~1b/0', '/shape/a~1b/1'],
+      );
+      for (const number of [`-${'9'.repeat(400)}`, `${'9'.repeat(210)}e99`]) {
+        await refusedBody(`{"name":"cog","shape":{"a":${number}}}`, { status: 422, code: 'invalid-input' });
+      }
+      const pair = await send('POST', create, { ...withKey, ...json }, '{"name":"cog","shape":{"a":"\\ud83d\\ude00"}}');
+      assert.equal(pair.status, 201);
+    });
+
+    it('may hold __proto__, which does nothing', async () => {
+      const body =
+        '{"name":"cog","shape":{"__proto__":{"x":1}},"__proto__":{"colour":"much too long"},"hasOwnProperty":1,"parts":[{"size":1,"__proto__":2}]}';
+      const answer = await send('POST', create, { ...withKey, ...json }, body);
+      assert.equal(answer.status, 201);
+      const text = await answer.text();
+      assert.match(text, /"shape":\{"__proto__":\{"x":1\}\}/);
+      assert.doesNotMatch(text, /colour/);
+      assert.equal(({} as Record<string, unknown>).x, undefined);
+    });
+
+    it('lists every fault of the input once, with its pointer', async () => {
+      const body = '{"name":"","colour":5,"finish":"dull","parts":[{"size":1},{"size":"2"},{}],"shape":[]}';
+      const problem = await refusedBody(body, { status: 422, code: 'invalid-input' });
+      assert.deepEqual(problem.errors, [
+        { pointer: '/name', message: 'must have at least 1 character' },
+        { pointer: '/shape', message: 'must be an object' },
+        { pointer: '/colour', message: 'must be a string or null' },
+        { pointer: '/finish', message: 'must be one of "matt", "gloss"' },
+        { pointer: '/parts/1/size', message: 'must be a number' },
+        { pointer: '/parts/2/size', message: 'is required' },
+      ]);
+    });
+
+    it('cannot replace what the path says', async () => {
+      const other = 'cother00000';
+      const answer = await send(
+        'POST',
+        create,
+        { ...withKey, ...json },
+        JSON.stringify({ projectId: other, name: 'a', shape: {} }),
+      );
+      assert.equal(((await answer.json()) as { projectId: string }).projectId, widgetId);
+    });
+  });
+
+  describe('query', () => {
+    it('gives the input of a GET, other parameters ignored', async () => {
+      assert.equal((await send('GET', `${create}?limit=10&unknown=1&unknown=2`, withKey)).status, 200);
+      const problem = await refused('GET', `${create}?limit=0`, { status: 422, code: 'invalid-input' });
+      assert.equal(problem.errors?.[0]?.pointer, '/limit');
+    });
+
+    it('takes a parameter once', async () => {
+      const problem = await refused('GET', `${create}?limit=1&limit=2`, { status: 422, code: 'invalid-input' });
+      assert.deepEqual(problem.errors, [{ pointer: '/limit', message: 'must be given once' }]);
+    });
+  });
+
+  describe('headers', () => {
+    const rename = (headers: Record<string, string>) =>
+      send('PATCH', `/v1/widgets/${widgetId}`, { ...withKey, ...json, ...headers }, '{"name":"a"}');
+
+    it('If-Match matches the strong tag of the revision alone', async () => {
+      for (const tag of ['"3"', '*', ' "3" ', 'W/"1", "3"'])
+        assert.equal((await rename({ 'if-match': tag })).status, 200, tag);
+      for (const tag of ['"2"', 'W/"3"', '3', '"x"', '', '"3"x', '"2", "3"', '""'])
+        assert.equal((await rename({ 'if-match': tag })).status, 412, tag);
+    });
+
+    it('Idempotency-Key is 1 to 255 printable characters', async () => {
+      assert.equal((await rename({ 'idempotency-key': 'k'.repeat(255) })).status, 200);
+      assert.equal(service.seen.at(-1)?.idempotencyKey, 'k'.repeat(255));
+      assert.equal((await rename({ 'idempotency-key': ' order 12: "new" ' })).status, 200);
+      assert.equal(service.seen.at(-1)?.idempotencyKey, 'order 12: "new"');
+      for (const key of ['', 'k'.repeat(256), ' ', 'a\tb', 'caf\u00e9'])
+        assert.equal((await rename({ 'idempotency-key': key })).status, 422, key);
+    });
+
+    it('Switchyard-Min-Position is digits', async () => {
+      const read = (position: string) =>
+        send('GET', `/v1/widgets/${widgetId}`, { ...withKey, 'switchyard-min-position': position });
+      assert.equal((await read('12')).status, 200);
+      assert.equal(service.seen.at(-1)?.minPosition, 12);
+      for (const position of ['-1', 'x', '1.5', '']) assert.equal((await read(position)).status, 422, position);
+    });
+
+    it('X-Request-Id is kept where it is well-formed', async () => {
+      const idFor = async (id: string) =>
+        (await send('GET', `/v1/widgets/${widgetId}`, { ...withKey, 'x-request-id': id })).headers.get('x-request-id');
+      assert.equal(await idFor('a.B-9_'), 'a.B-9_');
+      assert.equal(await idFor('a'.repeat(128)), 'a'.repeat(128));
+      for (const id of ['', 'a b', 'a'.repeat(129), 'a"b']) assert.match((await idFor(id)) ?? '', /^[0-9a-f-]{36}$/);
+    });
+  });
+
+  describe('failures inside', () => {
+    it('are 500 without what went wrong, which the log has', async () => {
+      const problem = await refused('PUT', `/v1/widgets/${widgetId}/break/bug`, {
+        status: 500,
+        code: 'internal-error',
+      });
+      assert.doesNotMatch(JSON.stringify(problem), /secret inside|at /);
+      assert.match(service.logged(), new RegExp(`${problem.requestId}.*secret inside`));
+    });
+
+    it('are 503 with Retry-After for what is unavailable', async () => {
+      const answer = await send('PUT', `/v1/widgets/${widgetId}/break/unavailable`, withKey);
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '3']);
+    });
+  });
+
+  describe('on the gateway', () => {
+    const complete = (headers: Record<string, string>, body: string, method = 'POST') =>
+      send(method, '/v1/chat/completions', headers, method === 'POST' ? body : undefined);
+
+    it('carry an error object, and detail for invalid input', async () => {
+      const answer = await complete({ ...withKey, ...json }, '{"messages":[{"role":1}]}');
+      assert.equal(answer.status, 422);
+      assert.equal(answer.headers.get('content-type'), 'application/json');
+      assert.deepEqual(await answer.json(), {
+        detail: [
+          { loc: ['body', 'model'], msg: 'is required', type: 'missing' },
+          { loc: ['body', 'messages', 0, 'role'], msg: 'must be a string', type: 'value_error' },
+        ],
+        error: {
+          message: '2 members are not valid: /model is required',
+          type: 'invalid_request_error',
+          param: 'model',
+          code: 'invalid_input',
+        },
+      });
+    });
+
+    it('point at the first value that is too many', async () => {
+      const answer = await complete({ ...withKey, ...json }, `{"messages":[${Array(1_000).fill('{}').join(',')}]}`);
+      assert.equal(answer.status, 422);
+      const message = 'is one value more than the 1000 that are taken';
+      const { detail, error } = (await answer.json()) as { detail: unknown; error: Record<string, unknown> };
+      assert.deepEqual(detail, [{ loc: ['body', 'messages', 998], msg: message, type: 'value_error' }]);
+      assert.deepEqual([error.code, error.param], ['too_many_values', 'messages[998]']);
+    });
+
+    it('have that shape for every refusal', async () => {
+      for (const [answer, status, type] of [
+        [await complete({}, '{}'), 401, 'authentication_error'],
+        [await complete(withKey, '', 'GET'), 405, 'invalid_request_error'],
+        [await complete(withKey, '{}'), 415, 'invalid_request_error'],
+        [await complete({ ...withKey, ...json }, '{'), 422, 'invalid_request_error'],
+        [await complete({ ...withKey, ...json }, `{"a":"${'a'.repeat(maxBodyBytes)}"}`), 413, 'invalid_request_error'],
+      ] as const) {
+        assert.equal(answer.status, status);
+        const { error } = (await answer.json()) as { error: Record<string, unknown> };
+        assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
+        assert.equal(error.type, type);
+      }
+    });
+  });
+});

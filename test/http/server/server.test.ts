@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { Agent, get as httpGet } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import { describe, it } from 'mocha';
+import type { Operation } from '#application/operations/operation.ts';
+import { createMetrics } from '#http/routes/metrics.ts';
+import { createMetricsApp } from '#http/server/app.ts';
+import { listen } from '#http/server/server.ts';
+import { StartFailure } from '#shared/errors/startup-error.ts';
+import { fakeOperations, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
+import { rawRequest } from '#test/http/support/raw-request.ts';
+
+const headers = { authorization: `Bearer ${goodKey}` };
+
+/** Fake operations of which `get_widget` waits until it is let go. */
+function heldOperations() {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const operations = fakeOperations().map((operation): Operation => {
+    if (operation.name !== 'get_widget') return operation;
+    return {
+      ...operation,
+      execute: async () => {
+        begin();
+        await released;
+        return E.right({ status: 200, body: { done: true } });
+      },
+    };
+  });
+  return { operations, begun, release };
+}
+
+describe('HTTP server', () => {
+  it('closes a connection whose headers do not come', async () => {
+    const service = await startFakeService({}, { headersMilliseconds: 200, requestMilliseconds: 400 });
+    const { text, closed } = await rawRequest(service.port, ['GET /healthz HTTP/1.1\r\n', 'Host: a\r\n']);
+    assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+    assert.ok(closed);
+    await service.stop();
+  });
+
+  it('closes a connection whose body does not come, and goes on', async () => {
+    const service = await startFakeService({}, { headersMilliseconds: 200, requestMilliseconds: 300 });
+    const head = `POST /v1/projects/${widgetId}/widgets HTTP/1.1\r\nHost: a\r\nx-api-key: ${goodKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
+    const { text, closed } = await rawRequest(service.port, [head, '{"name":']);
+    assert.match(text, /^HTTP\/1\.1 408 /);
+    assert.ok(closed);
+    assert.equal((await fetch(`${service.url}/healthz`)).status, 200);
+    await service.stop();
+    assert.match(service.logged(), /"operation":"create_widget","status":499/);
+    assert.doesNotMatch(service.logged(), /internal error/);
+  });
+
+  it('answers what is no HTTP, and headers that are too large', async () => {
+    const service = await startFakeService({}, { maxHeaderBytes: 2_048 });
+    const garbage = await rawRequest(service.port, ['hello?\r\n\r\n']);
+    assert.match(garbage.text, /^HTTP\/1\.1 400 Bad Request\r\n/);
+    assert.match(garbage.text, /"code":"bad-request"/);
+    const large = await rawRequest(service.port, [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(5_000)}\r\n\r\n`]);
+    assert.match(large.text, /^HTTP\/1\.1 431 /);
+    await service.stop();
+  });
+
+  it('puts nothing before an answer that is still to come', async () => {
+    const { operations, begun, release } = heldOperations();
+    const service = await startFakeService({ operations });
+    const request = `GET /v1/widgets/${widgetId} HTTP/1.1\r\nHost: a\r\nx-api-key: ${goodKey}\r\n\r\n`;
+    const answer = rawRequest(service.port, [request, 'garbage\r\n\r\n']);
+    await begun;
+    assert.deepEqual(await answer, { text: '', closed: true });
+    release();
+    await service.stop();
+  });
+
+  it('takes so many connections at most', async () => {
+    const service = await startFakeService({}, { maxConnections: 1 });
+    const agent = new Agent({ keepAlive: true });
+    const first = await new Promise<number>((resolve, reject) => {
+      httpGet(`${service.url}/healthz`, { agent }, (res) => {
+        res.resume().on('end', () => resolve(res.statusCode ?? 0));
+      }).on('error', reject);
+    });
+    assert.equal(first, 200);
+    assert.deepEqual(await rawRequest(service.port, ['GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n']), {
+      text: '',
+      closed: true,
+    });
+    agent.destroy();
+    await service.stop();
+  });
+
+  it('stops when running requests have been answered, and takes no new ones', async () => {
+    const { operations, begun, release } = heldOperations();
+    const service = await startFakeService({ operations });
+    const running = fetch(`${service.url}/v1/widgets/${widgetId}`, { headers });
+    await begun;
+    let stopped = false;
+    const stop = service.stop().then(() => {
+      stopped = true;
+    });
+    await sleep(60);
+    assert.equal(stopped, false);
+    await assert.rejects(fetch(`${service.url}/healthz`));
+    release();
+    assert.deepEqual(await (await running).json(), { done: true });
+    await stop;
+  });
+
+  it('closes idle connections at once when stopping', async () => {
+    const service = await startFakeService();
+    await (await fetch(`${service.url}/healthz`)).text();
+    const started = performance.now();
+    await service.stop();
+    assert.ok(performance.now() - started < 2_000);
+  });
+
+  it('waits for running requests within the limit only', async () => {
+    const { operations, begun, release } = heldOperations();
+    const service = await startFakeService({ operations }, { stopMilliseconds: 100 });
+    const running = assert.rejects(fetch(`${service.url}/v1/widgets/${widgetId}`, { headers }));
+    await begun;
+    await service.stop();
+    await running;
+    release();
+  });
+
+  it('says which variables to change when the address is taken', async () => {
+    const service = await startFakeService();
+    await assert.rejects(
+      listen(createMetricsApp(createMetrics()), { host: '127.0.0.1', port: service.port }),
+      (error: unknown) => {
+        assert.ok(error instanceof StartFailure);
+        assert.match(error.message, new RegExp(`^Cannot listen on 127.0.0.1:${service.port} .*HOST and PORT`));
+        return true;
+      },
+    );
+    await service.stop();
+  });
+
+  it('can serve the metrics alone', async () => {
+    const metrics = createMetrics();
+    metrics.appendBatch(3);
+    metrics.watchProjections(async () => [{ name: 'flows', positions: 12 }]);
+    const server = await listen(createMetricsApp(metrics), { host: '127.0.0.1', port: 0 });
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+    assert.match(text, /switchyard_append_batch_size_sum 3\n/);
+    assert.match(text, /switchyard_projection_lag_positions\{projection="flows"\} 12\n/);
+    assert.equal((await fetch(`http://127.0.0.1:${server.port}/healthz`)).status, 404);
+    await server.stop();
+    metrics.close();
+  });
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { MongoClient } from 'mongodb';
+import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { leaseStoreContract } from '#test/contract/lease-store.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+
+/** Far above what a busy machine needs: no test here is about the limit. */
+const timeoutMilliseconds = 20_000;
+
+describeOnMongoDb('leases on MongoDB', (server) => {
+  leaseStoreContract('MongoDB', () => {
+    const url = server.newUrl();
+    return () => openMongoDbLeaseStore({ url, timeoutMilliseconds });
+  });
+
+  it('keeps one document for each lease, however many terms it has had', async () => {
+    const url = server.newUrl();
+    const store = openMongoDbLeaseStore({ url, timeoutMilliseconds });
+    const client = new MongoClient(url);
+    try {
+      for (let token = 1; token <= 5; token += 1) await store.begin('work', token, 'holder');
+      await store.begin('other', 1, 'holder');
+      assert.equal(await client.db().collection('leases').countDocuments(), 2);
+    } finally {
+      await client.close();
+      await store.close();
+    }
+  });
+
+  it('ends a term whose successor has not removed it yet', async () => {
+    const url = server.newUrl();
+    const store = openMongoDbLeaseStore({ url, timeoutMilliseconds });
+    const client = new MongoClient(url);
+    try {
+      await store.begin('work', 1, 'older');
+      const successor = { _id: 'work#2', name: 'work', token: 2, holder: 'newer', renewals: 0, released: false };
+      await client.db().collection<{ _id: string }>('leases').insertOne(successor);
+      assert.equal(await store.renew('work', 1), false);
+      assert.equal((await store.newest('work'))?.token, 2);
+    } finally {
+      await client.close();
+      await store.close();
+    }
+  });
+
+  it('is unavailable once it is closed', async () => {
+    const store = openMongoDbLeaseStore({ url: server.newUrl(), timeoutMilliseconds });
+    await store.close();
+    await assert.rejects(store.newest('work'), Unavailable);
+  });
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import { subjectKeysContract } from '#test/contract/subject-keys.ts';
+
+const newFolder = () => mkdtemp(join(tmpdir(), 'subject-keys-'));
+
+subjectKeysContract('SQLite', async () => {
+  const folder = await newFolder();
+  const file = join(folder, 'keys.db');
+  return {
+    keys: openSqliteSubjectKeys(file),
+    another: () => openSqliteSubjectKeys(file),
+    dispose: () => rm(folder, { recursive: true }),
+  };
+});
+
+describe('subject keys in a file', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await newFolder();
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const contents = () => readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  const holds = (files: ReadonlyArray<Buffer>, secret: Buffer) => files.some((bytes) => bytes.includes(secret));
+
+  it('are for their owner alone', async () => {
+    const keys = openSqliteSubjectKeys(join(folder, 'keys.db'));
+    await keys.obtain('one');
+    for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
+    await keys.close();
+  });
+
+  it('are in no file of anything else, which stays as it is', () => {
+    const other = join(folder, 'events.db');
+    const database = new DatabaseSync(other);
+    database.exec('CREATE TABLE events (position INTEGER PRIMARY KEY) STRICT');
+    database.close();
+    const text = join(folder, 'notes.txt');
+    writeFileSync(text, 'no database '.repeat(100));
+    const before = contents();
+    for (const file of [other, text, folder]) {
+      assert.throws(() => openSqliteSubjectKeys(file), new RegExp(`^StartFailure: .*${file}`));
+    }
+    assert.deepEqual(contents(), before);
+  });
+
+  it('leave no byte behind when they are destroyed, whichever of thousands, in whatever order', async function () {
+    this.timeout(180_000);
+    const keys = openSqliteSubjectKeys(join(folder, 'keys.db'));
+    const made = new Map<string, Buffer>();
+    for (let index = 0; index < 1_000; index += 1) {
+      // Out of their order, so that the index over them splits its pages everywhere.
+      const subject = `subject ${(index * 7_919) % 1_000} ${'x'.repeat(index % 40)}`;
+      made.set(subject, Buffer.from((await keys.obtain(subject)) ?? []));
+    }
+    const before = contents();
+    for (const secret of made.values()) assert.ok(secret.length > 0 && holds(before, secret));
+    const order = [...made].sort(([one], [other]) => (one < other ? -1 : 1));
+    const doomed = order.filter((_, index) => index % 4 === 0);
+    for (const [subject] of doomed) await keys.destroy(subject);
+    const after = contents();
+    for (const [subject, secret] of doomed) assert.ok(!holds(after, secret), subject);
+    assert.equal((await keys.find([...made.keys()])).size, made.size - doomed.length);
+    await keys.close();
+  });
+
+  it('are erased from what a process that died left in the write-ahead log', async () => {
+    const file = join(folder, 'keys.db');
+    const died = openSqliteSubjectKeys(file);
+    const secret = Buffer.from((await died.obtain('one')) ?? []);
+    assert.ok(secret.length > 0 && holds(contents(), secret));
+    // It never closes: its log stays as it is.
+    const next = openSqliteSubjectKeys(file);
+    await next.destroy('one');
+    assert.ok(!holds(contents(), secret));
+    await next.close();
+    await died.close();
+    assert.ok(!holds(contents(), secret));
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Long, MongoClient } from 'mongodb';
+import { openMongoDbCheckpointStore } from '#process-engine/checkpoints/mongodb/mongodb-checkpoint-store.ts';
+import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { checkpointStoreContract } from '#test/contract/checkpoint-store.ts';
+import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+
+const log = '3/first';
+const other = '3/another';
+
+// What stands in for a store in other tests is held to what the real ones do.
+checkpointStoreContract('in memory', async () => {
+  const store = new InMemoryCheckpointStore();
+  return { connect: () => store, dispose: async () => undefined };
+});
+
+describe('checkpoints of processes on SQLite', () => {
+  const newFolder = () => mkdtemp(join(tmpdir(), 'checkpoints-'));
+
+  checkpointStoreContract('SQLite', async () => {
+    const folder = await newFolder();
+    return {
+      connect: () => openSqliteCheckpointStore(join(folder, 'processes.db')),
+      dispose: () => rm(folder, { recursive: true }),
+    };
+  });
+
+  it('reads what a release stored that knew nothing of appends and logs, and takes it for this log', async () => {
+    const folder = await newFolder();
+    const file = join(folder, 'processes.db');
+    const database = new DatabaseSync(file);
+    database.exec('CREATE TABLE checkpoints (process TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT');
+    database.exec("INSERT INTO checkpoints VALUES ('one', 7), ('two', 7)");
+    database.close();
+    for (const appended of [0, 5]) {
+      const store = openSqliteCheckpointStore(file);
+      assert.deepEqual(await store.read('one', log), { position: 7, lastAppended: appended });
+      await store.write('one', log, { position: 7, lastAppended: 5 });
+      await store.close();
+    }
+    const store = openSqliteCheckpointStore(file);
+    assert.equal((await store.peek('two', log)).position, 7);
+    assert.equal((await store.read('two', log)).position, 7);
+    assert.deepEqual(await store.read('two', other), { position: 0, lastAppended: 0 }, 'reading notes the log');
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
+  checkpointStoreContract('MongoDB', async () => {
+    const url = server.newUrl();
+    return { connect: () => openMongoDbCheckpointStore({ url }), dispose: async () => undefined };
+  });
+
+  it('never go back: a write whose answer was lost may come after the next', async () => {
+    const store = openMongoDbCheckpointStore({ url: server.newUrl() });
+    await store.read('one', log);
+    await store.write('one', log, { position: 7, lastAppended: 6 });
+    await store.write('one', log, { position: 5, lastAppended: 4 });
+    assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 6, failure: null });
+    await store.close();
+    await assert.rejects(store.read('one', log), Unavailable);
+  });
+
+  it('are taken for this log where an older release stored them, and noted as such', async () => {
+    const url = server.newUrl();
+    const client = new MongoClient(url);
+    const old = { position: Long.fromNumber(7), lastAppended: Long.fromNumber(5), fence: Long.fromNumber(1) };
+    const collection = client.db().collection<{ _id: string }>('processCheckpoints');
+    const store = openMongoDbCheckpointStore({ url, fence: 2 });
+    try {
+      await collection.insertOne({ _id: 'one', ...old });
+      assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5, failure: null });
+      assert.deepEqual(await store.peek('one', other), { position: 7, lastAppended: 5, failure: null });
+      assert.deepEqual(await store.read('one', log), { position: 7, lastAppended: 5 });
+      assert.deepEqual(await store.peek('one', other), { position: 0, lastAppended: 0, failure: null });
+      await store.write('one', log, { position: 9, lastAppended: 5 });
+      assert.deepEqual(await store.read('one', log), { position: 9, lastAppended: 5 });
+    } finally {
+      await store.close();
+      await client.close();
+    }
+  });
+
+  it('are set back by nobody whose lease is over: not for another log, and not for the same', async () => {
+    const url = server.newUrl();
+    const older = openMongoDbCheckpointStore({ url, fence: 1 });
+    const newer = openMongoDbCheckpointStore({ url, fence: 2 });
+    try {
+      await older.read('one', log);
+      await newer.read('one', log);
+      await newer.write('one', log, { position: 7, lastAppended: 6 });
+      await assert.rejects(older.read('one', other), Superseded);
+      await assert.rejects(older.reset('one', log), Superseded);
+      assert.deepEqual(await newer.read('one', log), { position: 7, lastAppended: 6 });
+      // On another log whoever comes later begins anew, and the earlier can write to neither.
+      assert.equal((await newer.read('one', other)).position, 0);
+      for (const each of [log, other]) {
+        await assert.rejects(older.write('one', each, { position: 9, lastAppended: 0 }), Superseded);
+      }
+      assert.equal((await newer.peek('one', other)).position, 0);
+    } finally {
+      await older.close();
+      await newer.close();
+    }
+  });
+
+  it('refuse a node once another with a newer lease has begun, but let it look', async () => {
+    const url = server.newUrl();
+    const older = openMongoDbCheckpointStore({ url, fence: 1 });
+    const newer = openMongoDbCheckpointStore({ url, fence: 2 });
+    try {
+      await older.read('one', log);
+      await older.write('one', log, { position: 3, lastAppended: 0 });
+      await newer.peek('one', log);
+      await older.write('one', log, { position: 4, lastAppended: 0 });
+      assert.equal((await newer.read('one', log)).position, 4);
+      await assert.rejects(older.write('one', log, { position: 9, lastAppended: 0 }), Superseded);
+      await assert.rejects(older.read('one', log), Superseded);
+      assert.equal((await older.peek('one', log)).position, 4);
+      await newer.write('one', log, { position: 5, lastAppended: 0 });
+      assert.equal((await newer.read('one', log)).position, 5);
+    } finally {
+      await older.close();
+      await newer.close();
+    }
+  });
+});

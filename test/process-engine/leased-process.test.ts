@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { openMongoDbCheckpointStore } from '#process-engine/checkpoints/mongodb/mongodb-checkpoint-store.ts';
+import { runProcessUnderLease } from '#process-engine/leased-process.ts';
+import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
+import type { Process } from '#process-engine/process.ts';
+import { ProcessRunner } from '#process-engine/process-runner.ts';
+import { Superseded } from '#shared/errors/fenced-error.ts';
+import { makeProject, organizationCreated } from '#test/support/events/organization-events.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
+import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
+import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+
+const limitMilliseconds = 60_000;
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('a process on many nodes', () => {
+  let store: AppendableEventStore;
+  let opened: AsyncDisposableStack;
+  beforeEach(() => {
+    store = new AppendableEventStore();
+    opened = new AsyncDisposableStack();
+  });
+  afterEach(() => opened.disposeAsync());
+
+  /** Each organization gets a project. */
+  const follower = (react: Process['react'] = makeProject): Process => ({
+    name: 'follower',
+    types: ['OrganizationCreated'],
+    concerns: () => true,
+    react,
+  });
+  /** A node's own: it knows nothing of what others append until it reads. */
+  const surroundings = () => ({
+    store,
+    handler: new StreamWriter({ store }),
+    documents: new ReadModel(store.log),
+    reached: async () => true,
+    log: quiet,
+  });
+  const created = (id: string) => organizationCreated(new StreamWriter({ store }), id);
+  const projectsOf = (...ids: ReadonlyArray<string>) => ids.map((id) => store.types(`project-p${id}`));
+
+  it('doubles nothing when a node is superseded in the middle of an event, wherever that is', async () => {
+    const checkpoints = new InMemoryCheckpointStore();
+    const places = ['before it decides', 'before it appends', 'after it has appended'] as const;
+    for (const [index, place] of places.entries()) {
+      const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      const stop = () => {
+        reach();
+        return gate;
+      };
+      let slowAppends = false;
+      store.beforeAppend = async () => {
+        if (slowAppends && place === 'before it appends') {
+          slowAppends = false;
+          await stop();
+        }
+        return null;
+      };
+      const slow = follower(async (event, tools) => {
+        if (place === 'before it decides') await stop();
+        slowAppends = true;
+        await makeProject(event, tools);
+        if (place === 'after it has appended') await stop();
+      });
+      const token = 2 * index + 1;
+      const id = place.replaceAll(' ', '');
+      const older = new ProcessRunner({ ...surroundings(), process: slow, checkpoints: checkpoints.under(token) });
+      const newer = new ProcessRunner({
+        ...surroundings(),
+        process: follower(),
+        checkpoints: checkpoints.under(token + 1),
+      });
+      const ending = new AbortController();
+      const superseded = assert.rejects(older.run(ending.signal), Superseded);
+      const position = await created(id);
+      await reached;
+      newer.start();
+      assert.notEqual(await newer.passed(position, limitMilliseconds), null);
+      open();
+      await superseded;
+      await newer.stop();
+      assert.deepEqual(projectsOf(id), [['ProjectCreated']], place);
+    }
+  });
+
+  for (const atOnce of [undefined, 4]) {
+    it(`ends when it is superseded while it waits for events${atOnce ? `, ${atOnce} at once` : ''}`, async () => {
+      const checkpoints = new InMemoryCheckpointStore();
+      const { promise: began, resolve: begin } = Promise.withResolvers<void>();
+      const process = { ...follower(async () => begin()), ...(atOnce && { atOnce }) };
+      const older = new ProcessRunner({ ...surroundings(), process, checkpoints: checkpoints.under(1) });
+      const superseded = assert.rejects(older.run(new AbortController().signal), Superseded);
+      await created('a');
+      await began;
+      await checkpoints.under(2).read('follower', store.identity);
+      await created('b');
+      await superseded;
+    });
+  }
+
+  describeOnMongoDb('a process under a lease, its checkpoint on MongoDB', (server) => {
+    it('goes on at another node when one ends, and every node is told how far it is', async () => {
+      const url = server.newUrl();
+      const leases = new InMemoryLeaseStore();
+      const terms: string[] = [];
+      const run = (holder: string) => {
+        const ending = new AbortController();
+        const ended = runProcessUnderLease({
+          ...surroundings(),
+          process: follower(),
+          leases,
+          holder,
+          openCheckpoints: (fence) => {
+            terms.push(`${holder} ${fence}`);
+            return openMongoDbCheckpointStore({ url, fence });
+          },
+          signal: ending.signal,
+        });
+        const stop = async () => {
+          ending.abort();
+          await ended;
+        };
+        opened.defer(stop);
+        return stop;
+      };
+      const watched = openMongoDbCheckpointStore({ url });
+      opened.defer(() => watched.close());
+      const progress = new PolledProcessProgress({ process: follower(), store, checkpoints: watched, log: quiet });
+      opened.defer(() => progress.close());
+
+      const stopOne = run('one');
+      const first = await created('a');
+      assert.equal(await progress.passed(first, limitMilliseconds), store.streamOf('project-pa')[0]?.position);
+      run('other');
+      await stopOne();
+      const second = await created('b');
+      assert.equal(await progress.passed(second, limitMilliseconds), store.streamOf('project-pb')[0]?.position);
+      assert.deepEqual(terms, ['one 1', 'other 2']);
+      assert.deepEqual(projectsOf('a', 'b'), [['ProjectCreated'], ['ProjectCreated']]);
+    });
+  });
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openKeyUsage } from '#application/access/key-usage.ts';
+import { noStream } from '#event-store/event-store.ts';
+import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { type EmbeddedProjections, startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
+
+import type { ReadStore } from '#read-store/read-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { eventually, testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
+
+describe('the projections of an embedded read store', () => {
+  let folder: string;
+  let store: SqliteEventStore;
+  let reader: ReadStore;
+  let projector: EmbeddedProjections;
+  let errors: string[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'projector-thread-'));
+    errors = [];
+    store = await openSqliteEventStore({ file: join(folder, 'events.db') });
+    reader = openSqliteReadStore(join(folder, 'read.db'));
+    projector = await start();
+  });
+  afterEach(async () => {
+    await projector.close();
+    await reader.close();
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const start = () =>
+    startEmbeddedProjections({
+      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
+      readStore: { kind: 'sqlite', file: join(folder, 'read.db') },
+      projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
+      log: { info: () => undefined, warn: () => undefined, error: (_, message) => errors.push(message) },
+    });
+  const append = async (type: string, data: JsonObject): Promise<number> => {
+    const event = { id: randomUUID(), type, data: JSON.stringify(data), metadata: JSON.stringify(testMetadata) };
+    const outcome = await store.append(`thing-${randomUUID()}`, noStream, [event])();
+    assert.ok(outcome._tag === 'Right');
+    return outcome.right.position;
+  };
+  const count = async (collection: string, id: string) =>
+    (await reader.get<{ readonly count: number }>(collection, id))?.value.count;
+  const ready = () => eventually('the projector is ready', () => projector.following().live);
+
+  it('lets a reader see its own writes, each time', async () => {
+    await ready();
+    for (let expected = 1; expected <= 50; expected += 1) {
+      const position = await append('Counted', { id: 'a' });
+      assert.equal(await projector.waitFor(position, ['Counted'], 5000), 'reached');
+      assert.equal(await count('counters', 'a'), expected);
+      assert.equal(await count('fragile', 'a'), expected);
+    }
+  });
+
+  it('answers at once when nothing handles the event', async () => {
+    await ready();
+    assert.equal(await projector.waitFor(1e9, ['SomethingElse'], 60_000), 'reached');
+  });
+
+  it('answers timeout when a position does not come', async () => {
+    await ready();
+    assert.equal(await projector.waitFor(1e9, ['Counted'], 20), 'timeout');
+    assert.equal(await projector.waitForProjections(['counters'], 1e9, 20), 'timeout');
+  });
+
+  it('lets a projection be waited for past events that it does not handle', async () => {
+    await ready();
+    const position = await append('SomethingElse', { id: 'a' });
+    assert.equal(await projector.waitForProjections(['counters'], position, 5000), 'reached');
+  });
+
+  it('does not wait for a projection that has stopped, but does when it is named', async () => {
+    await ready();
+    const told: string[] = [];
+    const end = projector.onStatus((statuses) => told.push(statuses[1]?.state ?? ''));
+    await append('Poisoned', { id: 'a' });
+    await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
+    assert.equal(told.at(-1), 'stopped');
+    end();
+    const position = await append('Counted', { id: 'a' });
+    assert.equal(await projector.waitFor(position, ['Counted'], 5000), 'reached');
+    assert.equal(await count('counters', 'a'), 1);
+    assert.equal(await projector.waitForProjections(['fragile'], position, 20), 'timeout');
+    assert.equal(projector.following().live, true);
+  });
+
+  it('obeys an operator: skip, and rebuild', async () => {
+    await ready();
+    await append('Poisoned', { id: 'a' });
+    await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
+    const eventId = projector.status()[1]?.failure?.eventId ?? '';
+    await append('ProjectionEventSkipped', { projection: 'fragile', eventId });
+    await append('ProjectionRebuildRequested', { projection: 'counters' });
+    await append('Counted', { id: 'a' });
+    await eventually('both have counted', async () => {
+      const counts = [await count('fragile', 'a'), await count('counters', 'a')];
+      return counts.every((one) => one === 1) && projector.status().every(({ state }) => state === 'running');
+    });
+  });
+
+  it('goes on where it was after a close', async () => {
+    await ready();
+    await append('Counted', { id: 'a' });
+    await projector.close();
+    assert.deepEqual(projector.following(), { live: false, detail: 'thread closed' });
+    await append('Counted', { id: 'a' });
+    projector = await start();
+    await ready();
+    assert.equal(await count('counters', 'a'), 2);
+  });
+
+  it('starts again by itself when it has died, and says so', async () => {
+    await ready();
+    const whileThere = join(folder, 'kill');
+    await writeFile(whileThere, '');
+    const details: string[] = [];
+    projector.onStatus(() => details.push(projector.following().detail));
+    await append('Counted', { id: 'a' });
+    await append('ThreadKilled', { id: 'b', whileThere });
+    const position = await append('Counted', { id: 'a' });
+    await eventually('it is down', () => details.length > 0);
+    assert.match(details[0] ?? '', /^thread restarting: .*code 7/);
+    assert.equal(await projector.waitFor(1e9, ['Counted'], 60_000), 'reached');
+    await eventually('it is ready again', () => projector.following().live);
+    assert.equal(await projector.waitForProjections(['counters'], position, 5000), 'reached');
+    assert.equal(await count('counters', 'a'), 2);
+    assert.equal(errors.length, 1);
+  });
+
+  it('refuses to start on a folder that is not there', async () => {
+    const attempt = startEmbeddedProjections({
+      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
+      readStore: { kind: 'sqlite', file: join(folder, 'missing', 'read.db') },
+      projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    await assert.rejects(attempt, /could not be started: .*unable to open/);
+  });
+
+  it('keeps snapshots of streams', async () => {
+    const snapshot = { stream: 'flow-a', revision: 700, hash: 'hash', stateVersion: 1, body: 'state' };
+    await projector.saveSnapshot(snapshot);
+    assert.deepEqual(await reader.snapshot('flow-a'), snapshot);
+  });
+
+  it('keeps when keys were last used', async () => {
+    const usage = openKeyUsage({
+      readStore: reader,
+      save: (times) => projector.saveKeysLastUsed(times),
+      log: { warn: assert.fail },
+    });
+    usage.touch('k1', Date.parse('2026-01-01T10:05:33.000Z'));
+    await usage.close();
+    assert.deepEqual([...(await reader.keysLastUsed(['k1']))], [['k1', '2026-01-01T10:05:00.000Z']]);
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
+import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
+import type { Page, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { eventually, type GivenEvent, type InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+
+interface FlowEvents {
+  readonly FlowCreated: { readonly flowId: string; readonly name: string };
+  readonly FlowRenamed: { readonly flowId: string; readonly name: string };
+  readonly FlowDeleted: { readonly flowId: string };
+  readonly VersionCreated: { readonly flowId: string; readonly number: number };
+}
+
+/** `seen` counts: an event taken twice or left out shows. */
+const flows: AnyProjection = projection<
+  { readonly flowId: string; readonly name: string; readonly seen: number },
+  FlowEvents
+>({
+  name: 'flows',
+  version: 1,
+  keys: (event) => [event.data.flowId],
+  on: {
+    FlowCreated: (_, { data }) => ({ ...data, seen: 100 }),
+    FlowRenamed: (flow, { data }) => flow && { ...flow, name: data.name, seen: flow.seen + 1 },
+    FlowDeleted: () => null,
+    VersionCreated: ignored,
+  },
+  indexes: [['name']],
+});
+
+const versions: AnyProjection = projection<{ readonly flowId: string; readonly number: number }, FlowEvents>({
+  name: 'versions',
+  version: 1,
+  keys: (event) => ('number' in event.data ? [`${event.data.flowId}-${event.data.number}`] : []),
+  on: {
+    FlowCreated: ignored,
+    FlowRenamed: ignored,
+    FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.flowId }) },
+    VersionCreated: (_, { data }) => data,
+  },
+  indexes: [['flowId']],
+});
+
+/** Projections with all kinds of writes: documents put, put again, removed by id and by index. */
+export const flowsAndVersions = [flows, versions];
+
+/** Starts a runner of them that says nothing. */
+export function runFlowsAndVersions(events: InMemoryEventStore, store: ReadStoreWriter): Promise<ProjectionRunner> {
+  const quiet = () => undefined;
+  const log = { info: quiet, warn: quiet, error: quiet };
+  return startProjectionRunner({ projections: flowsAndVersions, events, store, log });
+}
+
+/** Waits until a runner's documents hold the whole log. */
+export function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore): Promise<void> {
+  return eventually('everything is caught up', async () => {
+    const end = await events.lastPosition();
+    return runner.ready() && runner.positions().every(({ live, position }) => live && position >= end);
+  });
+}
+
+/** Everything that queries see. */
+export function documentsOf(reader: ReadStore): Promise<ReadonlyArray<Page<object>>> {
+  return Promise.all(flowsAndVersions.map(({ name }) => reader.list(name, {}, { limit: 1000, maxBytes: 1e7 })));
+}
+
+/** What a store of another kind holds when it is filled from a log. */
+export async function documentsFromZero(events: InMemoryEventStore): Promise<ReadonlyArray<Page<object>>> {
+  const folder = await mkdtemp(join(tmpdir(), 'from-zero-'));
+  const file = join(folder, 'read.db');
+  const writer = openSqliteReadStoreWriter(file, assert.fail);
+  const reader = openSqliteReadStore(file);
+  const runner = await runFlowsAndVersions(events, writer);
+  await caughtUp(runner, events);
+  const documents = await documentsOf(reader);
+  await runner.close();
+  await reader.close();
+  await writer.close();
+  await rm(folder, { recursive: true });
+  return documents;
+}
+
+/** A log's worth of flows that come, change and go. */
+export function history(length: number, from = 0): ReadonlyArray<GivenEvent> {
+  return Array.from({ length }, (_, index) => {
+    const number = from + index;
+    const flowId = `f${(number * 7) % 23}`;
+    const stream = `flow-${flowId}`;
+    if (number % 11 === 10) return { stream, type: 'FlowDeleted', data: { flowId } };
+    if (number % 3 === 0) return { stream, type: 'FlowCreated', data: { flowId, name: flowId } };
+    if (number % 3 === 1) return { stream, type: 'VersionCreated', data: { flowId, number } };
+    return { stream, type: 'FlowRenamed', data: { flowId, name: `n${number}` } };
+  });
+}
+
+/** Asks for a rebuild of the flows. */
+export const rebuildRequest: GivenEvent = {
+  stream: 'projection-flows',
+  type: 'ProjectionRebuildRequested',
+  data: { projection: 'flows' },
+};

@@ -1,0 +1,39 @@
+import { createInterface } from 'node:readline';
+import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
+import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
+import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
+import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { flowsAndVersions, history } from './flows-and-versions.ts';
+
+/**
+ * A node that runs projections under a lease. It reads from its input how many events the log has, which are the same
+ * for every process, and says which terms it holds and what it logs.
+ */
+const [url = '', holder = ''] = process.argv.slice(2);
+
+const events = new InMemoryEventStore();
+const leases = openMongoDbLeaseStore({ url });
+const ending = new AbortController();
+const say = (_: object, message: string) => process.stdout.write(`${message}\n`);
+
+const input = createInterface({ input: process.stdin });
+input.on('line', (length) => {
+  const stored = events.events.length;
+  events.append(...history(Number(length) - stored, stored));
+});
+input.on('close', () => ending.abort());
+
+await runProjectionsUnderLease({
+  projections: flowsAndVersions,
+  events,
+  leases,
+  holder,
+  openWriter: (fence) => {
+    process.stdout.write(`term ${fence}\n`);
+    return openMongoDbReadStoreWriter({ url, fence });
+  },
+  log: { info: say, warn: say, error: say },
+  signal: ending.signal,
+});
+await leases.close();
+process.stdout.write('ended\n');

@@ -1,0 +1,733 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
+import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
+import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { eventually, type GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+
+interface Flow {
+  readonly flowId: string;
+  readonly name: string;
+  readonly seen: number;
+}
+
+interface Version {
+  readonly flowId: string;
+  readonly number: number;
+}
+
+interface FlowEvents {
+  readonly FlowCreated: { readonly flowId: string; readonly name: string };
+  readonly FlowRenamed: { readonly flowId: string; readonly name: string };
+  readonly FlowDeleted: { readonly flowId: string };
+  readonly VersionCreated: { readonly flowId: string; readonly number: number };
+}
+
+/** `seen` counts: an event taken twice or left out shows. */
+const flows = (version = 1): AnyProjection =>
+  projection<Flow, FlowEvents>({
+    name: 'flows',
+    version,
+    keys: (event) => [event.data.flowId],
+    on: {
+      FlowCreated: (_, { data }) => ({ ...data, seen: version * 100 }),
+      FlowRenamed: (flow, { data }) => {
+        if (data.name === 'poison') throw new Error('It cannot be called poison.');
+        return flow && { ...flow, name: data.name, seen: flow.seen + 1 };
+      },
+      FlowDeleted: () => null,
+      VersionCreated: ignored,
+    },
+    indexes: [['name']],
+  });
+
+const versions: AnyProjection = projection<Version, FlowEvents>({
+  name: 'versions',
+  version: 1,
+  keys: (event) => ('number' in event.data ? [`${event.data.flowId}-${event.data.number}`] : []),
+  on: {
+    FlowCreated: ignored,
+    FlowRenamed: ignored,
+    FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.flowId }) },
+    VersionCreated: (_, { data }) => data,
+  },
+  indexes: [['flowId']],
+});
+
+/** Documents that no store can keep, for some names. */
+const unwritableNames: AnyProjection = projection<{ readonly name: unknown }, FlowEvents>({
+  name: 'unwritable',
+  version: 1,
+  keys: (event) => [event.data.flowId],
+  on: {
+    FlowCreated: ignored,
+    FlowDeleted: ignored,
+    VersionCreated: ignored,
+    FlowRenamed: (_, { data: { name } }) => {
+      const cycle: { name?: unknown } = {};
+      cycle.name = cycle;
+      if (name === 'function') return (() => name) as unknown as { readonly name: unknown };
+      return { name: name === 'bigint' ? 1n : name === 'cycle' ? cycle : name };
+    },
+  },
+  indexes: [],
+});
+
+const created = (flowId: string, name = flowId) => flowEvent('FlowCreated', { flowId, name });
+const renamed = (flowId: string, name: string) => flowEvent('FlowRenamed', { flowId, name });
+const deleted = (flowId: string) => flowEvent('FlowDeleted', { flowId });
+const version = (flowId: string, number: number) => flowEvent('VersionCreated', { flowId, number });
+
+describe('projection runner', () => {
+  let folder: string;
+  let log: InMemoryEventStore;
+  let writer: ReadStoreWriter;
+  let reader: ReadStore;
+  let runner: ProjectionRunner | null;
+  let errors: { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'projection-runner-'));
+    log = new InMemoryEventStore();
+    errors = [];
+    runner = null;
+    open();
+  });
+  afterEach(async () => {
+    await shut();
+    await rm(folder, { recursive: true });
+  });
+
+  const file = () => join(folder, 'read-store.sqlite');
+  const open = () => {
+    writer = openSqliteReadStoreWriter(file(), assert.fail);
+    reader = openSqliteReadStore(file());
+  };
+  const shut = async () => {
+    await runner?.close().catch(() => undefined);
+    await reader.close();
+    await writer.close();
+  };
+  const start = async (projections: ReadonlyArray<AnyProjection> = [flows(), versions], store = writer) => {
+    const quiet = () => undefined;
+    const error = (fields: Readonly<Record<string, unknown>>, message: string) => errors.push({ fields, message });
+    runner = await startProjectionRunner({ projections, events: log, store, log: { info: quiet, warn: quiet, error } });
+    return runner;
+  };
+  const restart = async (projections?: ReadonlyArray<AnyProjection>) => {
+    await shut();
+    open();
+    return start(projections);
+  };
+  const all = async (collection: string) =>
+    (await reader.list(collection, {}, { limit: 1000, maxBytes: 1e7 })).documents.map(({ value }) => value);
+  const caughtUp = () =>
+    eventually('everything is caught up', async () => {
+      const end = await log.lastPosition();
+      return (
+        running().ready() &&
+        running()
+          .positions()
+          .every(({ live, position }) => !live || position >= end)
+      );
+    });
+  const running = () => {
+    assert.ok(runner);
+    return runner;
+  };
+  const statusOf = (name: string) => {
+    const status = running()
+      .status()
+      .find((one) => one.name === name);
+    assert.ok(status);
+    return status;
+  };
+  /** The documents that a runner makes from the same log with a store of its own. */
+  const fromZero = async (projections: ReadonlyArray<AnyProjection>) => {
+    const other = join(folder, `zero-${Math.random()}.sqlite`);
+    const zeroWriter = openSqliteReadStoreWriter(other, assert.fail);
+    const zeroReader = openSqliteReadStore(other);
+    const quiet = () => undefined;
+    const zero = await startProjectionRunner({
+      projections,
+      events: log,
+      store: zeroWriter,
+      log: { info: quiet, warn: quiet, error: quiet },
+    });
+    await eventually('the runner from zero is ready', () => zero.ready());
+    const documents: unknown[] = [];
+    for (const { name } of projections) {
+      documents.push(await zeroReader.list(name, {}, { limit: 1000, maxBytes: 1e7 }));
+    }
+    await zero.close();
+    await zeroReader.close();
+    await zeroWriter.close();
+    return documents;
+  };
+  const stored = (names: ReadonlyArray<string>) =>
+    Promise.all(names.map((name) => reader.list(name, {}, { limit: 1000, maxBytes: 1e7 })));
+
+  it('is ready at once on an empty log, and follows it live', async () => {
+    await start();
+    await caughtUp();
+    assert.deepEqual(statusOf('flows').state, 'running');
+    log.append(created('f1'), renamed('f1', 'new'));
+    await caughtUp();
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'new', seen: 101 }]);
+  });
+
+  it('fills from what the log holds already, and is not ready before', async () => {
+    log.append(created('f1'), version('f1', 1), version('f1', 2));
+    await start();
+    assert.equal(statusOf('flows').ready, false);
+    assert.deepEqual(
+      running()
+        .positions()
+        .map(({ live }) => live),
+      [false, false],
+    );
+    await caughtUp();
+    assert.equal(statusOf('flows').ready, true);
+    assert.equal((await all('versions')).length, 2);
+  });
+
+  it('gives documents the order of the event that made them', async () => {
+    const [first, , , again] = log.append(created('f1'), created('f2'), deleted('f1'), created('f1'));
+    await start();
+    await caughtUp();
+    assert.equal((await reader.get('flows', 'f1'))?.order, again?.position);
+    log.append(renamed('f1', 'later'));
+    await caughtUp();
+    assert.equal((await reader.get('flows', 'f1'))?.order, again?.position);
+    assert.notEqual(first?.position, again?.position);
+  });
+
+  it('goes on from its checkpoint after a restart, taking no event twice', async () => {
+    log.append(created('f1'), renamed('f1', 'a'));
+    await start();
+    await caughtUp();
+    log.append(renamed('f1', 'b'));
+    await restart();
+    await caughtUp();
+    log.append(renamed('f1', 'c'));
+    await caughtUp();
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'c', seen: 103 }]);
+  });
+
+  it('removes by index what an event of the same batch had put, and keeps what a later one puts', async () => {
+    log.append(
+      created('f1'),
+      version('f1', 1),
+      version('f2', 1),
+      deleted('f1'),
+      version('f1', 2),
+      version('f2', 2),
+      deleted('f2'),
+      deleted('f1'),
+      version('f1', 3),
+    );
+    await start();
+    await caughtUp();
+    assert.deepEqual(await all('versions'), [{ flowId: 'f1', number: 3 }]);
+    log.append(version('f2', 1), version('f1', 4), deleted('f1'), version('f1', 1));
+    await caughtUp();
+    assert.deepEqual(await all('versions'), [
+      { flowId: 'f2', number: 1 },
+      { flowId: 'f1', number: 1 },
+    ]);
+  });
+
+  it('stops a projection alone at an event that it cannot take, with the good ones before it kept', async () => {
+    log.append(created('f1'), renamed('f1', 'good'));
+    const [poison] = log.append(renamed('f1', 'poison'), renamed('f1', 'after'));
+    log.append(version('f1', 1));
+    await start();
+    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    await eventually('versions is caught up', async () => (await all('versions')).length === 1);
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'good', seen: 101 }]);
+    assert.deepEqual(statusOf('flows').failure, {
+      eventId: poison?.id,
+      eventType: 'FlowRenamed',
+      position: poison?.position,
+      message: 'It cannot be called poison.',
+    });
+    assert.equal(statusOf('flows').position, 6);
+    assert.deepEqual(
+      errors.map(({ fields }) => [fields.projection, fields.position]),
+      [['flows', poison?.position]],
+    );
+    assert.deepEqual((await reader.status()).find(({ name }) => name === 'flows')?.state, 'stopped');
+    assert.equal(running().positions()[0]?.live, false);
+  });
+
+  it('stops at it again after a restart', async () => {
+    log.append(created('f1'));
+    await start();
+    await caughtUp();
+    log.append(renamed('f1', 'poison'), renamed('f1', 'after'));
+    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    await restart();
+    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'f1', seen: 100 }]);
+  });
+
+  it('leaves an event out when an operator says so, now, after restarts and in rebuilds', async () => {
+    const [, poison] = log.append(created('f1'), renamed('f1', 'poison'), renamed('f1', 'after'));
+    await start();
+    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    log.append(operator('ProjectionEventSkipped', { projection: 'flows', eventId: poison?.id ?? '' }));
+    await eventually('flows runs again', () => statusOf('flows').state === 'running');
+    await caughtUp();
+    const expected = [{ flowId: 'f1', name: 'after', seen: 101 }];
+    assert.deepEqual(await all('flows'), expected);
+    log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
+    await restart();
+    await caughtUp();
+    await eventually('it is rebuilt', () => statusOf('flows').state === 'running');
+    assert.deepEqual(await all('flows'), expected);
+    assert.deepEqual((await fromZero([flows(), versions]))[0], (await stored(['flows']))[0]);
+  });
+
+  for (const unwritable of ['bigint', 'cycle', 'function']) {
+    it(`stops a projection alone at the event whose document JSON cannot hold: ${unwritable}`, async () => {
+      log.append(created('f1'));
+      await start([flows(), unwritableNames]);
+      await caughtUp();
+      const [, poison] = log.append(renamed('f1', 'fine'), renamed('f1', unwritable));
+      await eventually('it has stopped', () => statusOf('unwritable').state === 'stopped');
+      assert.equal(statusOf('unwritable').failure?.eventId, poison?.id);
+      assert.deepEqual(await all('unwritable'), [{ name: 'fine' }]);
+      log.append(renamed('f1', 'after'));
+      await caughtUp();
+      assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'after', seen: 103 }]);
+      log.append(operator('ProjectionEventSkipped', { projection: 'unwritable', eventId: poison?.id ?? '' }));
+      await eventually('it runs again', () => statusOf('unwritable').state === 'running');
+      await caughtUp();
+      assert.deepEqual(await all('unwritable'), [{ name: 'after' }]);
+      log.append(operator('ProjectionRebuildRequested', { projection: 'unwritable' }));
+      await restart([flows(), unwritableNames]);
+      await caughtUp();
+      assert.deepEqual(await all('unwritable'), [{ name: 'after' }]);
+      assert.equal(errors.length, 1);
+    });
+  }
+
+  it('stops a projection that names a document by no text, or removes by what has no index', async () => {
+    const nameless = { ...flows(), name: 'nameless', keys: () => [undefined] };
+    const removal = { removeWhere: () => ({ number: 1 }) };
+    const unindexed = { ...versions, name: 'unindexed', on: { ...versions.on, FlowDeleted: removal } };
+    log.append(created('f1'), version('f1', 1), deleted('f1'));
+    await start([flows(), nameless as unknown as AnyProjection, unindexed]);
+    await caughtUp();
+    assert.deepEqual(
+      running()
+        .status()
+        .map(({ state }) => state),
+      ['running', 'stopped', 'stopped'],
+    );
+    assert.match(statusOf('nameless').failure?.message ?? '', /no text/);
+    assert.match(statusOf('unindexed').failure?.message ?? '', /no index: number/);
+  });
+
+  it('stores in between where a run of the log touches more than should be in memory', async () => {
+    const large = 'x'.repeat(700_000);
+    const ids = Array.from({ length: 12 }, (_, index) => `f${index}`);
+    log.append(...ids.map((id) => created(id, large)));
+    await start([flows()]);
+    await caughtUp();
+    await shut();
+    open();
+    log.append(...ids.map((id) => renamed(id, 'short')), renamed('f0', 'last'));
+    const counting = counted(writer);
+    await start([flows()], counting.writer);
+    await caughtUp();
+    assert.ok(counting.count() >= 3, `${counting.count()} commits`);
+    assert.deepEqual(
+      (await all('flows')).map((flow) => (flow as Flow).seen),
+      [102, ...ids.slice(1).map(() => 101)],
+    );
+  });
+
+  it('tries again when an operator says so, and stops again where nothing has changed', async () => {
+    log.append(created('f1'), renamed('f1', 'poison'));
+    await start();
+    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    log.append(operator('ProjectionRetried', { projection: 'flows' }));
+    await eventually('it has stopped once more', () => errors.length === 2);
+    assert.equal(statusOf('flows').state, 'stopped');
+  });
+
+  it('tells the log nothing of an empty one, else once that all is built', async () => {
+    const told: string[] = [];
+    const telling = { info: (_: object, message: string) => told.push(message), warn: assert.fail, error: assert.fail };
+    const startTold = async (projections: ReadonlyArray<AnyProjection>) => {
+      runner = await startProjectionRunner({ projections, events: log, store: writer, log: telling });
+      await caughtUp();
+    };
+    await startTold([flows(), versions]);
+    assert.deepEqual(told, []);
+    log.append(created('f1'), version('f1', 1));
+    await caughtUp();
+    await shut();
+    open();
+    await startTold([flows(2), versions]);
+    await eventually('it is built', () => statusOf('flows').state === 'running');
+    await eventually('it is told', () => told.length > 0);
+    assert.deepEqual(told, ['Read models are built']);
+  });
+
+  it('tells the log when a long rebuild begins and when it ends', async () => {
+    const told: (readonly [string, unknown])[] = [];
+    const info = (fields: Readonly<Record<string, unknown>>, message: string) =>
+      told.push([message, fields.projections]);
+    log.append(...Array.from({ length: 6000 }, (_, index) => created(`f${index}`)));
+    const telling = { info, warn: assert.fail, error: assert.fail };
+    runner = await startProjectionRunner({
+      projections: [flows(), versions],
+      events: log,
+      store: writer,
+      log: telling,
+    });
+    await eventually('it is told', () => told.length > 1);
+    assert.deepEqual(told, [
+      ['Read models are being built', ['flows', 'versions']],
+      ['Read models are built', ['flows', 'versions']],
+    ]);
+  });
+
+  it('rebuilds a new version beside the old one and swaps it in', async () => {
+    log.append(created('f1'), renamed('f1', 'a'));
+    await start();
+    await caughtUp();
+    log.append(created('f2'));
+    await shut();
+    open();
+    const held = gated(writer);
+    held.close();
+    await start([flows(2), versions], held.writer);
+    await eventually('a commit is held', () => held.waiting() > 0);
+    assert.equal(statusOf('flows').state, 'rebuilding');
+    assert.deepEqual([statusOf('flows').ready, running().positions()[0]?.live], [true, false]);
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'a', seen: 101 }]);
+    held.open();
+    await eventually('it is swapped in', () => statusOf('flows').state === 'running');
+    assert.deepEqual(await all('flows'), [
+      { flowId: 'f1', name: 'a', seen: 201 },
+      { flowId: 'f2', name: 'f2', seen: 200 },
+    ]);
+  });
+
+  it('obeys a rebuild request once, whatever restarts come', async () => {
+    log.append(created('f1'));
+    await start();
+    await caughtUp();
+    const before = (await writer.generations('flows')).current?.number ?? 0;
+    log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
+    await eventually('it is rebuilt', async () => {
+      const { current } = await writer.generations('flows');
+      return current !== null && current.number > before && current.complete;
+    });
+    const rebuilt = (await writer.generations('flows')).current?.number;
+    // The state that says it was obeyed is lost with the crash.
+    await running().close();
+    await writer.saveOperatorState({ position: 0, skipped: {} });
+    await restart();
+    await caughtUp();
+    assert.equal((await writer.generations('flows')).current?.number, rebuilt);
+    assert.equal((await writer.generations('flows')).filling, null);
+  });
+
+  it('rebuilds all that are asked for together in one pass', async () => {
+    log.append(...Array.from({ length: 300 }, (_, index) => created(`f${index}`)));
+    await start();
+    await caughtUp();
+    const numbers = async () => {
+      const generations = await Promise.all(['flows', 'versions'].map((name) => writer.generations(name)));
+      return generations.map(({ current, filling }) => (filling === null ? (current?.number ?? 0) : 0));
+    };
+    const before = await numbers();
+    const subscriptions = log.subscriptions;
+    log.append(
+      operator('ProjectionRebuildRequested', { projection: 'flows' }),
+      operator('ProjectionRebuildRequested', { projection: 'versions' }),
+    );
+    await eventually('both are rebuilt', async () =>
+      (await numbers()).every((number, index) => number > (before[index] ?? 0)),
+    );
+    assert.equal(log.subscriptions - subscriptions, 1);
+    assert.equal((await all('flows')).length, 300);
+  });
+
+  it('takes live events while it rebuilds', async () => {
+    log.append(created('f1'));
+    await start();
+    await caughtUp();
+    log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
+    for (let index = 0; index < 200; index += 1) {
+      log.append(renamed('f1', `n${index}`), created(`g${index}`), version(`g${index}`, 1));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await eventually('it is rebuilt', () => statusOf('flows').state === 'running');
+    await caughtUp();
+    assert.deepEqual(await reader.get('flows', 'f1').then((flow) => flow?.value), {
+      flowId: 'f1',
+      name: 'n199',
+      seen: 300,
+    });
+    assert.deepEqual(await fromZero([flows(), versions]), await stored(['flows', 'versions']));
+  });
+
+  it('fills the same documents as a plain loop over the events, over many commits', async () => {
+    const events = Array.from({ length: 60_000 }, (_, index) => {
+      const flowId = `f${(index * 31) % 9000}`;
+      if (index < 9000) return created(`f${index}`);
+      return index % 50 === 0
+        ? deleted(flowId)
+        : index % 5 === 0
+          ? version(flowId, index)
+          : renamed(flowId, `n${index}`);
+    });
+    log.append(...events);
+    const seen = new Map<string, number>();
+    const left = new Map<string, string>();
+    for (const { type, data } of events) {
+      const flowId = String(data.flowId);
+      if (type === 'FlowCreated') seen.set(flowId, 100);
+      if (type === 'FlowRenamed' && seen.has(flowId)) seen.set(flowId, (seen.get(flowId) ?? 0) + 1);
+      if (type === 'VersionCreated') left.set(`${flowId}-${data.number}`, flowId);
+      if (type !== 'FlowDeleted') continue;
+      seen.delete(flowId);
+      for (const [id, of] of left) if (of === flowId) left.delete(id);
+    }
+    await start();
+    await caughtUp();
+    const page = { limit: 100_000, maxBytes: 1e9 };
+    const flowsMade = await reader.list<Flow>('flows', {}, page);
+    assert.deepEqual(new Map(flowsMade.documents.map(({ id, value }) => [id, value.seen])), seen);
+    const versionsMade = await reader.list('versions', {}, page);
+    assert.deepEqual(new Set(versionsMade.documents.map(({ id }) => id)), new Set(left.keys()));
+  });
+
+  it('tells nothing to read when a rebuild fails, and keeps the old documents', async () => {
+    log.append(created('f1'));
+    await start();
+    await caughtUp();
+    const strict = { ...flows(2), on: { FlowCreated: () => assert.fail('never') } } as AnyProjection;
+    await restart([strict, versions]);
+    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'f1', seen: 100 }]);
+  });
+
+  it('drops the documents of a projection that is no more', async () => {
+    log.append(created('f1'));
+    await start();
+    await caughtUp();
+    await restart([versions]);
+    await caughtUp();
+    await assert.rejects(reader.get('flows', 'f1'), Unavailable);
+  });
+
+  it('begins anew on another log, however long, and answers nothing from the one before', async () => {
+    await start();
+    await caughtUp();
+    // It was empty when it was first seen.
+    log.append(created('f1'), renamed('f1', 'a'), version('f1', 1));
+    await caughtUp();
+    await shut();
+    log = new InMemoryEventStore();
+    log.append(created('g1'), created('f1'), version('g1', 1), renamed('f1', 'b'), renamed('g1', 'c'));
+    open();
+    const held = gated(writer);
+    held.close();
+    await start(undefined, held.writer);
+    await eventually('a commit is held', () => held.waiting() > 0);
+    assert.deepEqual([statusOf('flows').ready, statusOf('versions').ready], [false, false]);
+    held.open();
+    await caughtUp();
+    await eventually('all is there', async () => (await all('flows')).length === 2);
+    assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
+    const rebuilt = (await writer.generations('flows')).current?.number;
+    await restart();
+    await caughtUp();
+    assert.equal((await writer.generations('flows')).current?.number, rebuilt, 'it is known from now on');
+  });
+
+  it('begins anew again where it was ended before it knew the other log whole', async () => {
+    log.append(created('f1'));
+    await start();
+    await caughtUp();
+    await shut();
+    log = new InMemoryEventStore();
+    log.append(created('g1'), renamed('g1', 'a'), version('g1', 1));
+    open();
+    const held = gated(writer);
+    held.close();
+    await start(undefined, held.writer);
+    await eventually('a commit is held', () => held.waiting() > 0);
+    const closed = running().close();
+    held.open();
+    await closed;
+    await restart();
+    await caughtUp();
+    await eventually('all is there', async () => (await all('versions')).length === 1);
+    assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
+  });
+
+  it('begins anew on a log that ends before what was seen of it', async () => {
+    log.append(created('f1'), created('f2'), created('f3'));
+    await start();
+    await caughtUp();
+    log = new InMemoryEventStore();
+    log.append(created('g1'));
+    await restart();
+    await eventually('it is rebuilt', () => statusOf('flows').state === 'running');
+    assert.deepEqual((await all('flows')).length, 1);
+  });
+
+  it('waits out a store that is unavailable, and leaves nothing out', async () => {
+    log.append(created('f1'), renamed('f1', 'a'));
+    let failures = 0;
+    const failing: ReadStoreWriter = withCommit(writer, async (commits) => {
+      failures += 1;
+      if (failures % 3 !== 0) throw new Unavailable('The disk is full.');
+      await writer.commit(commits);
+    });
+    await start([flows()], failing);
+    await caughtUp();
+    log.append(renamed('f1', 'b'));
+    await caughtUp();
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'b', seen: 102 }]);
+    assert.ok(failures >= 6);
+  });
+
+  it('rejects `finished` when the store fails in a way that no retry mends', async () => {
+    log.append(created('f1'));
+    await start(
+      [flows()],
+      withCommit(writer, async () => assert.fail('damaged')),
+    );
+    await assert.rejects(running().finished, /damaged/);
+    runner = null;
+  });
+
+  it('ends in the documents of a rebuild from zero, wherever it is stopped between two writes', async () => {
+    const history = believableHistory(400);
+    let crashAfter = 0;
+    for (const [index, part] of chunks(history, 40).entries()) {
+      log.append(...part);
+      if (index % 4 === 2) log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
+      crashAfter = (crashAfter % 5) + 1;
+      const died = (error: Error) => assert.match(error.message, /dead/);
+      const begun = await start([flows(), versions], dyingAfter(writer, crashAfter)).catch(died);
+      if (begun) await Promise.race([begun.finished.catch(died), caughtUp()]);
+      await shut();
+      open();
+    }
+    await start();
+    await caughtUp();
+    await eventually('all run', () =>
+      running()
+        .status()
+        .every(({ state }) => state === 'running'),
+    );
+    assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
+  });
+});
+
+/** A log's worth of flows that come, change and go. */
+function believableHistory(length: number): ReadonlyArray<GivenEvent> {
+  return Array.from({ length }, (_, index) => {
+    const flowId = `f${(index * 7) % 23}`;
+    if (index % 11 === 10) return deleted(flowId);
+    if (index % 3 === 0) return created(flowId);
+    return index % 3 === 1 ? version(flowId, index) : renamed(flowId, `n${index}`);
+  });
+}
+
+function chunks<Item>(items: ReadonlyArray<Item>, size: number): ReadonlyArray<ReadonlyArray<Item>> {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** A writer that passes everything on, but for commits. */
+function withCommit(writer: ReadStoreWriter, commit: ReadStoreWriter['commit']): ReadStoreWriter {
+  return forwarding(writer, (method, args) =>
+    method === 'commit' ? commit(args[0] as Parameters<ReadStoreWriter['commit']>[0]) : undefined,
+  );
+}
+
+/** A writer whose process dies at its n-th write: nothing more is stored. */
+function dyingAfter(writer: ReadStoreWriter, writes: number): ReadStoreWriter {
+  let left = writes;
+  return forwarding(writer, (method) => {
+    if (['generations', 'read', 'operatorState'].includes(method)) return undefined;
+    left -= 1;
+    return left < 0 ? Promise.reject(new Error('The process is dead.')) : undefined;
+  });
+}
+
+/** A writer whose commits can be held up. */
+function gated(writer: ReadStoreWriter) {
+  let blocked: Promise<void> | null = null;
+  let release = () => {};
+  let waiting = 0;
+  return {
+    writer: withCommit(writer, async (commits) => {
+      waiting += 1;
+      await blocked;
+      waiting -= 1;
+      await writer.commit(commits);
+    }),
+    close: () => {
+      blocked = new Promise((resolve) => {
+        release = resolve;
+      });
+    },
+    open: () => {
+      blocked = null;
+      release();
+    },
+    waiting: () => waiting,
+  };
+}
+
+/** @param before answers in the writer's place, or undefined to pass the call on */
+function forwarding(
+  writer: ReadStoreWriter,
+  before: (method: string, args: ReadonlyArray<unknown>) => Promise<void> | undefined,
+): ReadStoreWriter {
+  return new Proxy(writer, {
+    get(target, method) {
+      const member: unknown = Reflect.get(target, method, target);
+      if (typeof member !== 'function') return member;
+      return (...args: ReadonlyArray<unknown>) => before(String(method), args) ?? member.apply(target, args);
+    },
+  });
+}
+
+function flowEvent(type: string, data: GivenEvent['data']): GivenEvent {
+  return { stream: `flow-${String(data.flowId)}`, type, data };
+}
+
+function operator(type: string, data: { readonly projection: string; readonly eventId?: string }): GivenEvent {
+  return { stream: `projection-${data.projection}`, type, data };
+}
+
+/** A writer that counts the commits made through it. */
+function counted(writer: ReadStoreWriter): { readonly writer: ReadStoreWriter; readonly count: () => number } {
+  let commits = 0;
+  const counting = new Proxy(writer, {
+    get: (target, name) => {
+      if (name === 'commit') commits += 1;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  return { writer: counting, count: () => commits };
+}

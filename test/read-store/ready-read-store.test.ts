@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import { filledOnly } from '#read-store/ready-read-store.ts';
+import { StoredDocument } from '#read-store/stored-document.ts';
+import { Unavailable } from '#shared/errors/unavailable-error.ts';
+
+const flow = new StoredDocument('cflow001', 1, '{}');
+
+const documents: ReadStore = {
+  get: async () => flow as never,
+  list: async () => ({ documents: [flow as never], next: null }),
+  status: async () => [],
+  unknownEvents: async () => [],
+  keysLastUsed: async () => new Map(),
+  snapshot: async () => null,
+  close: async () => undefined,
+};
+
+const standing = (name: string, ready: boolean): ProjectionStatus => ({
+  name,
+  version: 1,
+  state: ready ? 'running' : 'rebuilding',
+  ready,
+  begunAt: 0,
+  position: 1,
+  failure: null,
+  rebuild: null,
+});
+
+/** Projections that stand as the test says. */
+class StandingProjections {
+  readonly #listeners = new Set<(status: ReadonlyArray<ProjectionStatus>) => void>();
+  #status: ReadonlyArray<ProjectionStatus>;
+
+  constructor(status: ReadonlyArray<ProjectionStatus>) {
+    this.#status = status;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  status = () => this.#status;
+
+  onStatus = (listener: (status: ReadonlyArray<ProjectionStatus>) => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  tell(status: ReadonlyArray<ProjectionStatus>): void {
+    this.#status = status;
+    for (const listener of this.#listeners) listener(status);
+  }
+}
+
+const page = { limit: 10, maxBytes: 1_000 };
+
+describe('a read store of filled read models only', () => {
+  it('is unavailable where one has never held the whole log, or nothing is known of it', async () => {
+    const store = filledOnly(documents, new StandingProjections([standing('flows', false)]));
+    for (const collection of ['flows', 'projects']) {
+      await assert.rejects(store.get(collection, flow.id), Unavailable);
+      await assert.rejects(store.list(collection, {}, page), Unavailable);
+    }
+  });
+
+  it('answers from those that have, as soon as it is told', async () => {
+    const projector = new StandingProjections([standing('flows', true), standing('projects', false)]);
+    const store = filledOnly(documents, projector);
+    assert.equal(await store.get('flows', flow.id), flow);
+    await assert.rejects(store.get('projects', flow.id), Unavailable);
+    projector.tell([standing('flows', true), standing('projects', true)]);
+    assert.equal(await store.get('projects', flow.id), flow);
+    assert.equal((await store.list('projects', {}, page)).documents.length, 1);
+  });
+
+  it('listens no more once closed', async () => {
+    const projector = new StandingProjections([]);
+    const store = filledOnly(documents, projector);
+    assert.equal(projector.listeners, 1);
+    await store.close();
+    assert.equal(projector.listeners, 0);
+  });
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { BackOff, backOffMs, spread } from '#shared/async/back-off.ts';
+
+const limits = { firstMs: 100, longestMs: 450 };
+const almostOne = 1 - Number.EPSILON;
+
+describe('back-off', () => {
+  it('waits twice as long after each failure, up to the limit', () => {
+    const waits = [1, 2, 3, 4, 5].map((failures) => backOffMs(failures, limits, almostOne));
+    assert.deepEqual(waits, [100, 200, 400, 450, 450]);
+  });
+
+  it('stays at the limit however often it fails', () => {
+    assert.equal(backOffMs(100_000, limits, almostOne), 450);
+  });
+
+  it('waits for half of the time at least, in whole milliseconds', () => {
+    assert.deepEqual(
+      [0, 0.25, 0.5].map((random) => backOffMs(1, { firstMs: 5, longestMs: 10 }, random)),
+      [3, 3, 4],
+    );
+    assert.deepEqual([spread(100, 0), spread(100, 0.5)], [50, 75]);
+  });
+
+  it('counts the failures in a row', () => {
+    const backOff = new BackOff(limits, () => almostOne);
+    assert.deepEqual([backOff.failed(), backOff.failed(), backOff.failed()], [100, 200, 400]);
+    backOff.succeeded();
+    assert.deepEqual([backOff.failed(), backOff.failed()], [100, 200]);
+  });
+
+  it('spreads by chance of itself', () => {
+    const waits = new Set(
+      Array.from({ length: 100 }, () => new BackOff({ firstMs: 10_000, longestMs: 10_000 }).failed()),
+    );
+    assert.ok(waits.size > 1);
+    for (const wait of waits) assert.ok(wait >= 5_000 && wait <= 10_000, `${wait} ms`);
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { Batches } from '#shared/async/batcher.ts';
+import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+
+describe('batches', () => {
+  let taken: number[][];
+  let batches: Batches<number>;
+  const add = (count: number) => {
+    for (let item = 0; item < count; item += 1) batches.add(item);
+  };
+
+  beforeEach(() => {
+    taken = [];
+    batches = new Batches<number>((items) => taken.push([...items]));
+  });
+
+  it('are handed over later, in order, a hundred in a turn', async () => {
+    add(250);
+    assert.equal(taken.length, 0);
+    await eventually('all are handed over', () => taken.length === 3);
+    assert.deepEqual(
+      taken.map((items) => items.length),
+      [100, 100, 50],
+    );
+    assert.deepEqual(
+      taken.flat(),
+      Array.from({ length: 250 }, (_, item) => item),
+    );
+  });
+
+  it('are handed over at once when that is asked for, and once only', async () => {
+    add(3);
+    batches.drain();
+    assert.deepEqual(taken, [[0, 1, 2]]);
+    batches.drain();
+    add(1);
+    await eventually('the next one is handed over', () => taken.flat().length === 4);
+    assert.deepEqual(taken[1], [0]);
+  });
+
+  it('never hold more than ten thousand', () => {
+    add(10_000);
+    assert.equal(taken.flat().length, 10_000);
+  });
+});

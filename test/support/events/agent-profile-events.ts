@@ -1,0 +1,32 @@
+import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
+import { happened } from '#domain/shared/event.ts';
+import { ids } from './tenants.ts';
+
+const contents = (change: Partial<AgentProfileEvents['AgentProfileCreated']>) =>
+  ({
+    id: ids.profile,
+    projectId: ids.project,
+    name: 'Receptionist',
+    supportedInputLanguages: ['en', 'de'],
+    reasoningMode: 'balanced',
+    outputVoiceId: 'narrator',
+    flowIds: [],
+    ...change,
+  }) satisfies AgentProfileEvents['AgentProfileCreated'];
+
+export const profileCreated = (change: Partial<AgentProfileEvents['AgentProfileCreated']> = {}) =>
+  happened('AgentProfileCreated', contents(change));
+
+export const profileReplaced = (change: Partial<AgentProfileEvents['AgentProfileReplaced']> = {}) =>
+  happened('AgentProfileReplaced', contents(change));
+
+/** Its contents alone are replaced. */
+export const profileRevised = (change: Partial<AgentProfileEvents['AgentProfileRevised']> = {}) => {
+  const { flowIds: _, projectId: _project, ...revised } = contents(change);
+  return happened('AgentProfileRevised', revised);
+};
+
+export const defaultMoved = (id: string, previousId: string | null) =>
+  happened('AgentProfileDefaultMoved', { id, previousId });
+
+export const profileDeleted = (id: string = ids.profile) => happened('AgentProfileDeleted', { id });

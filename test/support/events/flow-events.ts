@@ -1,0 +1,57 @@
+import type { FlowEvents } from '#domain/flow/events.ts';
+import { happened } from '#domain/shared/event.ts';
+import { ids } from './tenants.ts';
+
+/** The id of a flow's n-th version in the tests' story. */
+export const versionOf = (flowId: string, number: number) => `${flowId}version${number}`;
+
+/** A flow begins, alone: `begunFlow` has its first version too. */
+export const flowCreated = (change: Partial<FlowEvents['FlowCreated']> = {}) =>
+  happened('FlowCreated', {
+    id: ids.flow,
+    projectId: ids.project,
+    name: 'Opening hours',
+    type: 'simple' as const,
+    description: 'Answers when the desk is closed',
+    tier: 'standard' as const,
+    agentProfileId: null,
+    ...change,
+  } satisfies FlowEvents['FlowCreated']);
+
+/** A version is added: `version3`, tag `v3`. */
+export const versionCreated = (number: number, flowId: string = ids.flow) =>
+  happened('FlowVersionCreated', {
+    id: versionOf(flowId, number),
+    flowId,
+    version: number,
+    tag: `v${number}`,
+    flowSchema: { say: `hello ${number}` },
+  });
+
+/** One version takes the place of another, or of none. */
+export const versionActivated = (number: number, replaced: number | null, flowId: string = ids.flow) =>
+  happened('FlowVersionActivated', {
+    id: versionOf(flowId, number),
+    flowId,
+    replacedVersionId: replaced === null ? null : versionOf(flowId, replaced),
+  });
+
+export const versionDeleted = (number: number, flowId: string = ids.flow) =>
+  happened('FlowVersionDeleted', { id: versionOf(flowId, number), flowId });
+
+export const flowDeleted = (id: string = ids.flow, agentProfileId: string | null = null) =>
+  happened('FlowDeleted', { id, agentProfileId });
+
+/** An agent profile is assigned to the flow; by its own request unless a revision is named. */
+export const profileAssigned = (
+  agentProfileId: string | null,
+  previousAgentProfileId: string | null,
+  requestedAtRevision: number | null = null,
+  id: string = ids.flow,
+) => happened('FlowAgentProfileAssigned', { id, agentProfileId, previousAgentProfileId, requestedAtRevision });
+
+/** What creating a flow leaves in its stream: the flow and its first version, active. */
+export const begunFlow = (change: Partial<FlowEvents['FlowCreated']> = {}) => {
+  const created = flowCreated(change);
+  return [created, versionCreated(1, created.data.id), versionActivated(1, null, created.data.id)];
+};

@@ -1,0 +1,124 @@
+import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
+import type { InstanceEvents, Target } from '#domain/instance/events.ts';
+import { planResources } from '#domain/instance/resources.ts';
+import { happened } from '#domain/shared/event.ts';
+import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { template } from '#domain/template/template.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
+import {
+  templateArchived,
+  templateCreated,
+  templateVersionCreated,
+  templateVersionOf,
+  templateVersionPublished,
+} from './template-events.ts';
+import { ids } from './tenants.ts';
+
+type Contents = Partial<Pick<TemplateVersionRecord, 'payload' | 'fieldsSchema'>>;
+
+/** What the tests' template makes: two flows, an agent profile, a store, and a number that is asked for. */
+export const templateContents = {
+  payload: {
+    flows: [
+      { key: 'welcome', name: 'Welcome', flowType: 'simple', flowSchema: { say: 'Hello {{fields.name}}' } },
+      { key: 'bye', name: 'Bye', flowType: 'graph', flowSchema: ['bye'] },
+    ],
+    agentProfile: { name: 'Desk', reasoningMode: 'fast', supportedInputLanguages: ['en'] },
+    knowledgeBases: [{ key: 'faq', name: 'Questions' }],
+    phoneNumberRequirements: [{ key: 'main', label: 'Main line', description: 'Where people call' }],
+  },
+  fieldsSchema: [
+    { key: 'name', label: 'Name', type: 'string', required: true },
+    { key: 'limit', label: 'Limit', type: 'number', required: false, defaultValue: '10' },
+  ],
+} satisfies Contents;
+
+/** A version of the tests' template, as `also` finds it. */
+export function wantedVersion(
+  number = 1,
+  {
+    published = true,
+    archived = false,
+    templateId = ids.template as string,
+    ...contents
+  }: Contents & {
+    readonly published?: boolean;
+    readonly archived?: boolean;
+    readonly templateId?: string;
+  } = {},
+): WantedVersion {
+  const { payload, fieldsSchema } = { ...templateContents, ...contents };
+  const numbers = Array.from({ length: number }, (_, index) => index + 1);
+  const state = stateOf(
+    template,
+    templateCreated({ id: templateId }),
+    ...numbers.map((each) => templateVersionCreated(each, {}, templateId)),
+    ...(published ? [templateVersionPublished(number, templateId)] : []),
+    ...(archived ? [templateArchived(templateId)] : []),
+  );
+  const version = state?.versions.get(templateVersionOf(templateId, number));
+  if (state === null || version === undefined) throw new Error('there is no such version');
+  const { payloadRevision: _, ...record } = version;
+  return { template: state.record, version: { ...record, templateId, tag: null, payload, fieldsSchema } };
+}
+
+/** What an operation wants the tests' instance to be. */
+export function targetOf(operation: number, change: Partial<Target> = {}, had: Target | null = null): Target {
+  const planning = {
+    instanceId: ids.instance,
+    projectId: ids.project,
+    operation,
+    had: had?.resources ?? null,
+    isThere: () => true,
+  };
+  return {
+    templateVersionId: templateVersionOf(ids.template, operation),
+    templateVersion: operation,
+    fieldValues: { name: 'Weber', limit: '10' },
+    phoneNumberRequirements: [{ key: 'main', label: 'Main line' }],
+    resources: planResources(templateContents.payload, planning),
+    ...change,
+  };
+}
+
+export const instanceCreated = (change: Partial<InstanceEvents['InstanceCreated']> = {}) =>
+  happened('InstanceCreated', {
+    id: ids.instance,
+    projectId: ids.project,
+    organizationId: ids.partner,
+    templateId: ids.template,
+    name: 'Weber',
+    ...targetOf(1),
+    ...change,
+  });
+
+const id = ids.instance;
+
+export const upgradeRequested = (operation: number, target: Target = targetOf(operation)) =>
+  happened('InstanceUpgradeRequested', { id, operation, ...target });
+
+export const retryRequested = (operation: number, target: Target = targetOf(operation)) =>
+  happened('InstanceRetryRequested', { id, operation, ...target });
+
+export const instanceDeleted = (operation: number, keepResources = false) =>
+  happened('InstanceDeleted', { id, operation, keepResources });
+
+export const progressed = (operation: number, done: number) => happened('InstanceProgressed', { id, operation, done });
+
+export const attemptFailed = (
+  operation: number,
+  attempt: number,
+  reason = 'not now',
+  retryAt = '2026-01-05T09:40:00.000Z',
+) => happened('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt });
+
+export const operationFailed = (operation: number, reason = 'too large') =>
+  happened('InstanceOperationFailed', { id, operation, reason });
+
+export const committed = (operation: number) => happened('InstanceOperationCommitted', { id, operation });
+
+export const ended = (operation: number, outcome: InstanceEvents['InstanceOperationEnded']['outcome'] = 'succeeded') =>
+  happened('InstanceOperationEnded', { id, operation, outcome });
+
+/** What makes the tests' instance active at version 1. */
+export const activeInstance = () => [instanceCreated(), progressed(1, 4), committed(1), ended(1)];

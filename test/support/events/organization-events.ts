@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { organization } from '#domain/organization/organization.ts';
+import { project } from '#domain/project/project.ts';
+import { happened } from '#domain/shared/event.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { ProcessTools } from '#process-engine/process.ts';
+
+/** Who has caused what tests of processes begin with. */
+export const origin = {
+  actor: { keyId: 'key', keyType: 'admin' },
+  requestId: 'request',
+  correlationId: 'request',
+  causationId: 'request',
+};
+
+/** Stores that an organization was created. @returns the event's position */
+export async function organizationCreated(handler: StreamWriter, id: string, partner = true): Promise<number> {
+  const handled = await handler.write({
+    entity: organization,
+    id,
+    origin,
+    decide: () =>
+      E.right({
+        events: [happened('OrganizationCreated', { id, name: id, partner })],
+        tenant: { organizationId: id, projectId: null, partnerId: null },
+      }),
+  });
+  assert.ok(E.isRight(handled));
+  return handled.right.events.at(-1)?.position ?? 0;
+}
+
+/** A reaction that appends: a project for each organization, `p` before its id. */
+export function makeProject({ data }: RecordedEvent, { handle }: ProcessTools): Promise<void> {
+  const organizationId = String(data.id);
+  const id = `p${organizationId}`;
+  return handle({
+    entity: project,
+    id,
+    decide: ({ state }) =>
+      E.right({
+        events: state === null ? [happened('ProjectCreated', { id, organizationId, name: 'First' })] : [],
+        tenant: { organizationId, projectId: id, partnerId: null },
+      }),
+  });
+}

@@ -1,0 +1,17 @@
+import { happened } from '#domain/shared/event.ts';
+import type { StoreEvents } from '#domain/store/events.ts';
+import { ids } from './tenants.ts';
+
+export const storeCreated = (change: Partial<StoreEvents['StoreCreated']> = {}) =>
+  happened('StoreCreated', {
+    id: ids.store,
+    projectId: ids.project,
+    name: 'House rules',
+    description: null,
+    ...change,
+  } satisfies StoreEvents['StoreCreated']);
+
+export const storeDescribed = (name: string, description: string | null, id: string = ids.store) =>
+  happened('StoreDescribed', { id, name, description });
+
+export const storeDeleted = (id: string = ids.store) => happened('StoreDeleted', { id });

@@ -1,0 +1,51 @@
+import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import type { ProposedEvent } from '#test/support/eventstoredb/event-log.ts';
+import { uuidOf } from './messages.ts';
+
+/** Bytes of event data in one append at most; a 23.10 server counts neither metadata nor types. */
+export const maxAppendBytes = 1_048_576;
+
+/** An event in an append, of either kind of call. */
+export interface ProposedMessage {
+  getId(): UUID | undefined;
+  getMetadataMap(): { get(key: string): string | undefined };
+  getData_asU8(): Uint8Array;
+  getCustomMetadata_asU8(): Uint8Array;
+}
+
+/** Why a server does not take an event. */
+export type BadEvent =
+  | { readonly kind: 'metadata-missing'; readonly property: string }
+  | { readonly kind: 'bad-request'; readonly detail: string };
+
+/** @returns the events, or why the first bad one is bad */
+export function proposedEvents(messages: ReadonlyArray<ProposedMessage>): ProposedEvent[] | BadEvent {
+  const events: ProposedEvent[] = [];
+  for (const message of messages) {
+    const event = proposedEvent(message);
+    if ('kind' in event) return event;
+    events.push(event);
+  }
+  return events;
+}
+
+export function dataBytes(messages: ReadonlyArray<ProposedMessage>): number {
+  return messages.reduce((bytes, message) => bytes + message.getData_asU8().length, 0);
+}
+
+function proposedEvent(message: ProposedMessage): ProposedEvent | BadEvent {
+  const type = message.getMetadataMap().get('type');
+  const contentType = message.getMetadataMap().get('content-type');
+  if (type === undefined) return { kind: 'metadata-missing', property: 'type' };
+  if (contentType === undefined) return { kind: 'metadata-missing', property: 'content-type' };
+  const id = uuidOf(message.getId());
+  if (id === null) return { kind: 'bad-request', detail: 'Unrecognized Guid format.' };
+  if (type === '') return { kind: 'bad-request', detail: "Empty eventType provided. (Parameter 'eventType')" };
+  return {
+    id,
+    type,
+    isJson: contentType === 'application/json',
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  };
+}

@@ -1,0 +1,65 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { createInvoke } from '#application/operations/invoke.ts';
+import type { Operation, OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation.ts';
+import { type Route, routesOf } from '#application/operations/registry.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { callerOf } from '#test/support/events/tenants.ts';
+
+/** What a test asks of an operation; what it does not say is as simple as can be. */
+export interface OperationInvocation extends Partial<RequestHeaders> {
+  /** Default: an admin. */
+  readonly caller?: Caller;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly requestTarget?: string;
+  /** Default: a request without a body. */
+  readonly loadBody?: () => Promise<E.Either<Failure, RequestInput>>;
+}
+
+/** Worked out once for each operation: it takes longer than to invoke it. */
+const routes = new WeakMap<Operation, Route>();
+
+function routeOf(operation: Operation): Route {
+  const route = routes.get(operation) ?? (routesOf([operation])[0] as Route);
+  routes.set(operation, route);
+  return route;
+}
+
+/** Sends a request to one operation through the pipeline of every caller. Rejects with what the operation throws. */
+export async function invokeOperation(
+  operation: Operation,
+  { caller = callerOf('admin'), parameters = {}, requestTarget, loadBody, ...headers }: OperationInvocation = {},
+): Promise<E.Either<Failure, OperationResult>> {
+  let thrown: { readonly error: unknown } | null = null;
+  const guarded: Operation = {
+    ...operation,
+    execute: (request) =>
+      operation.execute(request).catch((error: unknown) => {
+        thrown = { error };
+        throw error;
+      }),
+  };
+  const route = { ...routeOf(operation), operation: guarded };
+  const ignore = () => undefined;
+  const invoke = createInvoke({
+    authenticate: async () => caller,
+    rateLimit: null,
+    metrics: { command: ignore },
+    logger: { warn: ignore, error: ignore },
+  });
+  const { outcome } = await invoke({
+    target: { kind: 'operation', route, parameters },
+    presentedKey: 'key',
+    requestId: 'request',
+    requestTarget: requestTarget ?? `${operation.http.method} ${operation.http.path} ${JSON.stringify(parameters)}`,
+    headers: { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null, ...headers },
+    loadBody: loadBody ?? (async () => E.right({ fields: parameters, bodyHash: '' })),
+    openConnection: () => {
+      throw new Error('only a streaming operation opens a connection');
+    },
+  });
+  if (thrown !== null) throw (thrown as { readonly error: unknown }).error;
+  if (E.isLeft(outcome)) return outcome;
+  if (outcome.right === null) throw new Error(`${operation.name} did not answer`);
+  return E.right(outcome.right);
+}

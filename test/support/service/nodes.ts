@@ -1,0 +1,45 @@
+import type { Client } from './client.ts';
+import type { Engines } from './engines.ts';
+import { type ServiceEnvironment, ServiceProcess, type TemporaryFolder, temporaryFolder } from './service-process.ts';
+
+/** Processes of the service on the same stores, each with a folder of its own. */
+export class Nodes {
+  readonly #engines: Engines;
+  readonly #nodes: ServiceProcess[] = [];
+  readonly #folders: TemporaryFolder[] = [];
+
+  constructor(engines: Engines) {
+    this.#engines = engines;
+  }
+
+  /** Begins to start a node; `listening` of it waits until it is ready. @param roles as `ROLES` names them; default all */
+  begin(roles?: string, environment: ServiceEnvironment = {}): ServiceProcess {
+    const folder = temporaryFolder();
+    this.#folders.push(folder);
+    const told = { ...this.#engines.environment(), ROLES: roles, ...environment };
+    const node = new ServiceProcess({ dataDir: folder.path, environment: told });
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** Starts a node, and waits until it is ready. */
+  start(roles?: string, environment?: ServiceEnvironment): Promise<ServiceProcess> {
+    return this.begin(roles, environment).listening();
+  }
+
+  /** Ends all of them, frozen ones too, and removes their folders. */
+  async end(): Promise<void> {
+    await Promise.all(this.#nodes.splice(0).map((node) => node.kill()));
+    for (const folder of this.#folders.splice(0)) folder.remove();
+  }
+}
+
+/** Which of some nodes makes the read models, as another sees it; null while it sees none of them do so. */
+export async function projectingNode(
+  client: Client,
+  nodes: ReadonlyArray<ServiceProcess>,
+): Promise<ServiceProcess | null> {
+  const { body } = await client.get<{ checks: ReadonlyArray<{ name: string; detail: string }> }>('/readyz');
+  const detail = body.checks.find(({ name }) => name === 'projections')?.detail ?? '';
+  return nodes.find(({ pid }) => new RegExp(`^live on \\S+-${pid}-`).test(detail)) ?? null;
+}
