@@ -7,8 +7,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { withSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { childId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
@@ -93,16 +93,16 @@ function begin(handler: StreamWriter, id: string) {
     entity: flow,
     id,
     origin,
-    decide: () => E.right({ events: [happened('FlowCreated', data)], tenant }),
+    decide: () => E.right({ events: [newEvent('FlowCreated', data)], tenant }),
   });
 }
 
 async function addVersions(handler: StreamWriter, id: string, from: number, count: number, key?: string) {
   const events = Array.from({ length: count }, (_, index) => {
     const version = from + index + 1;
-    const versionId = withSuffix(id, version.toString(36).padStart(8, '0'));
+    const versionId = childId(id, version.toString(36).padStart(8, '0'));
     const flowSchema = { nodes: [{ say: `hello ${version}` }] };
-    return happened('FlowVersionCreated', { id: versionId, flowId: id, version, tag: `v${version}`, flowSchema });
+    return newEvent('FlowVersionCreated', { id: versionId, flowId: id, version, tag: `v${version}`, flowSchema });
   });
   const idempotency = key === undefined ? {} : { idempotency: { key, body: 'body' } };
   const handled = await handler.write({

@@ -1,7 +1,7 @@
 import type { InstanceEvents } from '#domain/instance/events.ts';
 import { type InstanceState, instance } from '#domain/instance/instance.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { projection, type RecordedOf } from '#projection-engine/projection.ts';
+import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantOf } from './document.ts';
 
 export interface InstanceDocument extends Tenant {
@@ -34,7 +34,7 @@ export const instances = projection<InstanceDocument, InstanceEvents>({
   indexes: [['organizationId'], ['partnerId'], ['projectId']],
 });
 
-function fold(document: InstanceDocument | null, event: RecordedOf<InstanceEvents>): InstanceDocument | null {
+function fold(document: InstanceDocument | null, event: RecordedEventOf<InstanceEvents>): InstanceDocument | null {
   const state = instance.evolve(document?.state ?? null, event);
   if (state === null || state.deleted) return null;
   return { ...tenantOf(event.metadata), revision: event.revision, position: event.position, state };

@@ -5,14 +5,14 @@ import { compose, type Service } from './app/compose.ts';
 import { type Config, type Role, readConfig } from './app/config.ts';
 import { controlSocketPath, createLocalInvoke, openControlSocket } from './app/control-socket.ts';
 import { keepNewFilesPrivate } from './app/files/private-files.ts';
-import { tellKey } from './app/startup/print-admin-key.ts';
+import { printAdminKey } from './app/startup/print-admin-key.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
 import { isDiskFull } from './application/operations/disk-full.ts';
 import { createInvoke } from './application/operations/invoke.ts';
 import type { Plane } from './application/operations/operation.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
 import { listen } from './http/server/server.ts';
-import { StartFailure } from './shared/errors/startup-error.ts';
+import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/logger.ts';
 
 /** Of the time to stop, running requests leave this much for writing out what is not stored yet. */
@@ -22,7 +22,7 @@ keepNewFilesPrivate();
 try {
   await start(readConfig(process.env));
 } catch (error) {
-  if (!(error instanceof StartFailure)) throw error;
+  if (!(error instanceof StartupError)) throw error;
   process.stderr.write(`switchyard: ${error.message}\n`);
   // A door that was opened already would keep the process alive.
   process.exit(1);
@@ -48,7 +48,7 @@ async function start(config: Config): Promise<void> {
   // From here on: the first process of a container is not ended by a signal that nobody handles.
   process.on('SIGTERM', () => stopOnce(0));
   process.on('SIGINT', () => stopOnce(0));
-  const service = await compose(config, { log: log.logger, tellKey, onFatal });
+  const service = await compose(config, { log: log.logger, printAdminKey, onFatal });
   // Without a file there is nothing to read again, and a terminal that closes ends what runs in it.
   if (config.gatewayConfig !== null) process.on('SIGHUP', () => void service.reloadGateway());
   try {

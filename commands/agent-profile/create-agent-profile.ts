@@ -3,12 +3,12 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
+import { agentProfileContents, checkRequestedFlows } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/codecs.ts';
 import { project } from '#domain/project/project.ts';
-import { withSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { childId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { askedFlows } from './shared/requested-flows.ts';
 
@@ -25,20 +25,20 @@ export const createAgentProfile = command({
   example: { input: examples.agentProfileContents, output: examples.agentProfile },
   entity: agentProfiles,
   subject: { entity: project, parameter: 'projectId' },
-  newId: ({ projectId }, { suffix }) => withSuffix(projectId, suffix),
-  isTaken: ({ profiles }, { projectId }, { suffix }) => profiles.has(withSuffix(projectId, suffix)),
-  also: ({ flowIds }, { load }) => askedFlows(flowIds, load),
+  newId: ({ projectId }, { suffix }) => childId(projectId, suffix),
+  isIdUsed: ({ profiles }, { projectId }, { suffix }) => profiles.has(childId(projectId, suffix)),
+  loadRelated: ({ flowIds }, { load }) => askedFlows(flowIds, load),
   decide: (input, { defaultId: previousId }, { also: flows, fresh: { suffix } }) => {
     const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
-    const refusal = notTakable(flows, projectId);
+    const refusal = checkRequestedFlows(flows, projectId);
     if (refusal !== null) return E.left(refusal);
-    const id = withSuffix(projectId, suffix);
+    const id = childId(projectId, suffix);
     const contents = { id, projectId, name, supportedInputLanguages, reasoningMode, outputVoiceId };
     return E.right([
-      happened('AgentProfileCreated', { ...contents, flowIds: [...new Set(input.flowIds)] }),
-      ...(isDefault ? [happened('AgentProfileDefaultMoved', { id, previousId })] : []),
+      newEvent('AgentProfileCreated', { ...contents, flowIds: [...new Set(input.flowIds)] }),
+      ...(isDefault ? [newEvent('AgentProfileDefaultMoved', { id, previousId })] : []),
     ]);
   },
   answer: ({ input, state, fresh, dataAt }) =>
-    agentProfileRecord(state, withSuffix(input.projectId, fresh.suffix), dataAt),
+    agentProfileRecord(state, childId(input.projectId, fresh.suffix), dataAt),
 });

@@ -5,7 +5,7 @@ import { remove } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/codecs.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
@@ -28,7 +28,7 @@ export const deleteAgentProfile = command({
         failure('default-agent-profile-required', 'This is the default profile. Make another one the default first.'),
       );
     }
-    return E.right([happened('AgentProfileDeleted', { id })]);
+    return E.right([newEvent('AgentProfileDeleted', { id })]);
   },
   answer: ({ input, state, dataAt }) => agentProfileRecord(state, input.agentProfileId, dataAt),
 });

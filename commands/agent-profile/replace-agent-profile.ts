@@ -3,11 +3,11 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { put } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { agentProfileContents, notTakable } from '#domain/agent-profile/contents.ts';
+import { agentProfileContents, checkRequestedFlows } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/codecs.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { parentId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { askedFlows } from './shared/requested-flows.ts';
@@ -25,11 +25,11 @@ export const replaceAgentProfile = command({
   example: { input: examples.agentProfileContents, output: examples.agentProfile },
   entity: agentProfiles,
   subject: { entity: agentProfiles, parameter: 'agentProfileId' },
-  also: ({ flowIds }, { load }) => askedFlows(flowIds, load),
+  loadRelated: ({ flowIds }, { load }) => askedFlows(flowIds, load),
   decide: (input, { defaultId: previousId }, { also: flows }) => {
     const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
-    const projectId = withoutSuffix(id);
-    const refusal = notTakable(flows, projectId);
+    const projectId = parentId(id);
+    const refusal = checkRequestedFlows(flows, projectId);
     if (refusal !== null) return E.left(refusal);
     if (!isDefault && previousId === id) {
       return E.left(
@@ -38,8 +38,8 @@ export const replaceAgentProfile = command({
     }
     const contents = { id, projectId, name, supportedInputLanguages, reasoningMode, outputVoiceId };
     return E.right([
-      happened('AgentProfileReplaced', { ...contents, flowIds: [...new Set(input.flowIds)] }),
-      ...(isDefault && previousId !== id ? [happened('AgentProfileDefaultMoved', { id, previousId })] : []),
+      newEvent('AgentProfileReplaced', { ...contents, flowIds: [...new Set(input.flowIds)] }),
+      ...(isDefault && previousId !== id ? [newEvent('AgentProfileDefaultMoved', { id, previousId })] : []),
     ]);
   },
   answer: ({ input, state, dataAt }) => agentProfileRecord(state, input.agentProfileId, dataAt),

@@ -7,10 +7,10 @@ import { KeyTypeCodec } from '#domain/api-key/events.ts';
 import { expiryRefusal } from '#domain/api-key/expiry.ts';
 import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
 import { ApiKeyWithSecret, ScopeCodec } from '#domain/api-key/record.ts';
-import { keptOfSecret } from '#domain/api-key/secret.ts';
+import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { cuid, instant, nullable, text } from '#domain/codecs/codecs.ts';
 import { project } from '#domain/project/project.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
@@ -45,27 +45,27 @@ export const createApiKey = command({
   entity: apiKey,
   subject: { entity: project, parameter: 'projectId' },
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
+  isIdUsed: (state) => state !== null,
   decide: (input, _, { caller, subject, secret, fresh: { id }, time }) => {
     const { projectId, name, keyType, expiresAt = null } = input;
     const scopes = input.scopes ?? defaultScopes(caller, keyType);
     const refusal = refused(caller, keyType, scopes, subject.tenant) ?? expiryRefusal(expiresAt, time);
     if (refusal !== null) return E.left(refusal);
     return E.right([
-      happened('ApiKeyCreated', {
+      newEvent('ApiKeyCreated', {
         id,
         projectId,
         organizationId: subject.state?.organizationId ?? '',
         name,
         keyType,
         scopes: scopes && [...new Set(scopes)],
-        ...keptOfSecret(secret.key),
+        ...storedFormOfKey(secret.key),
         createdByKeyId: makerOf(caller),
         expiresAt,
       }),
     ]);
   },
-  afterwards: revokeWithMaker,
+  afterAppend: revokeWithMaker,
   answer: ({ state, secret }) => ({
     ...apiKeyRecord(state),
     lastUsedAt: null,
@@ -90,7 +90,7 @@ async function revokeWithMaker(id: string, effects: CommandEffects, caller: Call
     id,
     decide: ({ state }) =>
       E.right({
-        events: apiKey.isLive(state, id) ? [happened('ApiKeyRevoked', { id, descendantKeyIds: null })] : [],
+        events: apiKey.isLive(state, id) ? [newEvent('ApiKeyRevoked', { id, descendantKeyIds: null })] : [],
         tenant: null,
       }),
   });

@@ -4,7 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
 import { instant, timestamp } from '#domain/codecs/codecs.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { operatorTenant } from '#domain/shared/operator-requests.ts';
 
@@ -30,7 +30,7 @@ export const endApiKeySecrets = command({
       return E.left(failure('invalid-input', 'Secrets that are not issued yet cannot be ended.', { errors }));
     }
     const alreadyEnded = state.issuedBefore !== null && state.issuedBefore >= issuedBefore;
-    return E.right(alreadyEnded ? [] : [happened('ApiKeySecretsEnded', { issuedBefore })]);
+    return E.right(alreadyEnded ? [] : [newEvent('ApiKeySecretsEnded', { issuedBefore })]);
   },
   answer: ({ state, input }) => ({ issuedBefore: state.issuedBefore ?? input.time }),
   withoutRevision: true,

@@ -4,10 +4,10 @@ import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
 import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
-import { mayManage } from '#domain/api-key/may-manage.ts';
+import { checkMayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid, flag, text } from '#domain/codecs/codecs.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 /** Ids of descendants in one event and one answer at most. */
@@ -36,13 +36,13 @@ export const revokeApiKey = command({
   example: { output: examples.apiKey },
   entity: apiKey,
   subject: { entity: apiKey, parameter: 'keyId' },
-  isThere: (state, { descendants = false }) =>
+  isAnswerable: (state, { descendants = false }) =>
     state !== null && (descendants ? state.descendantsRevokedAt === null : !state.revoked),
-  also: async ({ keyId, descendants = false }, { lookup }) =>
+  loadRelated: async ({ keyId, descendants = false }, { lookup }) =>
     descendants ? await lookup.descendantKeys(keyId, maxListedKeys) : null,
   decide: ({ keyId }, state, { caller, also: descendantKeyIds }) => {
-    const refusal = mayManage(caller, state);
-    return refusal === null ? E.right([happened('ApiKeyRevoked', { id: keyId, descendantKeyIds })]) : E.left(refusal);
+    const refusal = checkMayManage(caller, state);
+    return refusal === null ? E.right([newEvent('ApiKeyRevoked', { id: keyId, descendantKeyIds })]) : E.left(refusal);
   },
   answer: async ({ input: { keyId, descendants = false }, state, lookup, dataAt }) => {
     const record = { ...apiKeyRecord(state), lastUsedAt: await lookup.keyLastUsed(keyId) };

@@ -5,11 +5,11 @@ import { post } from '#application/operations/operation.ts';
 import { apiKey, apiKeyRecord, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { expiryRefusal } from '#domain/api-key/expiry.ts';
 import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
-import { mayManage } from '#domain/api-key/may-manage.ts';
+import { checkMayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyWithSecret } from '#domain/api-key/record.ts';
-import { keptOfSecret } from '#domain/api-key/secret.ts';
+import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { cuid, instant, integer, nullable, withDefault } from '#domain/codecs/codecs.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 const daySeconds = 86_400;
@@ -34,13 +34,13 @@ export const rotateApiKey = command({
   decide: ({ keyId, overlapSeconds = 0, expiresAt: given }, state, { caller, secret, time }) => {
     const expiredAt = state?.record.expiresAt ?? null;
     const expiresAt = given === undefined ? expiredAt : given;
-    const refusal = mayManage(caller, state) ?? expiryRefusal(expiresAt, time);
+    const refusal = checkMayManage(caller, state) ?? expiryRefusal(expiresAt, time);
     if (refusal !== null) return E.left(refusal);
     const overlapEnd = new Date(Date.parse(time) + overlapSeconds * 1000).toISOString();
     return E.right([
-      happened('ApiKeyRotated', {
+      newEvent('ApiKeyRotated', {
         id: keyId,
-        ...keptOfSecret(secret.key),
+        ...storedFormOfKey(secret.key),
         previousSecretHash: newestSecretOf(state) ?? '',
         // A secret that was given out until a time does not outlive it because the key does.
         previousValidUntil: expiredAt !== null && expiredAt < overlapEnd ? expiredAt : overlapEnd,
@@ -49,7 +49,7 @@ export const rotateApiKey = command({
       }),
     ]);
   },
-  afterwards: async (_, { load }, caller) => {
+  afterAppend: async (_, { load }, caller) => {
     const rotatorId = makerOf(caller);
     if (rotatorId === null) return null;
     const { state } = await load(apiKey, rotatorId);

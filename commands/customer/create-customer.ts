@@ -4,7 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid, email, text } from '#domain/codecs/codecs.ts';
 import { customer, customerOf, organization } from '#domain/organization/organization.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
@@ -27,8 +27,8 @@ export const createCustomer = command({
   entity: customer,
   subject: null,
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
-  also: async ({ name, clientEmail }, { load, seal }, caller) => {
+  isIdUsed: (state) => state !== null,
+  loadRelated: async ({ name, clientEmail }, { load, seal }, caller) => {
     const { state } = await load(organization, caller.organizationId);
     return state?.partner === true ? seal({ name, clientEmail }) : null;
   },
@@ -36,6 +36,6 @@ export const createCustomer = command({
   decide: (_, __, { also: sealed, fresh: { id, secondId } }) =>
     sealed === null
       ? E.left(failure('organization-not-partner', 'The organization of this key is no partner: it has no customers.'))
-      : E.right([happened('CustomerCreated', { id, projectId: secondId, ...sealed })]),
+      : E.right([newEvent('CustomerCreated', { id, projectId: secondId, ...sealed })]),
   answer: ({ state }) => ({ organizationId: customerOf(state).organizationId }),
 });

@@ -6,7 +6,7 @@ import { cuid } from '#domain/codecs/codecs.ts';
 import { customerRecord } from '#domain/organization/customer.ts';
 import { customer, customerOf } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { openText } from '#domain/shared/personal-data.ts';
 
@@ -25,8 +25,8 @@ export const erasePersonalData = command({
   entity: customer,
   subject: { entity: customer, parameter: 'organizationId' },
   decide: ({ organizationId: id }, state) =>
-    E.right(customerOf(state).personalDataErasedAt === null ? [happened('PersonalDataErased', { id })] : []),
-  afterwards: async (id, { erasePersonalData: erase }) => {
+    E.right(customerOf(state).personalDataErasedAt === null ? [newEvent('PersonalDataErased', { id })] : []),
+  afterAppend: async (id, { erasePersonalData: erase }) => {
     await erase(id);
     return null;
   },

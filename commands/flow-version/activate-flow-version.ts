@@ -6,8 +6,8 @@ import { cuid } from '#domain/codecs/codecs.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { parentId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const activateFlowVersion = command({
@@ -26,7 +26,7 @@ export const activateFlowVersion = command({
   decide: ({ versionId: id }, state) => {
     const replacedVersionId = state?.activeVersionId ?? null;
     if (replacedVersionId === id) return E.right([]);
-    return E.right([happened('FlowVersionActivated', { id, flowId: withoutSuffix(id), replacedVersionId })]);
+    return E.right([newEvent('FlowVersionActivated', { id, flowId: parentId(id), replacedVersionId })]);
   },
   answer: ({ input, state, dataAt }) => flowVersionRecord(state, input.versionId, dataAt),
 });

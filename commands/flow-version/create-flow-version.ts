@@ -6,8 +6,8 @@ import { cuid, json } from '#domain/codecs/codecs.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
-import { withSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { childId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const createFlowVersion = command({
@@ -26,11 +26,11 @@ export const createFlowVersion = command({
   },
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
-  isTaken: (state, { flowId }, { suffix }) => state?.versions.has(withSuffix(flowId, suffix)) === true,
+  isIdUsed: (state, { flowId }, { suffix }) => state?.versions.has(childId(flowId, suffix)) === true,
   decide: ({ flowId, flowSchema }, state, { fresh: { suffix } }) => {
     const version = (state?.lastVersionNumber ?? 0) + 1;
-    const id = withSuffix(flowId, suffix);
-    return E.right([happened('FlowVersionCreated', { id, flowId, version, tag: `v${version}`, flowSchema })]);
+    const id = childId(flowId, suffix);
+    return E.right([newEvent('FlowVersionCreated', { id, flowId, version, tag: `v${version}`, flowSchema })]);
   },
-  answer: ({ input, state, fresh, dataAt }) => flowVersionRecord(state, withSuffix(input.flowId, fresh.suffix), dataAt),
+  answer: ({ input, state, fresh, dataAt }) => flowVersionRecord(state, childId(input.flowId, fresh.suffix), dataAt),
 });

@@ -6,8 +6,8 @@ import { cuid, nullable } from '#domain/codecs/codecs.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { parentId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
@@ -24,7 +24,7 @@ export const deleteFlowVersion = command({
   example: { output: { ...examples.flowVersion, isActive: false } },
   entity: flowVersion,
   subject: { entity: flowVersion, parameter: 'versionId' },
-  isThere: (state) => state?.deleted === false,
+  isAnswerable: (state) => state?.deleted === false,
   decide: ({ versionId: id }, state) => {
     if (state === null || state.deleted) {
       return E.left(failure('flow-version-not-found', `The flow of version ${id} was deleted.`));
@@ -35,7 +35,7 @@ export const deleteFlowVersion = command({
         failure('flow-version-active', 'The active version cannot be deleted. Activate another one first.'),
       );
     }
-    return E.right([happened('FlowVersionDeleted', { id, flowId: withoutSuffix(id) })]);
+    return E.right([newEvent('FlowVersionDeleted', { id, flowId: parentId(id) })]);
   },
   answer: ({ input, state, dataAt, changed }) => (changed ? flowVersionRecord(state, input.versionId, dataAt) : null),
 });

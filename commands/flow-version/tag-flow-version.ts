@@ -6,8 +6,8 @@ import { cuid, text } from '#domain/codecs/codecs.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { parentId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 
@@ -26,7 +26,7 @@ export const tagFlowVersion = command({
   decide: ({ versionId: id, tag }, state) => {
     const before = state?.versions.get(id)?.tag;
     const same = before !== undefined && refersTo(before, tag);
-    return E.right(same ? [] : [happened('FlowVersionTagged', { id, flowId: withoutSuffix(id), tag })]);
+    return E.right(same ? [] : [newEvent('FlowVersionTagged', { id, flowId: parentId(id), tag })]);
   },
   answer: ({ input, state, dataAt }) => flowVersionRecord(state, input.versionId, dataAt),
 });

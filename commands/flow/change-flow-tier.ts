@@ -7,7 +7,7 @@ import { FlowTier } from '#domain/flow/events.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { flowRecord } from '#domain/flow/record-of-state.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const changeFlowTier = command({
@@ -24,6 +24,6 @@ export const changeFlowTier = command({
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
   decide: ({ flowId: id, tier }, state) =>
-    E.right(knownFlow(state).record.tier === tier ? [] : [happened('FlowTierChanged', { id, tier })]),
+    E.right(knownFlow(state).record.tier === tier ? [] : [newEvent('FlowTierChanged', { id, tier })]),
   answer: ({ state, dataAt }) => flowRecord(state, dataAt),
 });

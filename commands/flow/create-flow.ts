@@ -3,15 +3,15 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { notAssignable } from '#domain/agent-profile/assignable-profile.ts';
+import { checkAssignable } from '#domain/agent-profile/assignable-profile.ts';
 import { cuid, json, nullable, text, withDefault } from '#domain/codecs/codecs.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { flowRecord } from '#domain/flow/record-of-state.ts';
 import { project } from '#domain/project/project.ts';
-import { withSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { childId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const createFlow = command({
@@ -43,18 +43,18 @@ export const createFlow = command({
   entity: flow,
   subject: { entity: project, parameter: 'projectId' },
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
-  also: async ({ agentProfileId }, { load }) =>
+  isIdUsed: (state) => state !== null,
+  loadRelated: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
   decide: (input, _, { also: profiles, fresh: { id, suffix } }) => {
     const { projectId, name, flowSchema, description = null, type = 'simple', agentProfileId = null } = input;
-    const refusal = agentProfileId === null ? null : notAssignable(profiles, agentProfileId, projectId);
+    const refusal = agentProfileId === null ? null : checkAssignable(profiles, agentProfileId, projectId);
     if (refusal !== null) return E.left(refusal);
-    const versionId = withSuffix(id, suffix);
+    const versionId = childId(id, suffix);
     return E.right([
-      happened('FlowCreated', { id, projectId, name, type, description, tier: 'standard' as const, agentProfileId }),
-      happened('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
-      happened('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
+      newEvent('FlowCreated', { id, projectId, name, type, description, tier: 'standard' as const, agentProfileId }),
+      newEvent('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
+      newEvent('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
     ]);
   },
   answer: ({ state, dataAt }) => flowRecord(state, dataAt),

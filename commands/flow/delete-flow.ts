@@ -4,7 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
 import { cuid, flag, withDefault } from '#domain/codecs/codecs.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
 
 export const deleteFlow = command({
@@ -21,11 +21,11 @@ export const deleteFlow = command({
   example: {},
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
-  also: async ({ flowId, rejectIfInUse }, { lookup }) =>
+  loadRelated: async ({ flowId, rejectIfInUse }, { lookup }) =>
     rejectIfInUse === true && (await lookup.exists('phone-numbers', { flowId })),
   decide: ({ flowId: id }, state, { also: inUse }) => {
     if (inUse) return E.left(failure('flow-in-use', 'A phone number points at this flow. Set its flow to null first.'));
-    return E.right([happened('FlowDeleted', { id, agentProfileId: knownFlow(state).record.agentProfileId })]);
+    return E.right([newEvent('FlowDeleted', { id, agentProfileId: knownFlow(state).record.agentProfileId })]);
   },
   answer: () => null,
 });

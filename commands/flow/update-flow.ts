@@ -3,12 +3,12 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { notAssignable } from '#domain/agent-profile/assignable-profile.ts';
+import { checkAssignable } from '#domain/agent-profile/assignable-profile.ts';
 import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { flowRecord } from '#domain/flow/record-of-state.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 
@@ -32,22 +32,22 @@ export const updateFlow = command({
   example: { input: { name: 'Opening hours' }, output: examples.flow },
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
-  also: async ({ agentProfileId }, { load }) =>
+  loadRelated: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
   decide: ({ flowId: id, name, description, agentProfileId }, state, { also: profiles }) => {
     const before = knownFlow(state).record;
-    const refusal = agentProfileId ? notAssignable(profiles, agentProfileId, before.projectId) : null;
+    const refusal = agentProfileId ? checkAssignable(profiles, agentProfileId, before.projectId) : null;
     if (refusal !== null) return E.left(refusal);
     const previousAgentProfileId = before.agentProfileId;
     const assignment = { id, previousAgentProfileId, requestedAtRevision: null };
     return E.right([
-      ...(name === undefined || refersTo(before.name, name) ? [] : [happened('FlowRenamed', { id, name })]),
+      ...(name === undefined || refersTo(before.name, name) ? [] : [newEvent('FlowRenamed', { id, name })]),
       ...(description === undefined || refersTo(before.description, description)
         ? []
-        : [happened('FlowDescribed', { id, description })]),
+        : [newEvent('FlowDescribed', { id, description })]),
       ...(agentProfileId === undefined || agentProfileId === previousAgentProfileId
         ? []
-        : [happened('FlowAgentProfileAssigned', { ...assignment, agentProfileId })]),
+        : [newEvent('FlowAgentProfileAssigned', { ...assignment, agentProfileId })]),
     ]);
   },
   answer: ({ state, dataAt }) => flowRecord(state, dataAt),

@@ -9,11 +9,11 @@ import { instanceRecord } from '#domain/instance/answer.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { notPublished } from '#domain/instance/upgradable.ts';
+import { checkPublished } from '#domain/instance/upgradable.ts';
 import { project } from '#domain/project/project.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { reaches } from '#domain/shared/tenancy.ts';
+import { canAccess } from '#domain/shared/tenancy.ts';
 import { archived } from '#domain/template/refusals.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { newTarget } from './shared/new-target.ts';
@@ -46,8 +46,8 @@ export const createInstance = command({
   entity: instance,
   subject: null,
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
-  also: async ({ templateVersionId, projectId }, loads, caller) => ({
+  isIdUsed: (state) => state !== null,
+  loadRelated: async ({ templateVersionId, projectId }, loads, caller) => ({
     wanted: await reachableVersion(templateVersionId, loads, caller),
     project: await loads.load(project, projectId),
   }),
@@ -60,11 +60,11 @@ export const createInstance = command({
     const { wanted } = also;
     const { state: place, tenant } = also.project;
     if (wanted === null) return E.left(versionNotFound(templateVersionId));
-    if (place === null || tenant === null || !reaches(caller, tenant)) {
+    if (place === null || tenant === null || !canAccess(caller, tenant)) {
       return E.left(notFound('project-not-found', projectId));
     }
     if (wanted.template.status === 'archived') return E.left(archived);
-    const refusal = notPublished(wanted.version);
+    const refusal = checkPublished(wanted.version);
     if (refusal !== null) return E.left(refusal);
     const fields = fillFields(wanted.version.fieldsSchema, fieldValues, {}, '/fieldValues');
     if ('faults' in fields) return E.left(invalidInput(fields.faults));
@@ -74,7 +74,7 @@ export const createInstance = command({
     const target = newTarget(wanted.version, fields.values, planning);
     const { organizationId } = place;
     return E.right([
-      happened('InstanceCreated', { id, projectId, organizationId, templateId: wanted.template.id, name, ...target }),
+      newEvent('InstanceCreated', { id, projectId, organizationId, templateId: wanted.template.id, name, ...target }),
     ]);
   },
   answer: ({ state }) => instanceRecord(state),

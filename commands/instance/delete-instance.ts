@@ -6,7 +6,7 @@ import { cuid, flag, withDefault } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const deleteInstance = command({
@@ -25,6 +25,6 @@ export const deleteInstance = command({
   entity: instance,
   subject: { entity: instance, parameter: 'instanceId' },
   decide: ({ instanceId: id, keepResources = false }, state) =>
-    E.right([happened('InstanceDeleted', { id, operation: (state?.operations ?? 0) + 1, keepResources })]),
+    E.right([newEvent('InstanceDeleted', { id, operation: (state?.operations ?? 0) + 1, keepResources })]),
   answer: ({ state }) => instanceRecord(state),
 });

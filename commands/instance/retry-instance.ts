@@ -7,7 +7,7 @@ import { cuid } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { filledFaults } from './shared/filled-limit.ts';
@@ -28,7 +28,7 @@ export const retryInstance = command({
   example: { output: examples.instance },
   entity: instance,
   subject: { entity: instance, parameter: 'instanceId' },
-  also: async (_, loads, _caller, state) => ({
+  loadRelated: async (_, loads, _caller, state) => ({
     wanted: state === null ? null : await versionWith(state.target.templateVersionId, loads),
     present: await presentResources(state, loads),
   }),
@@ -46,7 +46,7 @@ export const retryInstance = command({
     const faults = filledFaults(wanted.version, state.target.fieldValues, '/fieldValues', maxFilledBytes);
     if (faults.length > 0) return E.left(invalidInput(faults));
     const next = nextOperation(id, state, wanted.version, state.target.fieldValues, present);
-    return E.right([happened('InstanceRetryRequested', { id, ...next })]);
+    return E.right([newEvent('InstanceRetryRequested', { id, ...next })]);
   },
   answer: ({ state }) => instanceRecord(state),
 });

@@ -7,7 +7,7 @@ import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
 import { knownPhoneNumber, phoneNumber } from '#domain/phone-number/phone-number.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
@@ -23,7 +23,7 @@ export const setInstancePhoneNumber = command({
   example: { input: { phoneNumberId: examples.phoneNumber.id }, output: examples.instance },
   entity: instance,
   subject: { entity: instance, parameter: 'instanceId' },
-  also: async ({ phoneNumberId }, { load }) =>
+  loadRelated: async ({ phoneNumberId }, { load }) =>
     phoneNumberId === null ? null : (await load(phoneNumber, phoneNumberId)).state,
   decide: ({ instanceId: id, key, phoneNumberId }, state, { also: number }) => {
     const { phoneNumberRequirements, projectId } = instanceRecord(state);
@@ -44,7 +44,7 @@ export const setInstancePhoneNumber = command({
       }
     }
     if (requirement.phoneNumberId === phoneNumberId) return E.right([]);
-    return E.right([happened('InstancePhoneNumberSet', { id, key, phoneNumberId })]);
+    return E.right([newEvent('InstancePhoneNumberSet', { id, key, phoneNumberId })]);
   },
   answer: ({ state }) => instanceRecord(state),
 });

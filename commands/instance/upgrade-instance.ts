@@ -7,10 +7,10 @@ import { cuid, oneOf, withDefault } from '#domain/codecs/codecs.ts';
 import { instanceRecord } from '#domain/instance/answer.ts';
 import { driftedFlows } from '#domain/instance/drift.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
-import { type InstanceState, instance, shownTarget } from '#domain/instance/instance.ts';
+import { type InstanceState, instance, visibleTarget } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
-import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
-import { happened } from '#domain/shared/event.ts';
+import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { filledFaults } from './shared/filled-limit.ts';
@@ -40,7 +40,7 @@ export const upgradeInstance = command({
   },
   entity: instance,
   subject: { entity: instance, parameter: 'instanceId' },
-  also: async ({ targetTemplateVersionId }, loads, caller, state) => ({
+  loadRelated: async ({ targetTemplateVersionId }, loads, caller, state) => ({
     wanted: await reachableVersion(targetTemplateVersionId, loads, caller),
     present: await presentResources(state, loads),
   }),
@@ -52,15 +52,15 @@ export const upgradeInstance = command({
     const { wanted, present } = also;
     if (state === null) throw new Error('an upgrade needs an instance');
     if (wanted === null) return E.left(versionNotFound(targetTemplateVersionId));
-    const refusal = notUpgradable(state, wanted.version) ?? (onDrift === 'reject' ? drifted(state, present) : null);
+    const refusal = checkUpgradable(state, wanted.version) ?? (onDrift === 'reject' ? drifted(state, present) : null);
     if (refusal !== null) return E.left(refusal);
-    const { fieldValues } = shownTarget(state);
+    const { fieldValues } = visibleTarget(state);
     const fields = fillFields(wanted.version.fieldsSchema, newFieldValues, fieldValues, '/newFieldValues');
     if ('faults' in fields) return E.left(invalidInput(fields.faults));
     const faults = filledFaults(wanted.version, fields.values, '/newFieldValues', maxFilledBytes);
     if (faults.length > 0) return E.left(invalidInput(faults));
     const next = nextOperation(id, state, wanted.version, fields.values, present);
-    return E.right([happened('InstanceUpgradeRequested', { id, ...next })]);
+    return E.right([newEvent('InstanceUpgradeRequested', { id, ...next })]);
   },
   answer: ({ state }) => instanceRecord(state),
 });

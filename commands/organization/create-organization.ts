@@ -5,7 +5,7 @@ import { post } from '#application/operations/operation.ts';
 import { text } from '#domain/codecs/codecs.ts';
 import { organization, organizationRecord } from '#domain/organization/organization.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const createOrganization = command({
@@ -22,9 +22,9 @@ export const createOrganization = command({
   entity: organization,
   subject: null,
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
+  isIdUsed: (state) => state !== null,
   tenant: ({ partner }, { fresh: { id } }) => ({ organizationId: id, projectId: null, partnerId: partner ? id : null }),
   decide: ({ name, partner }, _, { fresh: { id } }) =>
-    E.right([happened('OrganizationCreated', { id, name, partner })]),
+    E.right([newEvent('OrganizationCreated', { id, name, partner })]),
   answer: ({ state }) => organizationRecord(state),
 });

@@ -4,13 +4,13 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid, jsonObject, nullable, text, withDefault } from '#domain/codecs/codecs.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
+import { checkAttachable } from '#domain/phone-number/attachable-flow.ts';
 import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
 import { claimedNumbers } from '#domain/phone-number/number-space.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { project } from '#domain/project/project.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
@@ -40,17 +40,17 @@ export const createPhoneNumber = command({
   entity: phoneNumber,
   subject: { entity: project, parameter: 'projectId' },
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
-  also: async ({ flowId }, { load }) => (flowId ? (await load(flow, flowId)).state : null),
+  isIdUsed: (state) => state !== null,
+  loadRelated: async ({ flowId }, { load }) => (flowId ? (await load(flow, flowId)).state : null),
   claims: ({ type = 'platform', projectId, number }) => claimedNumbers(type, projectId, number),
   decide: (input, state, { also: target, fresh: { id } }) => {
     const { projectId, name, number, type = 'platform', status = 'disabled' } = input;
     const { flowId = null, externalPhoneFields = null } = input;
     if (state === 'abandoned') return E.left(tookTooLong);
-    const refusal = flowId === null ? null : notAttachable(target, flowId, projectId);
+    const refusal = flowId === null ? null : checkAttachable(target, flowId, projectId);
     if (refusal !== null) return E.left(refusal);
     const data = { id, projectId, type, name, number, status, flowId, externalPhoneFields };
-    return E.right([happened('PhoneNumberCreated', data)]);
+    return E.right([newEvent('PhoneNumberCreated', data)]);
   },
   answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });

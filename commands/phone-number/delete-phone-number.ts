@@ -5,7 +5,7 @@ import { remove } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/codecs.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const deletePhoneNumber = command({
@@ -21,6 +21,6 @@ export const deletePhoneNumber = command({
   example: { output: examples.phoneNumber },
   entity: phoneNumber,
   subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
-  decide: ({ phoneNumberId: id }) => E.right([happened('PhoneNumberDeleted', { id })]),
+  decide: ({ phoneNumberId: id }) => E.right([newEvent('PhoneNumberDeleted', { id })]),
   answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });

@@ -4,10 +4,10 @@ import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
 import { cuid, nullable } from '#domain/codecs/codecs.ts';
 import { flow } from '#domain/flow/flow.ts';
-import { notAttachable } from '#domain/phone-number/attachable-flow.ts';
+import { checkAttachable } from '#domain/phone-number/attachable-flow.ts';
 import { knownPhoneNumber, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const setPhoneNumberFlow = command({
@@ -22,13 +22,13 @@ export const setPhoneNumberFlow = command({
   example: { input: { flowId: examples.flow.id }, output: examples.phoneNumber },
   entity: phoneNumber,
   subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
-  also: async ({ flowId }, { load }) => (flowId === null ? null : (await load(flow, flowId)).state),
+  loadRelated: async ({ flowId }, { load }) => (flowId === null ? null : (await load(flow, flowId)).state),
   decide: ({ phoneNumberId: id, flowId }, state, { also: target }) => {
     const before = knownPhoneNumber(state).record;
-    const refusal = flowId === null ? null : notAttachable(target, flowId, before.projectId);
+    const refusal = flowId === null ? null : checkAttachable(target, flowId, before.projectId);
     if (refusal !== null) return E.left(refusal);
     if (flowId === before.flowId) return E.right([]);
-    return E.right([happened('PhoneNumberFlowSet', { id, flowId, reason: 'requested' as const })]);
+    return E.right([newEvent('PhoneNumberFlowSet', { id, flowId, reason: 'requested' as const })]);
   },
   answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });

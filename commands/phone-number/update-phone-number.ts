@@ -6,7 +6,7 @@ import { cuid, text } from '#domain/codecs/codecs.ts';
 import { PhoneNumberStatus } from '#domain/phone-number/events.ts';
 import { knownPhoneNumber, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 
@@ -28,10 +28,10 @@ export const updatePhoneNumber = command({
   decide: ({ phoneNumberId: id, name, status }, state) => {
     const before = knownPhoneNumber(state).record;
     return E.right([
-      ...(name === undefined || refersTo(before.name, name) ? [] : [happened('PhoneNumberRenamed', { id, name })]),
+      ...(name === undefined || refersTo(before.name, name) ? [] : [newEvent('PhoneNumberRenamed', { id, name })]),
       ...(status === undefined || status === before.status
         ? []
-        : [happened('PhoneNumberStatusChanged', { id, status })]),
+        : [newEvent('PhoneNumberStatusChanged', { id, status })]),
     ]);
   },
   answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { operatedName, operatorRequest } from '#commands/shared/operator-request.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { failure as refused } from '#domain/shared/failure.ts';
 import { processes } from './processes.ts';
 
@@ -15,5 +15,5 @@ export const retryProcess = operatorRequest(processes, {
   decide: ({ process }, { failure }) =>
     failure === null
       ? E.left(refused('process-not-stopped', 'It runs: there is nothing to retry.'))
-      : E.right([happened('ProcessRetried', { process })]),
+      : E.right([newEvent('ProcessRetried', { process })]),
 });

@@ -7,9 +7,9 @@ import { cuid, text } from '#domain/codecs/codecs.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { reaches } from '#domain/shared/tenancy.ts';
+import { canAccess } from '#domain/shared/tenancy.ts';
 
 export const createProject = command({
   name: 'create_project',
@@ -24,18 +24,19 @@ export const createProject = command({
   entity: project,
   subject: null,
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
-  also: async ({ organizationId }, { load }, caller) => load(organization, organizationId ?? caller.organizationId),
+  isIdUsed: (state) => state !== null,
+  loadRelated: async ({ organizationId }, { load }, caller) =>
+    load(organization, organizationId ?? caller.organizationId),
   tenant: (_, { also, fresh: { id } }) => ({
     organizationId: also.state?.id ?? '',
     projectId: id,
     partnerId: also.tenant?.partnerId ?? null,
   }),
   decide: ({ name, organizationId }, _, { caller, also, fresh: { id } }) => {
-    if (also.state === null || also.tenant === null || !reaches(caller, also.tenant)) {
+    if (also.state === null || also.tenant === null || !canAccess(caller, also.tenant)) {
       return E.left(notFound('organization-not-found', organizationId ?? caller.organizationId));
     }
-    return E.right([happened('ProjectCreated', { id, organizationId: also.state.id, name })]);
+    return E.right([newEvent('ProjectCreated', { id, organizationId: also.state.id, name })]);
   },
   answer: ({ state, dataAt }) => projectRecord(state, dataAt),
 });

@@ -5,7 +5,7 @@ import { patch } from '#application/operations/operation.ts';
 import { cuid, text } from '#domain/codecs/codecs.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 
@@ -23,7 +23,7 @@ export const updateProject = command({
   subject: { entity: project, parameter: 'projectId' },
   decide: ({ name }, state) => {
     const isSame = name === undefined || (state !== null && refersTo(state.name, name));
-    return E.right(isSame ? [] : [happened('ProjectRenamed', { name })]);
+    return E.right(isSame ? [] : [newEvent('ProjectRenamed', { name })]);
   },
   answer: ({ state, dataAt }) => projectRecord(state, dataAt),
 });

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { operatedName, operatorRequest } from '#commands/shared/operator-request.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { projections } from './projections.ts';
 
@@ -14,6 +14,6 @@ export const rebuildProjection = operatorRequest(projections, {
   failures: ['projection-rebuilding'],
   decide: ({ projection }, { rebuild }) =>
     rebuild === null
-      ? E.right([happened('ProjectionRebuildRequested', { projection })])
+      ? E.right([newEvent('ProjectionRebuildRequested', { projection })])
       : E.left(failure('projection-rebuilding', 'It is being rebuilt already. See GET /v1/projections.')),
 });

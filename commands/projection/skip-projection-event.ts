@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { operatedName, operatorRequest, skippedEventId } from '#commands/shared/operator-request.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { failure as refused } from '#domain/shared/failure.ts';
 import { projections } from './projections.ts';
 
@@ -15,6 +15,6 @@ export const skipProjectionEvent = operatorRequest(projections, {
   exampleInput: { eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' },
   decide: ({ projection, eventId }, { failure }) =>
     failure?.eventId === eventId
-      ? E.right([happened('ProjectionEventSkipped', { projection, eventId })])
+      ? E.right([newEvent('ProjectionEventSkipped', { projection, eventId })])
       : E.left(refused('projection-not-stopped', `It is not stopped at event ${eventId}. See GET /v1/projections.`)),
 });

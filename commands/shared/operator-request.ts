@@ -65,7 +65,7 @@ export function operatorRequest<
     entity,
     subject: null,
     newId: (asked) => asked[parameter],
-    also: (asked, { lookup }) => status(asked[parameter], lookup),
+    loadRelated: (asked, { lookup }) => status(asked[parameter], lookup),
     tenant: (_, { caller }) => operatorTenant(caller),
     decide: (asked: Input, _, { also: known }) =>
       known === null ? E.left(unknown(asked[parameter])) : decide(asked, known),

@@ -22,7 +22,7 @@ export const createStore = command({
   entity: store,
   subject: null,
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
+  isIdUsed: (state) => state !== null,
   tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
   decide: ({ name, description = null }, state, { caller: { projectId }, fresh: { id } }) =>
     E.right(storeMade({ id, projectId, name, description }, state)),

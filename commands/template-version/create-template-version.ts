@@ -3,8 +3,8 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { checked, cuid, nullable, text } from '#domain/codecs/codecs.ts';
-import { withSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { childId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import { FieldsSchema, TemplatePayload, undeclaredPlaceholders } from '#domain/template/payload.ts';
@@ -34,13 +34,13 @@ export const createTemplateVersion = command({
   example: { input: { ...examples.templateContents, tag: 'spring' }, output: examples.templateVersion },
   entity: template,
   subject: { entity: template, parameter: 'templateId' },
-  isTaken: (state, { templateId }, { suffix }) => state?.versions.has(withSuffix(templateId, suffix)) === true,
+  isIdUsed: (state, { templateId }, { suffix }) => state?.versions.has(childId(templateId, suffix)) === true,
   decide: ({ templateId, payload, fieldsSchema = [], tag = null }, state, { fresh: { suffix } }) => {
     if (state?.record.status === 'archived') return E.left(archived);
-    const id = withSuffix(templateId, suffix);
+    const id = childId(templateId, suffix);
     const version = (state?.versions.size ?? 0) + 1;
-    return E.right([happened('TemplateVersionCreated', { id, templateId, version, tag, payload, fieldsSchema })]);
+    return E.right([newEvent('TemplateVersionCreated', { id, templateId, version, tag, payload, fieldsSchema })]);
   },
   answer: ({ input, state, fresh, dataAt }) =>
-    templateVersionRecord(state, withSuffix(input.templateId, fresh.suffix), dataAt),
+    templateVersionRecord(state, childId(input.templateId, fresh.suffix), dataAt),
 });

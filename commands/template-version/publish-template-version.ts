@@ -3,8 +3,8 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/codecs.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { parentId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
@@ -29,7 +29,7 @@ export const publishTemplateVersion = command({
   decide: ({ versionId: id }, state) => {
     if (state?.record.status === 'archived') return E.left(archived);
     if (state?.versions.get(id)?.publishedAt) return E.right([]);
-    return E.right([happened('TemplateVersionPublished', { id, templateId: withoutSuffix(id) })]);
+    return E.right([newEvent('TemplateVersionPublished', { id, templateId: parentId(id) })]);
   },
   answer: ({ input, state, dataAt }) => templateVersionRecord(state, input.versionId, dataAt),
 });

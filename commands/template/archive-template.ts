@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/codecs.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
@@ -25,6 +25,6 @@ export const archiveTemplate = command({
   entity: template,
   subject: { entity: template, parameter: 'templateId' },
   decide: ({ templateId: id }, state) =>
-    E.right(knownTemplate(state).record.status === 'archived' ? [] : [happened('TemplateArchived', { id })]),
+    E.right(knownTemplate(state).record.status === 'archived' ? [] : [newEvent('TemplateArchived', { id })]),
   answer: ({ state, dataAt }) => templateRecord(state, dataAt),
 });

@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { nullable, text } from '#domain/codecs/codecs.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
@@ -26,10 +26,10 @@ export const createTemplate = command({
   entity: template,
   subject: null,
   newId: (_, fresh) => fresh.id,
-  isTaken: (state) => state !== null,
+  isIdUsed: (state) => state !== null,
   // Its own organization's and nobody else's: whoever owns that organization as its customer does not reach it.
   tenant: (_, { caller: { organizationId } }) => ({ organizationId, projectId: null, partnerId: organizationId }),
   decide: ({ name, description = null }, _, { caller, fresh: { id } }) =>
-    E.right([happened('TemplateCreated', { id, headlessIntegratorId: caller.organizationId, name, description })]),
+    E.right([newEvent('TemplateCreated', { id, headlessIntegratorId: caller.organizationId, name, description })]),
   answer: ({ state, dataAt }) => templateRecord(state, dataAt),
 });

@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
 import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { templateRecord } from '#domain/template/answer.ts';
@@ -29,10 +29,10 @@ export const updateTemplate = command({
   decide: ({ templateId: id, name, description }, state) => {
     const before = knownTemplate(state).record;
     return E.right([
-      ...(name === undefined || refersTo(before.name, name) ? [] : [happened('TemplateRenamed', { id, name })]),
+      ...(name === undefined || refersTo(before.name, name) ? [] : [newEvent('TemplateRenamed', { id, name })]),
       ...(description === undefined || refersTo(before.description, description)
         ? []
-        : [happened('TemplateDescribed', { id, description })]),
+        : [newEvent('TemplateDescribed', { id, description })]),
     ]);
   },
   answer: ({ state, dataAt }) => templateRecord(state, dataAt),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { runTool } from '#cli/run-tool.ts';
-import { DemoFailure } from './demo-failure.ts';
+import { DemoError } from './demo-failure.ts';
 import { fillPlatform } from './fill.ts';
 import { refuseUsedPlatform } from './fresh-platform.ts';
 import { startOwnService } from './own-service.ts';
@@ -26,7 +26,7 @@ interface Asked {
   readonly url: string | null;
 }
 
-await runTool('demo', run, DemoFailure);
+await runTool('demo', run, DemoError);
 
 async function run(words: string[]): Promise<number> {
   const asked = askedFor(words);
@@ -52,7 +52,7 @@ function askedFor(words: string[]): Asked | null {
 async function fillOther(given: string): Promise<number> {
   const url = addressOf(given);
   const key = process.env.SWITCHYARD_API_KEY?.trim();
-  if (!key) throw new DemoFailure(`Set SWITCHYARD_API_KEY to an admin key of ${url}.`);
+  if (!key) throw new DemoError(`Set SWITCHYARD_API_KEY to an admin key of ${url}.`);
   say(`Filling ${url}`);
   await fill(new PlatformClient(url, key), { url, adminKey: null });
   return 0;
@@ -63,7 +63,7 @@ function addressOf(given: string): string {
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '') {
     return url.href.replace(/\/+$/, '');
   }
-  throw new DemoFailure('--url must be where Switchyard listens, and no more. Example: --url http://127.0.0.1:8080');
+  throw new DemoError('--url must be where Switchyard listens, and no more. Example: --url http://127.0.0.1:8080');
 }
 
 /** Fills a service of the demo's own, and keeps it running until it is stopped. */
@@ -75,16 +75,16 @@ async function fillOwn(stopAtEnd: boolean): Promise<number> {
     say(`Filling the folder ${folder}, with a service of its own at ${url}`);
     const filling = fill(new PlatformClient(url, adminKey), { url, adminKey });
     await Promise.race([filling, interrupted]);
-    if (signal.aborted) throw new DemoFailure('Stopped half way.');
+    if (signal.aborted) throw new DemoError('Stopped half way.');
   } catch (error) {
     await stop();
-    if (!(error instanceof DemoFailure)) throw error;
-    throw new DemoFailure(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
+    if (!(error instanceof DemoError)) throw error;
+    throw new DemoError(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
   }
   if (!stopAtEnd) {
     say(`\nThe service runs at ${url}; ${url}/docs has its API. Stop it with Ctrl-C.`);
     await Promise.race([ended, interrupted]);
-    if (!signal.aborted) throw new DemoFailure(`The service has ended. Start it again: DATA_DIR=${folder} npm start`);
+    if (!signal.aborted) throw new DemoError(`The service has ended. Start it again: DATA_DIR=${folder} npm start`);
   }
   await stop();
   say(`\nStopped. Start it again with: DATA_DIR=${folder} npm start`);

@@ -15,7 +15,7 @@ import {
 import { deliveryTracker } from './content/delivery-tracker.ts';
 import type { DemoTemplate } from './content/demo-template.ts';
 import { dentalReception } from './content/dental-reception.ts';
-import { DemoFailure } from './demo-failure.ts';
+import { DemoError } from './demo-failure.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 /** Is handed what is done, a line at a time. */
@@ -62,7 +62,7 @@ export async function fillPlatform(admin: PlatformClient, tell: Tell): Promise<F
   const leftBehind = await makeCustomer(partner, customers.okafor, tell);
   await makeCustomer(partner, customers.kestrel, tell);
   const undone = await makeCustomer(partner, customers.avonValley, tell);
-  if (undone.lastOperation?.outcome !== 'undone') throw new DemoFailure('The upgrade that is to be undone was not.');
+  if (undone.lastOperation?.outcome !== 'undone') throw new DemoError('The upgrade that is to be undone was not.');
   return {
     partnerKey: partner.key,
     customerKey,
@@ -167,12 +167,12 @@ async function changeGreeting({ client }: Partner, instance: InstanceDetails, te
 
 function flowOf({ resources }: InstanceDetails, key: string): string {
   const flow = resources.flows.find((each) => each.key === key);
-  if (flow === undefined) throw new DemoFailure(`The instance has no flow "${key}".`);
+  if (flow === undefined) throw new DemoError(`The instance has no flow "${key}".`);
   return flow.flowId;
 }
 
 function versionOf({ versions }: Partner, template: DemoCustomer['template'], version: number): string {
   const id = versions[template][version - 1];
-  if (id === undefined) throw new DemoFailure(`The template has no version ${version}.`);
+  if (id === undefined) throw new DemoError(`The template has no version ${version}.`);
   return id;
 }

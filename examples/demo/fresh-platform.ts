@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { DemoFailure } from './demo-failure.ts';
+import { DemoError } from './demo-failure.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 const Me = t.type({ keyType: t.string, projectId: t.string });
@@ -11,7 +11,7 @@ const Me = t.type({ keyType: t.string, projectId: t.string });
  */
 export async function refuseUsedPlatform(client: PlatformClient): Promise<void> {
   const { keyType, projectId } = await client.get('/v1/me', Me);
-  if (keyType !== 'admin') throw new DemoFailure(`An admin key is needed; this is a ${keyType} key.`);
+  if (keyType !== 'admin') throw new DemoError(`An admin key is needed; this is a ${keyType} key.`);
   const made = [
     ['organizations', '/v1/organizations', 1],
     ['projects', '/v1/projects', 1],
@@ -24,9 +24,9 @@ export async function refuseUsedPlatform(client: PlatformClient): Promise<void> 
   for (const [list, path, atFirst] of made) {
     const answer = await client.get(path, t.record(t.string, t.unknown));
     const items = answer[list];
-    if (!Array.isArray(items)) throw new DemoFailure(`GET ${path} answered without ${list}.`);
+    if (!Array.isArray(items)) throw new DemoError(`GET ${path} answered without ${list}.`);
     if (items.length <= atFirst) continue;
-    throw new DemoFailure(
+    throw new DemoError(
       `There is something on this platform already (${items.length} at ${path}), and a demo is not mixed with it. Use ` +
         'one that nobody has used yet; without --url the demo starts its own.',
     );

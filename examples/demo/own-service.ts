@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '#app/config.ts';
 import { announcedOwner, runningOwner } from '#app/data-directory.ts';
 import { generateKey } from '#application/commands/new-api-key.ts';
-import { DemoFailure } from './demo-failure.ts';
+import { DemoError } from './demo-failure.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const usualFolder = 'demo-data';
@@ -59,8 +59,8 @@ export async function startOwnService(environment: NodeJS.ProcessEnv, signal: Ab
     return { url: await readyUrl(child, config.dataDir, signal), adminKey, folder, stop, ended };
   } catch (error) {
     await stop();
-    if (!(error instanceof DemoFailure) || isEmpty(config.dataDir)) throw error;
-    throw new DemoFailure(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
+    if (!(error instanceof DemoError) || isEmpty(config.dataDir)) throw error;
+    throw new DemoError(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
   }
 }
 
@@ -81,9 +81,9 @@ function refuseFilled(path: string, folder: string): void {
   if (owner !== null) {
     const at = owner.url === undefined ? '' : ` at ${owner.url}`;
     const stopped = isOfDemo ? 'stop that, ' : '';
-    throw new DemoFailure(`${folder} holds data, and a service runs on it${at}. For a new demo ${stopped}${anew}.`);
+    throw new DemoError(`${folder} holds data, and a service runs on it${at}. For a new demo ${stopped}${anew}.`);
   }
-  throw new DemoFailure(
+  throw new DemoError(
     `${folder} holds something already, and a demo is not mixed with it. For a new demo ${anew}; to look at what ` +
       `is there: DATA_DIR=${folder} npm start.`,
   );
@@ -94,7 +94,7 @@ function isEmpty(path: string): boolean {
     return readdirSync(path).length === 0;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
-    throw new DemoFailure(`${path} cannot be used as a folder. Name another with DATA_DIR.`, { cause: error });
+    throw new DemoError(`${path} cannot be used as a folder. Name another with DATA_DIR.`, { cause: error });
   }
 }
 
@@ -115,14 +115,14 @@ async function portFor({ host, port }: Config): Promise<number> {
 async function readyUrl(child: ChildProcess, dataDir: string, signal: AbortSignal): Promise<string> {
   const deadline = performance.now() + startMilliseconds;
   while (performance.now() < deadline) {
-    if (signal.aborted) throw new DemoFailure('Stopped while the service started.');
+    if (signal.aborted) throw new DemoError('Stopped while the service started.');
     // It has said why itself.
-    if (child.exitCode !== null || child.signalCode !== null) throw new DemoFailure('The service did not start.');
+    if (child.exitCode !== null || child.signalCode !== null) throw new DemoError('The service did not start.');
     const owner = announcedOwner(dataDir);
     if (owner?.url !== undefined && owner.pid === child.pid && (await isReady(owner.url))) return owner.url;
     await sleep(pollMilliseconds);
   }
-  throw new DemoFailure(`The service was not ready within ${startMilliseconds / 1000} s.`);
+  throw new DemoError(`The service was not ready within ${startMilliseconds / 1000} s.`);
 }
 
 async function isReady(url: string): Promise<boolean> {

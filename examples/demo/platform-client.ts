@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import { DemoFailure } from './demo-failure.ts';
+import { DemoError } from './demo-failure.ts';
 
 const callMilliseconds = 30_000;
 const settleMilliseconds = 60_000;
@@ -58,7 +58,7 @@ export class PlatformClient {
       const value = await this.get(path, codec);
       if (holds(value)) return value;
       if (performance.now() >= deadline) {
-        throw new DemoFailure(`${path} did not come to an end within ${settleMilliseconds / 1000} s.`);
+        throw new DemoError(`${path} did not come to an end within ${settleMilliseconds / 1000} s.`);
       }
       await sleep(pollMilliseconds);
     }
@@ -90,9 +90,9 @@ export class PlatformClient {
 
   async #decoded<T>(call: string, answer: Response, codec: t.Decoder<unknown, T>): Promise<T> {
     const body = jsonIn(await textOf(answer, this.#url));
-    if (!answer.ok) throw new DemoFailure(`${call} was answered with ${answer.status}: ${detailOf(body)}`);
+    if (!answer.ok) throw new DemoError(`${call} was answered with ${answer.status}: ${detailOf(body)}`);
     const decoded = codec.decode(body);
-    if (E.isLeft(decoded)) throw new DemoFailure(`${call} was answered with something else than this version knows.`);
+    if (E.isLeft(decoded)) throw new DemoError(`${call} was answered with something else than this version knows.`);
     return decoded.right;
   }
 }
@@ -105,11 +105,11 @@ async function textOf(answer: Response, url: string): Promise<string> {
   }
 }
 
-function notReached(url: string, error: unknown): DemoFailure {
+function notReached(url: string, error: unknown): DemoError {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const reason =
     cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : String(cause);
-  return new DemoFailure(`${url} does not answer (${reason}). Check that Switchyard runs there.`, { cause: error });
+  return new DemoError(`${url} does not answer (${reason}). Check that Switchyard runs there.`, { cause: error });
 }
 
 function jsonIn(text: string): unknown {

@@ -1,9 +1,9 @@
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { agentProfiles } from '#projections/agent-profiles.ts';
-import { oneResource } from '#queries/shared/get-by-id.ts';
+import { getById } from '#queries/shared/get-by-id.ts';
 
-export const getAgentProfile = oneResource({
+export const getAgentProfile = getById({
   name: 'get_agent_profile',
   summary: 'Read an agent profile',
   group: 'Agent profiles',

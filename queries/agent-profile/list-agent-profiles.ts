@@ -2,9 +2,9 @@ import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { agentProfiles } from '#projections/agent-profiles.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesOf } from '#queries/shared/list-by-parent.ts';
+import { listByParent } from '#queries/shared/list-by-parent.ts';
 
-export const listAgentProfiles = resourcesOf({
+export const listAgentProfiles = listByParent({
   name: 'list_agent_profiles',
   summary: "List a project's agent profiles",
   group: 'Agent profiles',

@@ -9,7 +9,7 @@ import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type CustomerDocument, customers } from '#projections/customers.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
-import { withinReach } from '#queries/shared/tenant-filter.ts';
+import { tenantFilter } from '#queries/shared/tenant-filter.ts';
 
 const Input = t.partial(pageInput);
 
@@ -27,7 +27,7 @@ export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'custo
   subject: null,
   paged: true,
   answer: async ({ input, caller, read, personalReader }) => {
-    const list = { where: withinReach(caller), input, name: 'customers' } as const;
+    const list = { where: tenantFilter(caller), input, name: 'customers' } as const;
     return E.right(
       await listItems<CustomerDocument, 'customers', CustomerRecord>(read.customers, list, async (page) => {
         const read = await personalReader(page.map(({ id }) => id));

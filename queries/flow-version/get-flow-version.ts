@@ -2,9 +2,9 @@ import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { flows } from '#projections/flows.ts';
-import { oneVersion } from '#queries/shared/get-version.ts';
+import { getVersion } from '#queries/shared/get-version.ts';
 
-export const getFlowVersion = oneVersion<FlowVersionDocument, FlowVersionRecord>({
+export const getFlowVersion = getVersion<FlowVersionDocument, FlowVersionRecord>({
   name: 'get_flow_version',
   summary: 'Read a flow version',
   group: 'Flow versions',

@@ -2,9 +2,9 @@ import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { flowVersions } from '#projections/flow-versions.ts';
 import { flows } from '#projections/flows.ts';
-import { resourcesOf } from '#queries/shared/list-by-parent.ts';
+import { listByParent } from '#queries/shared/list-by-parent.ts';
 
-export const listFlowVersions = resourcesOf({
+export const listFlowVersions = listByParent({
   name: 'list_flow_versions',
   summary: "List a flow's versions",
   group: 'Flow versions',

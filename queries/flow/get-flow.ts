@@ -1,9 +1,9 @@
 import { FlowRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { flows } from '#projections/flows.ts';
-import { oneResource } from '#queries/shared/get-by-id.ts';
+import { getById } from '#queries/shared/get-by-id.ts';
 
-export const getFlow = oneResource({
+export const getFlow = getById({
   name: 'get_flow',
   summary: 'Read a flow',
   group: 'Flows',

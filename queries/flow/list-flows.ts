@@ -2,9 +2,9 @@ import { FlowRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { flows } from '#projections/flows.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesOf } from '#queries/shared/list-by-parent.ts';
+import { listByParent } from '#queries/shared/list-by-parent.ts';
 
-export const listFlows = resourcesOf({
+export const listFlows = listByParent({
   name: 'list_flows',
   summary: "List a project's flows",
   group: 'Flows',

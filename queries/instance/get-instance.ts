@@ -7,7 +7,7 @@ import { instanceRecord } from '#domain/instance/answer.ts';
 import { InstanceDetails } from '#domain/instance/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
-import { type DriftReads, driftOf, driftReads } from './shared/list-drift.ts';
+import { type DriftReads, driftReads, listDrift } from './shared/list-drift.ts';
 
 const Input = t.type({ instanceId: cuid });
 
@@ -28,7 +28,7 @@ export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, Insta
   subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
   hasRevision: true,
   answer: async (context) => {
-    const { document, drifted } = await driftOf(context, context.subject);
+    const { document, drifted } = await listDrift(context, context.subject);
     return E.right({ body: { ...instanceRecord(document.state), drifted }, revision: document.revision });
   },
 });

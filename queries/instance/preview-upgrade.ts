@@ -6,15 +6,15 @@ import { get } from '#application/operations/operation.ts';
 import { type CollectionReader, query } from '#application/queries/query.ts';
 import { cuid, text } from '#domain/codecs/codecs.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
-import { shownTarget } from '#domain/instance/instance.ts';
-import { notUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
+import { visibleTarget } from '#domain/instance/instance.ts';
+import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { isHiddenFrom } from '#domain/shared/scope.ts';
-import { type Caller, reaches } from '#domain/shared/tenancy.ts';
+import { isConcealedFor } from '#domain/shared/scope.ts';
+import { type Caller, canAccess } from '#domain/shared/tenancy.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
-import { type DriftReads, driftOf, driftReads } from './shared/list-drift.ts';
+import { type DriftReads, driftReads, listDrift } from './shared/list-drift.ts';
 
 const Input = t.type({ instanceId: cuid, targetTemplateVersionId: cuid });
 
@@ -71,10 +71,10 @@ export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Pr
       if (wanted === null || !mayRead(caller, wanted)) {
         return E.left(notFound('template-version-not-found', id));
       }
-      const refusal = notUpgradable(subject.value.state, wanted.record);
+      const refusal = checkUpgradable(subject.value.state, wanted.record);
       if (refusal !== null) return E.left(refusal);
-      const { document, drifted } = await driftOf(context, subject);
-      const had = await templateVersion(read.templateVersions, shownTarget(document.state).templateVersionId);
+      const { document, drifted } = await listDrift(context, subject);
+      const had = await templateVersion(read.templateVersions, visibleTarget(document.state).templateVersionId);
       const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
       const fields = fieldChanges(document, had?.record ?? null, wanted.record);
       return E.right({ body: { instanceId: subject.id, targetTemplateVersionId: id, flows, fields } });
@@ -88,7 +88,7 @@ async function templateVersion(versions: CollectionReader, id: string): Promise<
 
 /** A customer's key sees its instances, and nothing of the templates behind them. */
 const mayRead = (caller: Caller, version: TemplateVersionDocument) =>
-  !isHiddenFrom(caller.keyType, 'templates:read') && reaches(caller, version);
+  !isConcealedFor(caller.keyType, 'templates:read') && canAccess(caller, version);
 
 function flowChanges(
   { state }: InstanceDocument,
@@ -119,6 +119,6 @@ function fieldChanges(
   return {
     added: [...after].filter((key) => !before.has(key)),
     removed: [...before].filter((key) => !after.has(key)),
-    missing: missingFields(fieldsSchema, shownTarget(state).fieldValues),
+    missing: missingFields(fieldsSchema, visibleTarget(state).fieldValues),
   };
 }

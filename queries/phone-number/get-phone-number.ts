@@ -1,9 +1,9 @@
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
-import { oneResource } from '#queries/shared/get-by-id.ts';
+import { getById } from '#queries/shared/get-by-id.ts';
 
-export const getPhoneNumber = oneResource({
+export const getPhoneNumber = getById({
   name: 'get_phone_number',
   summary: 'Read a phone number',
   group: 'Phone numbers',

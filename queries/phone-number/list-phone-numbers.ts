@@ -2,9 +2,9 @@ import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesOf } from '#queries/shared/list-by-parent.ts';
+import { listByParent } from '#queries/shared/list-by-parent.ts';
 
-export const listPhoneNumbers = resourcesOf({
+export const listPhoneNumbers = listByParent({
   name: 'list_phone_numbers',
   summary: "List a project's phone numbers",
   group: 'Phone numbers',

@@ -1,9 +1,9 @@
 import { ProjectRecord } from '#domain/project/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/projects.ts';
-import { oneResource } from '#queries/shared/get-by-id.ts';
+import { getById } from '#queries/shared/get-by-id.ts';
 
-export const getProject = oneResource({
+export const getProject = getById({
   name: 'get_project',
   summary: 'Read a project',
   group: 'Projects',

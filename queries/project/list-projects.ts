@@ -1,9 +1,9 @@
 import { ProjectRecord } from '#domain/project/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/projects.ts';
-import { resourcesWithinReach } from '#queries/shared/list-accessible.ts';
+import { listAccessible } from '#queries/shared/list-accessible.ts';
 
-export const listProjects = resourcesWithinReach({
+export const listProjects = listAccessible({
   name: 'list_projects',
   summary: 'List the projects that the key reaches',
   group: 'Projects',

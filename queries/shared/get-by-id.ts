@@ -26,7 +26,7 @@ interface OneResource<Parameter extends string, Record> {
 type ById = { readonly [parameter: string]: string };
 
 /** Reads one resource by its id: its record, with its revision. */
-export function oneResource<Parameter extends string, Record>({
+export function getById<Parameter extends string, Record>({
   name,
   summary,
   group,

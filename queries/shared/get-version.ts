@@ -32,7 +32,7 @@ interface OneVersion<Document, Record> {
 type ById = { readonly versionId: string };
 
 /** Reads one version by its id: its record, with the revision of what it is a version of. */
-export function oneVersion<Document extends VersionDocument<Record>, Record>({
+export function getVersion<Document extends VersionDocument<Record>, Record>({
   name,
   summary,
   group,

@@ -8,7 +8,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { DocumentValue } from '#read-store/read-store.ts';
 import type { Json } from '#shared/json/json.ts';
 import { type ListOf, listOf } from './list-of.ts';
-import { withinReach } from './tenant-filter.ts';
+import { tenantFilter } from './tenant-filter.ts';
 
 const Page = t.partial(pageInput);
 type Page = t.TypeOf<typeof Page>;
@@ -32,7 +32,7 @@ interface ResourcesWithinReach<Name extends string, Record, Document extends Doc
 }
 
 /** Lists all resources of a kind that the key reaches, oldest first, by the page. */
-export function resourcesWithinReach<Name extends string, Record, Document extends DocumentValue>({
+export function listAccessible<Name extends string, Record, Document extends DocumentValue>({
   member,
   record,
   path,
@@ -52,7 +52,7 @@ export function resourcesWithinReach<Name extends string, Record, Document exten
     subject: null,
     paged: true,
     answer: async ({ input, caller, read }) => {
-      const list = { where: withinReach(caller), input, name: member };
+      const list = { where: tenantFilter(caller), input, name: member };
       if (recordOf === undefined) return E.right(await listRecords<Name, Record>(read.items, list));
       return E.right(
         await listItems<Document, Name, Record>(

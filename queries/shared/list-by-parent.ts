@@ -31,7 +31,7 @@ interface ResourcesOf<Name extends string, Record> {
 }
 
 /** Lists the resources that belong to one other, oldest first, by the page. */
-export function resourcesOf<Name extends string, Record>({
+export function listByParent<Name extends string, Record>({
   name,
   summary,
   group,

@@ -2,7 +2,7 @@ import type { Caller } from '#domain/shared/tenancy.ts';
 import type { Where } from '#read-store/read-store.ts';
 
 /** The documents of a collection that a key reaches, as an index finds them: see `reaches`. */
-export function withinReach({ keyType, organizationId, projectId }: Caller): Where {
+export function tenantFilter({ keyType, organizationId, projectId }: Caller): Where {
   switch (keyType) {
     case 'admin':
       return {};

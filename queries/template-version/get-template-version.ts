@@ -2,9 +2,9 @@ import { examples } from '#domain/shared/examples.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
-import { oneVersion } from '#queries/shared/get-version.ts';
+import { getVersion } from '#queries/shared/get-version.ts';
 
-export const getTemplateVersion = oneVersion<TemplateVersionDocument, TemplateVersionRecord>({
+export const getTemplateVersion = getVersion<TemplateVersionDocument, TemplateVersionRecord>({
   name: 'get_template_version',
   summary: 'Read a template version',
   group: 'Template versions',

@@ -2,9 +2,9 @@ import { examples } from '#domain/shared/examples.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
-import { resourcesOf } from '#queries/shared/list-by-parent.ts';
+import { listByParent } from '#queries/shared/list-by-parent.ts';
 
-export const listTemplateVersions = resourcesOf({
+export const listTemplateVersions = listByParent({
   name: 'list_template_versions',
   summary: "List a template's versions",
   group: 'Template versions',

@@ -1,9 +1,9 @@
 import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { templates } from '#projections/templates.ts';
-import { oneResource } from '#queries/shared/get-by-id.ts';
+import { getById } from '#queries/shared/get-by-id.ts';
 
-export const getTemplate = oneResource({
+export const getTemplate = getById({
   name: 'get_template',
   summary: 'Read a template',
   group: 'Templates',

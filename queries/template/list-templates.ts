@@ -1,9 +1,9 @@
 import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
 import { templates } from '#projections/templates.ts';
-import { resourcesWithinReach } from '#queries/shared/list-accessible.ts';
+import { listAccessible } from '#queries/shared/list-accessible.ts';
 
-export const listTemplates = resourcesWithinReach({
+export const listTemplates = listAccessible({
   name: 'list_templates',
   summary: "List the organization's templates",
   description: "An admin key is shown every organization's.",

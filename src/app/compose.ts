@@ -9,7 +9,7 @@ import { commandOperation } from '#application/commands/command-handler.ts';
 import { createWaitForReadModels } from '#application/commands/read-your-writes.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { AnyOperation, Operation } from '#application/operations/operation.ts';
-import { type QueryRuntime, queryOperation } from '#application/queries/query-handler.ts';
+import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { commands } from '#commands/table.ts';
 import type { EventStore } from '#event-store/event-store.ts';
@@ -25,25 +25,25 @@ import type { ProcessProgress } from '#process-engine/process-progress.ts';
 import { type ProcessStatus, ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { processTable } from '#processes/table.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import { typesOf } from '#projection-engine/projection.ts';
+import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { queries } from '#queries/table.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { filledOnly } from '#read-store/ready-read-store.ts';
-import { inTime } from '#shared/async/with-timeout.ts';
+import { readyOnly } from '#read-store/ready-read-store.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
 import { openMetering } from '#usage/metering.ts';
 import type { Config, Limits } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { makeOldFilesPrivate } from './files/private-files.ts';
 import { lockStoreFile } from './files/store-file-lock.ts';
-import { nodeName } from './node-name.ts';
-import { readinessOf } from './readiness.ts';
-import { isBegun } from './startup/bootstrap.ts';
-import { makeFirstStart } from './startup/first-start.ts';
-import { caughtUp } from './startup/wait-for-read-models.ts';
-import { reachedAtStart } from './startup/wait-for-store.ts';
+import { createNodeName } from './node-name.ts';
+import { createReadiness } from './readiness.ts';
+import { isBootstrapped } from './startup/bootstrap.ts';
+import { bootstrapEmptyStore } from './startup/first-start.ts';
+import { waitForReadModels } from './startup/wait-for-read-models.ts';
+import { waitForStore } from './startup/wait-for-store.ts';
 import { openBlobStore } from './stores/open-blob-store.ts';
-import { checkpointsOf, type OpenCheckpoints } from './stores/open-checkpoints.ts';
+import { createCheckpointOpener, type OpenCheckpoints } from './stores/open-checkpoints.ts';
 import { openEventStore } from './stores/open-event-store.ts';
 import { type OpenGateway, openGateway } from './stores/open-gateway.ts';
 import { openKeyResolver } from './stores/open-key-resolver.ts';
@@ -74,12 +74,12 @@ export interface Service {
 export interface ComposeOptions {
   readonly log: Logger;
   /** Is handed the admin key that a first start makes. */
-  readonly tellKey: (key: string) => void;
-  /** Is told of what cannot be mended while it runs: the process is to stop, and whoever watches it to start it again. */
+  readonly printAdminKey: (key: string) => void;
+  /** Receives what the process cannot recover from: the process is to stop, and whoever watches it to start it again. */
   readonly onFatal: (error: Error) => void;
 }
 
-const handledTypes = [...new Set(projectionTable.flatMap(typesOf))];
+const handledTypes = [...new Set(projectionTable.flatMap(eventTypesOf))];
 /** How long a process waits for a read model before it tries again; a stop waits as long at most. */
 const upToDateMilliseconds = 2_000;
 /** How long the metrics wait for the end of the log. */
@@ -87,7 +87,7 @@ const lagMilliseconds = 1_000;
 
 /**
  * Opens the stores and puts the service together on them. `src/app/stores/` names the concrete adapters.
- * @throws StartFailure with one clear line
+ * @throws StartupError with one clear line
  */
 export async function compose(config: Config, options: ComposeOptions): Promise<Service> {
   const opened = new AsyncDisposableStack();
@@ -95,15 +95,15 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     const stores = await openStores(config, options, opened);
     const { handler } = stores;
     if (config.roles.has('control-plane')) {
-      const { log, tellKey } = options;
-      await makeFirstStart({ ...stores, givenKey: config.bootstrapApiKey, tellKey, log });
+      const { log, printAdminKey } = options;
+      await bootstrapEmptyStore({ ...stores, givenKey: config.bootstrapApiKey, printAdminKey, log });
     }
     const processes = processTable(stores.personalData);
     const progress = startProcesses(processes, stores, config, handler, options.log, opened);
     const statuses = new ProcessStatuses({ processes, store: stores.events, checkpoints: stores.checkpoints });
     const { directory, events, projections, metrics } = stores;
-    await caughtUp(projections, events, config.limits.showMilliseconds);
-    const documents = filledOnly(stores.documents, projections);
+    await waitForReadModels(projections, events, config.limits.showMilliseconds);
+    const documents = readyOnly(stores.documents, projections);
     const bodies = new ByteBudget(config.limits.bodies);
     metrics.watchBytes(
       'switchyard_body_bytes_in_flight',
@@ -112,7 +112,9 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     );
     const keys = openKeyResolver({ ...stores, documents, log: options.log, opened });
     metrics.watchProjections(() => projectionLags(events, projections));
-    metrics.watchUnknownEvents(() => inTime(lagMilliseconds, stores.documents.unknownEvents(), []).catch(() => []));
+    metrics.watchUnknownEvents(() =>
+      withTimeout(lagMilliseconds, stores.documents.unknownEvents(), []).catch(() => []),
+    );
     metrics.watchStopped(async () => [...stoppedProjections(projections), ...(await stoppedProcesses(statuses))]);
     const gateway = config.roles.has('gateway') ? await openMeteredGateway(config, stores, options.log, opened) : null;
     const operations = bindOperations({ ...stores, documents }, handler, { progress, statuses }, config.limits);
@@ -125,7 +127,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       documents,
       blobs: stores.blobs,
       directory,
-      readiness: readinessOf({ ...stores, processes: statuses }),
+      readiness: createReadiness({ ...stores, processes: statuses }),
       metrics,
       bodies,
       close: () => opened.disposeAsync(),
@@ -189,8 +191,8 @@ async function openStores(
   opened.defer(() => metrics.close());
   const { events, forProjector, soleWriter } = await openEventStore(config, { log, metrics, onFatal });
   opened.defer(() => events.close());
-  await reachedAtStart('EVENT_STORE_URL', log, () => events.lastPosition());
-  const node = nodeName();
+  await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
+  const node = createNodeName();
   const { documents, projections, saveKeysLastUsed, snapshots, leases } = await openReadStore(config, {
     forProjector,
     node,
@@ -200,10 +202,10 @@ async function openStores(
   const handler = new StreamWriter({ store: events, soleWriter, snapshots });
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
-  const openCheckpoints = await checkpointsOf(config);
+  const openCheckpoints = await createCheckpointOpener(config);
   const checkpoints = openCheckpoints();
   opened.defer(() => checkpoints.close());
-  const isLogBegun = () => reachedAtStart('EVENT_STORE_URL', log, () => isBegun(handler));
+  const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(handler));
   const subjectKeys = await openSubjectKeys(config, { isLogBegun, log });
   opened.defer(() => subjectKeys.close());
   const personalData = new PersonalData(subjectKeys);
@@ -213,7 +215,7 @@ async function openStores(
   return { directory, metrics, events, handler, node, blobs, ...read };
 }
 
-/** Keeps every other process from the files of embedded stores. @throws StartFailure */
+/** Keeps every other process from the files of embedded stores. @throws StartupError */
 function lockStoreFiles({ eventStore, readStore }: Config, opened: AsyncDisposableStack): void {
   const lock = (store: Config['eventStore'] | Config['readStore'], variable: string) => {
     if (store.kind !== 'sqlite') return;
@@ -274,7 +276,7 @@ function bindOperations(
     processStatus,
     reached: (names: ReadonlyArray<string>, position: number) =>
       hasReached(projections, names, position, showMilliseconds),
-    lastPosition: () => inTime(lagMilliseconds, events.lastPosition(), null).catch(() => null),
+    lastPosition: () => withTimeout(lagMilliseconds, events.lastPosition(), null).catch(() => null),
   };
   return [
     ...commands.map((command) => commandOperation(command, commandRuntime)),
@@ -294,7 +296,7 @@ async function hasReached(
 function lookupIn(
   documents: ReadStore,
   keyUsage: KeyUsage,
-  { projectionStatus, processStatus }: Pick<QueryRuntime, 'projectionStatus' | 'processStatus'>,
+  { projectionStatus, processStatus }: Pick<QueryDependencies, 'projectionStatus' | 'processStatus'>,
 ): Lookup {
   return {
     exists: async (collection, where) =>
@@ -312,7 +314,7 @@ function stoppedProjections(progress: ProjectionsProgress): ReadonlyArray<Stoppe
 
 /** None while their checkpoints cannot be read: the other metrics are wanted then most of all. */
 async function stoppedProcesses(statuses: ProcessStatuses): Promise<ReadonlyArray<Stopped>> {
-  const all = await inTime(lagMilliseconds, statuses.read(), []).catch(() => []);
+  const all = await withTimeout(lagMilliseconds, statuses.read(), []).catch(() => []);
   return all.flatMap((status) => stopped('process', status));
 }
 
@@ -328,7 +330,7 @@ async function projectionLags(
   events: EventStore,
   progress: ProjectionsProgress,
 ): Promise<ReadonlyArray<ProjectionLag>> {
-  const end = await inTime(lagMilliseconds, events.lastPosition(), null).catch(() => null);
+  const end = await withTimeout(lagMilliseconds, events.lastPosition(), null).catch(() => null);
   if (end === null) return [];
   return progress.status().map(({ name, position }) => ({ name, positions: end - position }));
 }

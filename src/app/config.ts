@@ -6,7 +6,7 @@ import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { type LogLevel, logLevels } from '#shared/logging/logger.ts';
 
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
@@ -102,7 +102,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Decodes the environment, once. An empty value counts as unset.
- * @throws StartFailure naming the variable, what is wrong with it and an example; never its value where it is secret
+ * @throws StartupError naming the variable, what is wrong with it and an example; never its value where it is secret
  */
 export function readConfig(environment: Environment): Config {
   const dataDir = resolve(given(environment, 'DATA_DIR') ?? './data');
@@ -187,7 +187,7 @@ function wholeNumber(environment: Environment, name: string, byDefault: number, 
   if (value === undefined) return byDefault;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= least && number <= most) return number;
-  throw new StartFailure(
+  throw new StartupError(
     `${name} must be a whole number from ${least} to ${most}, not ${quoted(value)}. Example: ${name}=${Math.max(byDefault, least)}`,
   );
 }
@@ -198,12 +198,12 @@ function rolesOf(environment: Environment, shared: boolean): ReadonlySet<Role> {
   const named = value.split(',').map((role) => role.trim());
   const unknown = named.find((role) => !roles.includes(role as Role));
   if (unknown !== undefined) {
-    throw new StartFailure(
+    throw new StartupError(
       `ROLES must name some of ${roles.join(', ')}, not ${quoted(unknown)}. Example: ROLES=${roles.join(',')}`,
     );
   }
   if (!shared && !roles.every((role) => named.includes(role))) {
-    throw new StartFailure(
+    throw new StartupError(
       `ROLES cannot be split while a store is embedded, which one process owns: name all of them, leave it unset, or set both EVENT_STORE_URL=${eventStoreExample} and READ_STORE_URL=${readStoreExample}. Example: ROLES=${roles.join(',')}`,
     );
   }
@@ -222,7 +222,7 @@ function eventStoreOf(environment: Environment, dataDir: string): EventStoreConf
   if (value !== undefined && /^(?:esdb|kurrentdb)(?:\+discover)?:\/\/./.test(value)) {
     return { kind: 'eventstoredb', url: value };
   }
-  throw new StartFailure(
+  throw new StartupError(
     `EVENT_STORE_URL must begin with sqlite:, esdb:// or esdb+discover://. Example: EVENT_STORE_URL=${eventStoreExample}`,
   );
 }
@@ -232,7 +232,7 @@ function readStoreOf(environment: Environment, dataDir: string): ReadStoreConfig
   const store = sqliteOf(value, resolve(dataDir, 'read.db'));
   if (store !== null) return store;
   if (value !== undefined && isMongoDb(value)) return { kind: 'mongodb', url: value };
-  throw new StartFailure(
+  throw new StartupError(
     `READ_STORE_URL must begin with sqlite:, mongodb:// or mongodb+srv://. Example: READ_STORE_URL=${readStoreExample}`,
   );
 }
@@ -246,7 +246,7 @@ function blobStoreOf(environment: Environment, dataDir: string, readStore: ReadS
   const url = /^gridfs\+(.+)$/.exec(value)?.[1];
   if (url !== undefined && isMongoDb(url)) return { kind: 'gridfs', url };
   if (value === 'gridfs' && readStore.kind === 'mongodb') return { kind: 'gridfs', url: readStore.url };
-  throw new StartFailure(
+  throw new StartupError(
     value === 'gridfs'
       ? `BLOB_STORE_URL=gridfs keeps files in READ_STORE_URL's database, which is not MongoDB: set that, or name one. Example: BLOB_STORE_URL=gridfs+${readStoreExample}`
       : 'BLOB_STORE_URL must be gridfs, or begin with folder: or gridfs+mongodb://. Example: BLOB_STORE_URL=folder:./data/blobs',
@@ -269,14 +269,14 @@ function bootstrapApiKeyOf(environment: Environment): string | null {
   if (value === undefined) return null;
   const fault = faultOfKeyText(value);
   if (fault === null) return value;
-  throw new StartFailure(`BOOTSTRAP_API_KEY ${fault}. Make one with: npm run keys -- generate`);
+  throw new StartupError(`BOOTSTRAP_API_KEY ${fault}. Make one with: npm run keys -- generate`);
 }
 
 function logLevelOf(environment: Environment): LogLevel {
   const value = given(environment, 'LOG_LEVEL') ?? 'info';
   const level = logLevels.find((name) => name === value);
   if (level !== undefined) return level;
-  throw new StartFailure(
+  throw new StartupError(
     `LOG_LEVEL must be one of ${logLevels.join(', ')}, not ${quoted(value)}. Example: LOG_LEVEL=info`,
   );
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { keepDiskReserve } from './files/disk-reserve.ts';
 import {
   describeOwner,
@@ -20,7 +20,7 @@ export interface DataDirectory extends OwnedLock {
 /**
  * Makes the folder if need be (for its owner alone) and takes it for this process.
  * @param path of the folder
- * @throws StartFailure when a running process owns it, or when it cannot be made or written
+ * @throws StartupError when a running process owns it, or when it cannot be made or written
  */
 export function openDataDirectory(path: string): DataDirectory {
   const files = lockFilesOf(path);
@@ -28,21 +28,21 @@ export function openDataDirectory(path: string): DataDirectory {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return takeOwnedLock(files, () => keepDiskReserve(path));
   });
-  if (lock === null) throw new StartFailure(`${path} is in use by ${describeOwner(files)}; stop it, or set DATA_DIR.`);
+  if (lock === null) throw new StartupError(`${path} is in use by ${describeOwner(files)}; stop it, or set DATA_DIR.`);
   return { path, ...lock };
 }
 
 /**
  * The running process that owns a folder, for tools that would rather talk to it.
  * @returns null when none runs (or the folder does not exist)
- * @throws StartFailure when the folder cannot be read, or its owner has not said who it is
+ * @throws StartupError when the folder cannot be read, or its owner has not said who it is
  */
 export function runningOwner(path: string): LockOwner | null {
   const files = lockFilesOf(path);
   if (statSync(files.lock, { throwIfNoEntry: false }) === undefined) return null;
   if (!usable(path, () => isLocked(files))) return null;
   const owner = ownerOf(files);
-  if (owner === null) throw new StartFailure(`${path} is in use by another process; try again when it has started.`);
+  if (owner === null) throw new StartupError(`${path} is in use by another process; try again when it has started.`);
   return owner;
 }
 
@@ -55,13 +55,13 @@ function lockFilesOf(path: string): LockFiles {
   return { lock: join(path, 'lock.sqlite'), owner: join(path, 'owner.json') };
 }
 
-/** @throws StartFailure in place of the errors of the file system and of SQLite */
+/** @throws StartupError in place of the errors of the file system and of SQLite */
 function usable<Result>(path: string, use: () => Result): Result {
   try {
     return use();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartFailure(`${path} cannot be used as the data folder (${reason}); set DATA_DIR to another.`, {
+    throw new StartupError(`${path} cannot be used as the data folder (${reason}); set DATA_DIR to another.`, {
       cause: error,
     });
   }

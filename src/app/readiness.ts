@@ -4,14 +4,14 @@ import type { Readiness, ReadinessCheck } from '#http/routes/health.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
-import { inTime } from '#shared/async/with-timeout.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** Below what `/readyz` waits in all: so it names the store that does not answer. */
 const limitMilliseconds = 1_500;
 
 /** What a node must have to answer requests. */
-export interface Needs {
+export interface ReadinessDependencies {
   readonly events: Pick<EventStore, 'lastPosition'>;
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
@@ -19,7 +19,7 @@ export interface Needs {
 }
 
 /** Asks each store whether it answers, whether the read models follow the log, and whether a process has stopped. */
-export function readinessOf({ events, documents, projections, processes }: Needs): Readiness {
+export function createReadiness({ events, documents, projections, processes }: ReadinessDependencies): Readiness {
   return () =>
     Promise.all([
       answers('event-store', async () => `at position ${await events.lastPosition()}`),
@@ -29,7 +29,7 @@ export function readinessOf({ events, documents, projections, processes }: Needs
     ]);
 }
 
-function following(projections: Needs['projections']): ReadinessCheck {
+function following(projections: ReadinessDependencies['projections']): ReadinessCheck {
   const stopped = projections.status().filter(({ state }) => state === 'stopped');
   const { live, detail } = projections.following();
   return {
@@ -39,7 +39,7 @@ function following(projections: Needs['projections']): ReadinessCheck {
   };
 }
 
-function running(processes: Needs['processes']): Promise<ReadinessCheck> {
+function running(processes: ReadinessDependencies['processes']): Promise<ReadinessCheck> {
   return checked('processes', async () => {
     const all = await processes.read();
     const stopped = all.filter(({ failure }) => failure !== null);
@@ -62,7 +62,11 @@ function answers(name: string, ask: () => Promise<string>): Promise<ReadinessChe
 async function checked(name: string, check: () => Promise<Omit<ReadinessCheck, 'name'>>): Promise<ReadinessCheck> {
   const asked = check().then(
     (found) => ({ name, ...found }),
-    (error: unknown) => ({ name, ready: false, detail: error instanceof Unavailable ? error.message : 'it failed' }),
+    (error: unknown) => ({
+      name,
+      ready: false,
+      detail: error instanceof UnavailableError ? error.message : 'it failed',
+    }),
   );
-  return inTime(limitMilliseconds, asked, { name, ready: false, detail: 'no answer in time' });
+  return withTimeout(limitMilliseconds, asked, { name, ready: false, detail: 'no answer in time' });
 }

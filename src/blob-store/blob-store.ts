@@ -7,18 +7,18 @@ export interface BlobStore {
    * @param id letters, digits, `-` and `_`, 128 at most
    * @param maxBytes what it may hold at most
    * @returns its bytes
-   * @throws BlobTooLarge; Unavailable; what `content` throws
+   * @throws BlobTooLarge; UnavailableError; what `content` throws
    */
   put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /**
    * Opens a file as it stands; null when there is none. The stream is to be read to its end or destroyed; it fails with
    * Unavailable.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   get(id: string): Promise<Readable | null>;
-  /** A file's bytes; null when there is none. @throws Unavailable */
+  /** A file's bytes; null when there is none. @throws UnavailableError */
   size(id: string): Promise<number | null>;
-  /** Removes a file, if there is one. @throws Unavailable */
+  /** Removes a file, if there is one. @throws UnavailableError */
   delete(id: string): Promise<void>;
   /** Waits for nothing that is under way. */
   close(): Promise<void>;

@@ -6,13 +6,13 @@ import {
   type EventStoreDbEventStore,
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import { WakeUps } from '#event-store/sqlite/change-notifications.ts';
+import { ChangeListener } from '#event-store/sqlite/change-notifications.ts';
 import { checkEventFile } from '#event-store/sqlite/event-file.ts';
 import { asStored, SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
 import { AppendLogTarget } from '#event-store/transfer/append-log-target.ts';
 import type { LogTarget, RawLog } from '#event-store/transfer/raw-log.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { loggerOn } from '#shared/logging/logger.ts';
 
 /** A log that was opened. */
@@ -31,12 +31,12 @@ const maxAppendBytes = 64 * 1024 * 1024;
 
 /**
  * Opens a log to read it; a service may run on it.
- * @throws StartFailure
+ * @throws StartupError
  */
 export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog>> {
   if (store.kind === 'sqlite') {
     checkEventFile(store.path);
-    const log = new SqliteEventReader(store.path, asStored, new WakeUps(), () => {});
+    const log = new SqliteEventReader(store.path, asStored, new ChangeListener(), () => {});
     return { log, kind: store.kind, close: () => log.close() };
   }
   const log = openPatiently(store.url);
@@ -45,7 +45,7 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
 
 /**
  * Opens a log to put another into it. An embedded one's file is taken for this process; its folder is made if need be.
- * @throws StartFailure when another process has the file, or its folder cannot be made
+ * @throws StartupError when another process has the file, or its folder cannot be made
  */
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
@@ -67,12 +67,12 @@ export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<Log
   }
 }
 
-/** @throws StartFailure */
+/** @throws StartupError */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new StartFailure(`The folder ${path} cannot be made (${error}); name another.`, { cause: error });
+    throw new StartupError(`The folder ${path} cannot be made (${error}); name another.`, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { type EventStoreConfig, readConfig } from '#app/config.ts';
 import { keepNewFilesPrivate } from '#app/files/private-files.ts';
-import { Interrupted, LogFailure } from '#event-store/transfer/log-failure.ts';
+import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { exportLog, type LineSink, verifyLog } from '#event-store/transfer/log-file/export-log.ts';
 import {
   checkLogFile,
@@ -15,8 +15,8 @@ import { streamSink } from '#event-store/transfer/log-file/line-stream.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openLog, openTarget } from './event-logs.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 
@@ -140,7 +140,7 @@ async function exportTo({ file, flags, store }: Asked): Promise<number> {
 
 async function toStandardOutput(run: (sink: LineSink) => Promise<void>): Promise<void> {
   const closed = new Promise<never>((_resolve, reject) => {
-    process.stdout.once('error', () => reject(new LogFailure('Standard output was closed before the end.')));
+    process.stdout.once('error', () => reject(new LogError('Standard output was closed before the end.')));
   });
   await Promise.race([run(streamSink(process.stdout)), closed]);
 }
@@ -213,14 +213,14 @@ async function verify({ store }: Asked): Promise<number> {
   return broken.told();
 }
 
-/** Only what concerns the event store is decoded: the rest is the service's. @throws StartFailure */
+/** Only what concerns the event store is decoded: the rest is the service's. @throws StartupError */
 function addressOf(store: string | undefined): EventStoreConfig {
   const { DATA_DIR, EVENT_STORE_URL } = process.env;
   try {
     return readConfig({ DATA_DIR, EVENT_STORE_URL: store ?? EVENT_STORE_URL }).eventStore;
   } catch (error) {
-    if (store === undefined || !(error instanceof StartFailure)) throw error;
-    throw new StartFailure(
+    if (store === undefined || !(error instanceof StartupError)) throw error;
+    throw new StartupError(
       error.message.replaceAll('EVENT_STORE_URL=', '--store ').replaceAll('EVENT_STORE_URL', '--store'),
     );
   }
@@ -259,22 +259,22 @@ function sayUnknown({ unknownTypes }: StoredEventDecoder): void {
 }
 
 function withAdvice(error: unknown, advice: string): unknown {
-  if (error instanceof Interrupted) return new Interrupted(`stopped. ${advice}`);
-  if (error instanceof Unavailable) return new LogFailure(`${error.message} ${advice}`, { cause: error });
+  if (error instanceof InterruptedError) return new InterruptedError(`stopped. ${advice}`);
+  if (error instanceof UnavailableError) return new LogError(`${error.message} ${advice}`, { cause: error });
   return error;
 }
 
 /** @returns the exit code; @throws what only a defect can be */
 function codeOf(error: unknown): number {
   const expected =
-    error instanceof StartFailure ||
-    error instanceof LogFailure ||
-    error instanceof Interrupted ||
-    error instanceof Unavailable ||
+    error instanceof StartupError ||
+    error instanceof LogError ||
+    error instanceof InterruptedError ||
+    error instanceof UnavailableError ||
     isOfSystem(error);
   if (!expected) throw error;
   say(error.message === '' ? 'stopped.' : error.message);
-  return error instanceof Interrupted ? interruptedCode : 1;
+  return error instanceof InterruptedError ? interruptedCode : 1;
 }
 
 /** No such file, no space left: the message says it. */

@@ -1,5 +1,5 @@
 import { generateKey } from '#application/commands/new-api-key.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { type LocalService, openLocalService } from './local-service.ts';
 import { runTool } from './run-tool.ts';
 
@@ -42,8 +42,8 @@ async function revokeBefore(service: LocalService, time: string): Promise<number
   try {
     return tell(await adminKeyOf(service));
   } catch (error) {
-    if (!(error instanceof StartFailure)) throw error;
-    throw new StartFailure(
+    if (!(error instanceof StartupError)) throw error;
+    throw new StartupError(
       `Every secret issued before ${issuedBefore} has ended, but no new admin key was made: ${error.message} Make one with: npm run keys -- admin`,
     );
   }
@@ -56,10 +56,10 @@ async function adminKeyOf(service: LocalService): Promise<string> {
   return key;
 }
 
-/** @throws StartFailure with what a refusal says */
+/** @throws StartupError with what a refusal says */
 async function answered(service: LocalService, ...request: Parameters<LocalService['call']>) {
   const { status, body } = await service.call(...request);
-  if (status >= 300) throw new StartFailure(body.detail);
+  if (status >= 300) throw new StartupError(body.detail);
   return body;
 }
 

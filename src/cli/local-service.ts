@@ -3,9 +3,9 @@ import { compose } from '#app/compose.ts';
 import { type Config, readConfig } from '#app/config.ts';
 import { controlSocketPath, createLocalInvoke, openControlSocket } from '#app/control-socket.ts';
 import { runningOwner } from '#app/data-directory.ts';
-import { tellKey } from '#app/startup/print-admin-key.ts';
+import { printAdminKey } from '#app/startup/print-admin-key.ts';
 import { createApp } from '#http/server/app.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { createLog } from '#shared/logging/logger.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -29,13 +29,13 @@ const callMilliseconds = 30_000;
 /**
  * The service on this machine, for a command-line tool: the running one by its control socket, else one of the tool's
  * own for as long as it runs.
- * @throws StartFailure with one clear line
+ * @throws StartupError with one clear line
  */
 export async function openLocalService(): Promise<LocalService> {
   const config = readConfig(process.env);
   const path = controlSocketPath(config.dataDir);
   if (path === null) {
-    throw new StartFailure('DATA_DIR is too long a path for a control socket: use the API with an admin key instead.');
+    throw new StartupError('DATA_DIR is too long a path for a control socket: use the API with an admin key instead.');
   }
   const closeOwn = runningOwner(config.dataDir) === null ? await startOwn(config, path) : async () => undefined;
   const client = new Client('http://localhost', {
@@ -56,7 +56,7 @@ async function startOwn(config: Config, path: string): Promise<() => Promise<voi
   const log = createLog('error');
   const service = await compose(config, {
     log: log.logger,
-    tellKey,
+    printAdminKey,
     onFatal: (error) => log.logger.fatal({ err: error }, 'The event store takes no more changes'),
   });
   const { operations, readiness, metrics, bodies } = service;

@@ -1,5 +1,5 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { type LocalAnswer, type LocalService, openLocalService } from './local-service.ts';
 import { runTool } from './run-tool.ts';
 
@@ -63,13 +63,13 @@ export function pathOf({ name: group }: Pick<StoppableTool<never>, 'name'>, name
   return `/v1/${group}/${encodeURIComponent(name)}/${verb}`;
 }
 
-/** Asks the service for their statuses. @throws StartFailure where it refuses */
+/** Asks the service for their statuses. @throws StartupError where it refuses */
 export async function readStatuses<Status>(
   { name }: Pick<StoppableTool<never>, 'name'>,
   service: LocalService,
 ): Promise<ReadonlyArray<Status>> {
   const { status, body } = await service.call('GET', `/v1/${name}`);
-  if (status !== 200) throw new StartFailure(body.detail);
+  if (status !== 200) throw new StartupError(body.detail);
   return body[name];
 }
 

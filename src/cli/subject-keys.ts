@@ -5,8 +5,8 @@ import { copySubjectKeys } from '#personal-data/copy-subject-keys.ts';
 import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { runTool } from './run-tool.ts';
 
 const usage = `Usage: npm run subject-keys -- copy <from> <to>
@@ -21,7 +21,7 @@ was destroyed in one of them is destroyed in the second. The same command goes o
 the first when the second is in use: erasing destroys the key in the second alone.
 `;
 
-await runTool('subject-keys', run, Unavailable);
+await runTool('subject-keys', run, UnavailableError);
 
 async function run(words: ReadonlyArray<string>): Promise<number> {
   const [command, from, to, ...more] = words;
@@ -47,7 +47,7 @@ async function copy(from: string, to: string): Promise<number> {
   return differing.length === 0 ? 0 : 1;
 }
 
-/** @throws StartFailure for an address that is none, a file that is not there, and one whose service runs */
+/** @throws StartupError for an address that is none, a file that is not there, and one whose service runs */
 function open(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): SubjectKeys {
   const keys =
     kindOf(address) === 'mongodb' ? openMongoDbSubjectKeys({ url: address }) : openFile(address, opened, needed);
@@ -57,16 +57,16 @@ function open(address: string, opened: AsyncDisposableStack, needed?: 'must be t
 
 function openFile(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): SubjectKeys {
   const file = resolve(address.replace(/^sqlite:(?:\/\/)?/, ''));
-  if (needed && !existsSync(file)) throw new StartFailure(`There is no file ${file}.`);
+  if (needed && !existsSync(file)) throw new StartupError(`There is no file ${file}.`);
   const directory = openDataDirectory(dirname(file));
   opened.defer(() => directory.release());
   return openSqliteSubjectKeys(file);
 }
 
-/** @throws StartFailure */
+/** @throws StartupError */
 function kindOf(address: string): 'sqlite' | 'mongodb' {
   if (/^mongodb(\+srv)?:\/\//.test(address)) return 'mongodb';
   if (/^sqlite:./.test(address)) return 'sqlite';
   // Not shown: it may hold a password.
-  throw new StartFailure('An address must begin with sqlite: or mongodb://. Example: sqlite:./data/subject-keys.db');
+  throw new StartupError('An address must begin with sqlite: or mongodb://. Example: sqlite:./data/subject-keys.db');
 }

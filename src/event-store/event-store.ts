@@ -101,7 +101,7 @@ export interface EventStore {
    * A stream's events in order, from a revision on, `limit` at most. Stops early, with one event at least, where their
    * texts grow large: they are parsed in one turn of the event loop. Large parts that several ask for are parsed in turns
    * of their own.
-   * @throws Unavailable; UnreadableEventError for the first that this release cannot read
+   * @throws UnavailableError; UnreadableEventError for the first that this release cannot read
    */
   read(stream: string, fromRevision: number, limit?: number): Promise<StreamPart>;
   /**
@@ -109,7 +109,7 @@ export interface EventStore {
    * for. Ends without an error on abort.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<EventBatch>;
-  /** The position of the last event stored; 0 for an empty log. @throws Unavailable */
+  /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
   /** Lets what was accepted finish, refuses the rest as `unavailable`, closes. */
   close(): Promise<void>;

@@ -8,7 +8,7 @@ export function identityByFirst({ position, id }: Pick<RecordedEvent, 'position'
   return `${position}/${id}`;
 }
 
-/** The log's identity, waited for while the log is empty; null once the signal aborts. @throws Unavailable */
+/** The log's identity, waited for while the log is empty; null once the signal aborts. @throws UnavailableError */
 export async function identityOfLog(store: Pick<EventStore, 'subscribe'>, signal: AbortSignal): Promise<string | null> {
   for await (const { events } of store.subscribe({ after: 0, batchSize: 1, signal })) {
     const [first] = events;

@@ -1,5 +1,5 @@
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { Batches } from '#shared/async/batcher.ts';
+import { Batcher } from '#shared/async/batcher.ts';
 import type { Consumption } from './cost.ts';
 
 /** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */
@@ -45,12 +45,12 @@ export interface Usage {
 
 /** Hands records out many at a time, off the requests' path, so that no call is slowed for them. */
 export class UsageBuffer implements Usage {
-  readonly #records: Batches<CallRecord>;
+  readonly #records: Batcher<CallRecord>;
   #dropped = 0;
 
   /** @param take what is handed the records; what it throws is its own trouble and is lost with them */
   constructor(take: (records: ReadonlyArray<CallRecord>) => void) {
-    this.#records = new Batches((records) => {
+    this.#records = new Batcher((records) => {
       try {
         take(records);
       } catch {

@@ -3,7 +3,7 @@ import { bodyEvicted, bodyShortageFailure, bodyTooLarge, heldBytesOf } from '#ap
 import type { Arrival, ArrivalLimits } from '#application/bodies/body-source.ts';
 import { checkJsonMediaType } from '#application/bodies/json-media-type.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
-import type { RelayRequest } from '#application/operations/operation.ts';
+import type { StreamingRequest } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { CatalogueRefusal } from './config/catalogue.ts';
 import { inputError } from './faults.ts';
@@ -23,7 +23,7 @@ export interface GatewayLimits {
 }
 
 /** A call that passed the limits of its project. */
-export interface GatewayCall extends RelayRequest {
+export interface GatewayCall extends StreamingRequest {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
 }
@@ -37,7 +37,7 @@ const always = ['Cache-Control', 'no-store'];
  */
 export async function runCall(
   gateway: Gateway,
-  request: RelayRequest,
+  request: StreamingRequest,
   answer: (call: GatewayCall) => Promise<Failure | null>,
 ): Promise<void> {
   const { limits } = gateway;

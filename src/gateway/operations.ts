@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
-import { get, post, type RelayOperation, type RelayRequest } from '#application/operations/operation.ts';
-import { describedAs, integer, json, jsonObject, nullable } from '#domain/codecs/codecs.ts';
+import { get, post, type StreamingOperation, type StreamingRequest } from '#application/operations/operation.ts';
+import { integer, json, jsonObject, nullable, withJsonSchema } from '#domain/codecs/codecs.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import { createSpeech } from './audio/create-speech.ts';
 import { createTranscription } from './audio/create-transcription.ts';
@@ -10,7 +10,7 @@ import type { Gateway } from './gateway.ts';
 import { catalogueFailure, type GatewayCall, type GatewayLimits, runCall } from './gateway-call.ts';
 import { modelList, modelNamed } from './model-list.ts';
 
-const Message = describedAs(t.type({ role: t.string }), {
+const Message = withJsonSchema(t.type({ role: t.string }), {
   type: 'object',
   properties: {
     role: { type: 'string' },
@@ -21,7 +21,7 @@ const Message = describedAs(t.type({ role: t.string }), {
 });
 
 /** Only `auto` asks for a hint: of another model it is whatever that one takes. */
-const Reasoning = describedAs(nullable(json), {
+const Reasoning = withJsonSchema(nullable(json), {
   description: `With the model auto one of ${reasoningHints.join(', ')}; with another model it is passed on as it is`,
   examples: ['fast'],
 });
@@ -47,7 +47,7 @@ const Model = t.type(
 const exampleModel = { id: 'gpt-large', object: 'model', created: 1_767_225_600, owned_by: 'openai' };
 
 /** A file in a multipart body. */
-const binary = describedAs(new t.Type<unknown>('binary', (_): _ is unknown => true, t.success, t.identity), {
+const binary = withJsonSchema(new t.Type<unknown>('binary', (_): _ is unknown => true, t.success, t.identity), {
   type: 'string',
   format: 'binary',
 });
@@ -83,10 +83,10 @@ const common = {
  * What the gateway relays, as operations.
  * @param gateway null on a node whose role it is not: there they are documented alone
  */
-export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<RelayOperation> {
+export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<StreamingOperation> {
   const answering =
     (answer: (call: GatewayCall) => Promise<Failure | null>) =>
-    async (request: RelayRequest): Promise<void> => {
+    async (request: StreamingRequest): Promise<void> => {
       if (gateway === null) throw new Error('This node does not have the role gateway.');
       await runCall(gateway, request, answer);
     };

@@ -1,4 +1,4 @@
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 
 /** One node's own time, and its own chance. Nothing compares them with another node's. */
 export interface Clock {
@@ -12,6 +12,6 @@ export interface Clock {
 
 export const monotonicClock: Clock = {
   now: () => performance.now(),
-  pause,
+  pause: delay,
   random: Math.random,
 };

@@ -15,18 +15,18 @@ export interface LeaseTerm {
  * its own clock how long that has not been renewed.
  */
 export interface LeaseStore {
-  /** The newest term of a lease; null when there was never one. @throws Unavailable */
+  /** The newest term of a lease; null when there was never one. @throws UnavailableError */
   newest(name: string): Promise<LeaseTerm | null>;
   /**
    * Begins a term. When it rejects, the term may have begun all the same; nobody renews it then.
    * @param token one more than the newest term's
    * @returns false when somebody else was first
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   begin(name: string, token: number, holder: string): Promise<boolean>;
-  /** Says that the holder of a term lives. @returns false when it is not the newest any more @throws Unavailable */
+  /** Says that the holder of a term lives. @returns false when it is not the newest any more @throws UnavailableError */
   renew(name: string, token: number): Promise<boolean>;
-  /** Ends a term, if it is still the newest; its holder alone may. @throws Unavailable */
+  /** Ends a term, if it is still the newest; its holder alone may. @throws UnavailableError */
   release(name: string, token: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { BackOff, spread } from '#shared/async/back-off.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
@@ -43,7 +43,7 @@ const longestPauseMilliseconds = 1000;
 /**
  * Does a work whenever this node holds a lease, until a signal aborts: then it waits for the work to end and releases
  * the lease, so that another node goes on at once. A store that cannot be reached is waited for.
- * @throws what the work throws, once the lease is released: but not `Superseded`, nor what it throws after its signal
+ * @throws what the work throws, once the lease is released: but not `FencedError`, nor what it throws after its signal
  *   has aborted; Error when the work ends although nothing has ended it
  */
 export async function underLease(options: UnderLeaseOptions): Promise<void> {
@@ -101,7 +101,7 @@ class Candidate {
         this.#backOff.succeeded();
         await this.#pauseBeforeLook();
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error;
+        if (!(error instanceof UnavailableError)) throw error;
         this.#outage.failed(error);
         await this.#clock.pause(this.#backOff.failed(), signal);
       }
@@ -121,7 +121,7 @@ class Candidate {
       if (!workSignal.aborted) await work(token, workSignal);
       if (!workSignal.aborted) throw new Error(`What is done under the lease ${name} has ended by itself.`);
     } catch (error) {
-      if (!(error instanceof Superseded || workSignal.aborted)) throw error;
+      if (!(error instanceof FencedError || workSignal.aborted)) throw error;
       log.warn({ lease: name, token, error: String(error) }, 'What was done under the lease was cut off');
     } finally {
       ended.abort();

@@ -13,9 +13,9 @@ import {
   MongoSystemError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import { inTimeOrThrow } from '#shared/async/with-timeout.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { duplicateKey } from './duplicate-key.ts';
 
 const defaultTimeoutMilliseconds = 5000;
@@ -70,7 +70,7 @@ export class MongoDbConnection {
   #maxUpdates: number | null = null;
   #closed = false;
 
-  /** @throws StartFailure if the address is malformed, with nothing secret of it in its message */
+  /** @throws StartupError if the address is malformed, with nothing secret of it in its message */
   constructor({ url, timeoutMilliseconds = defaultTimeoutMilliseconds }: MongoDbConnectionOptions) {
     this.#url = url;
     this.#timeoutMilliseconds = timeoutMilliseconds;
@@ -80,10 +80,10 @@ export class MongoDbConnection {
 
   /**
    * Calls the database, no longer than the limit.
-   * @throws Unavailable in place of every failure that passes by itself; other errors as they are
+   * @throws UnavailableError in place of every failure that passes by itself; other errors as they are
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
-    if (this.#closed) throw new Unavailable('The connection to MongoDB is closed.');
+    if (this.#closed) throw new UnavailableError('The connection to MongoDB is closed.');
     const began = performance.now();
     const database = this.#database;
     try {
@@ -93,10 +93,10 @@ export class MongoDbConnection {
     } catch (error) {
       // The client was closed under it, or another has taken its place.
       const isOver = this.#closed || database !== this.#database;
-      if (isOver && error instanceof MongoError) throw new Unavailable('The connection to MongoDB was closed.');
+      if (isOver && error instanceof MongoError) throw new UnavailableError('The connection to MongoDB was closed.');
       const told = named(error);
       if (isOfServer(error)) this.#failingSince = null;
-      else if (!isOver && told instanceof Unavailable) this.#unanswered(began);
+      else if (!isOver && told instanceof UnavailableError) this.#unanswered(began);
       throw told;
     }
   }
@@ -104,7 +104,7 @@ export class MongoDbConnection {
   /**
    * How many updates one command may hold. FerretDB keeps a connection of its pool of 100 for each until the command
    * ends, and never answers when the pool runs dry.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async maxUpdates(): Promise<number> {
     if (this.#maxUpdates === null) {
@@ -165,15 +165,15 @@ function clientFor(url: string, timeoutMilliseconds: number): MongoClient {
   } catch (error) {
     // Others may quote the URL, password and all; the parser's own, at most a user's name.
     const told = error instanceof Error && error.name === 'MongoParseError' && !error.message.startsWith('Username');
-    throw new StartFailure(
+    throw new StartupError(
       `The MongoDB URL cannot be used. ${told ? `${error.message}.` : 'Check its hosts and options, and percent-encode its password.'}`,
     );
   }
 }
 
-/** @throws Unavailable, too, when it is late; what it does later is not waited for */
+/** @throws UnavailableError, too, when it is late; what it does later is not waited for */
 function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
-  return inTimeOrThrow(milliseconds, work, () => new Unavailable('MongoDB does not answer in time.'));
+  return withTimeoutError(milliseconds, work, () => new UnavailableError('MongoDB does not answer in time.'));
 }
 
 function databaseOf(url: string): string {
@@ -185,7 +185,7 @@ function databaseOf(url: string): string {
 function named(error: unknown): unknown {
   if (!passes(error)) return error;
   const code = error instanceof MongoServerError ? ` ${error.code}` : '';
-  return new Unavailable(`MongoDB cannot be used just now (${error.name}${code}).`);
+  return new UnavailableError(`MongoDB cannot be used just now (${error.name}${code}).`);
 }
 
 function passes(error: unknown): error is Error {

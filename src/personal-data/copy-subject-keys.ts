@@ -14,7 +14,7 @@ export interface CopiedKeys {
 
 /**
  * Puts all keys of one store into another. What is destroyed in either is destroyed in the target. May be repeated.
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function copySubjectKeys(from: SubjectKeys, to: SubjectKeys): Promise<CopiedKeys> {
   let [keys, destroyed, after] = [0, 0, ''];

@@ -21,7 +21,7 @@ export class PersonalData {
 
   /**
    * Seals texts of a subject's, each bound to the subject and its field: in another place it cannot be opened.
-   * @throws Unavailable; Error when the subject's data was erased
+   * @throws UnavailableError; Error when the subject's data was erased
    */
   async seal<Field extends string>(
     subject: string,
@@ -39,7 +39,7 @@ export class PersonalData {
   /**
    * Fetches keys and gives what reads texts by them: what it has no key for is erased.
    * @param subjects those whose texts it is to read
-   * @throws Unavailable; the reader throws Error for a text that its key does not open
+   * @throws UnavailableError; the reader throws Error for a text that its key does not open
    */
   async readerOf(subjects: ReadonlyArray<string>): Promise<PersonalReader> {
     const keys = subjects.length === 0 ? new Map<string, Uint8Array>() : await this.#keys.find(subjects);
@@ -54,14 +54,14 @@ export class PersonalData {
    * A hash that tells the same input again while the subject's data is there, and nothing once it was erased: a plain
    * one of a name and an address could be found by trying.
    * @returns hex; `erasedHash` once the subject's data was erased
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async keyedHash(subject: string, input: string): Promise<string> {
     const key = await this.#keys.obtain(subject);
     return key === null ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
   }
 
-  /** Makes every text of a subject's unreadable, for good. May be called again. @throws Unavailable */
+  /** Makes every text of a subject's unreadable, for good. May be called again. @throws UnavailableError */
   erase(subject: string): Promise<void> {
     return this.#keys.destroy(subject);
   }

@@ -1,8 +1,8 @@
 import type { Failure } from '#domain/shared/failure.ts';
 
 /** What a process wanted to append was refused. */
-export class HandlingRefused extends Error {
-  override readonly name = 'HandlingRefused';
+export class CommandRejectedError extends Error {
+  override readonly name = 'CommandRejectedError';
   readonly failure: Failure;
 
   constructor(failure: Failure) {

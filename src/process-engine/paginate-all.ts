@@ -5,7 +5,7 @@ const pageItems = 500;
 const pageBytes = 4 * 1024 * 1024;
 
 /** Every document of a list, page by page: never all in memory. */
-export async function* everyDocument<Value extends DocumentValue>(
+export async function* paginateAll<Value extends DocumentValue>(
   documents: ReadStore,
   collection: string,
   where: Where,

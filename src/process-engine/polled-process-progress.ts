@@ -1,17 +1,17 @@
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 import {
-  beginning,
   type CheckpointStore,
+  startOfLog,
   type WatchedCheckpoint,
   watchedCheckpoint,
 } from './checkpoints/checkpoint-store.ts';
 import { concernsOneOf, type Process } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
-import { PassedPositions } from './processed-positions.ts';
+import { ProcessedPositions } from './processed-positions.ts';
 
 const pollMilliseconds = 10;
 /** Nobody is helped by asking a store that is down a hundred times a second. */
@@ -27,7 +27,7 @@ export interface PolledProcessProgressOptions {
 /** A process that may run on another node, as its checkpoint tells. It is looked at while somebody waits, once for all. */
 export class PolledProcessProgress implements ProcessProgress {
   readonly #options: PolledProcessProgressOptions;
-  readonly #positions = new PassedPositions();
+  readonly #positions = new ProcessedPositions();
   readonly #closing = new AbortController();
   readonly #outage: OutageLog;
   /** The log's identity, once it was asked for. */
@@ -44,7 +44,7 @@ export class PolledProcessProgress implements ProcessProgress {
     return concernsOneOf(this.#options.process, events);
   }
 
-  passed(position: number, milliseconds: number): Promise<number | null> {
+  waitUntilProcessed(position: number, milliseconds: number): Promise<number | null> {
     const passed = this.#positions.passed(position, milliseconds);
     if (this.#positions.waiting) this.#polling ??= this.#poll();
     return passed;
@@ -65,9 +65,9 @@ export class PolledProcessProgress implements ProcessProgress {
         this.#outage.succeeded();
       } catch (error) {
         this.#outage.failed(error);
-        await pause(outageMilliseconds, signal);
+        await delay(outageMilliseconds, signal);
       }
-      if (this.#positions.waiting) await pause(pollMilliseconds, signal);
+      if (this.#positions.waiting) await delay(pollMilliseconds, signal);
     }
     // Without another look this node would never learn that a process that had stopped runs again.
     this.#positions.forgetStop();
@@ -78,7 +78,7 @@ export class PolledProcessProgress implements ProcessProgress {
     const { store, checkpoints, process } = this.#options;
     this.#identity ??= await identityOfLog(store, this.#closing.signal);
     return this.#identity === null
-      ? watchedCheckpoint(beginning, null)
+      ? watchedCheckpoint(startOfLog, null)
       : checkpoints.peek(process.name, this.#identity);
   }
 }

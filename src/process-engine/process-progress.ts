@@ -8,5 +8,5 @@ export interface ProcessProgress {
    * Waits until everything up to a position was reacted to.
    * @returns the position of the last event that it has appended itself; null when the time ran out, or it has stopped
    */
-  passed(position: number, milliseconds: number): Promise<number | null>;
+  waitUntilProcessed(position: number, milliseconds: number): Promise<number | null>;
 }

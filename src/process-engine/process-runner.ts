@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import { streamOf } from '#domain/shared/entity.ts';
+import { streamName } from '#domain/shared/entity.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
@@ -9,14 +9,14 @@ import { identityOfLog } from '#event-store/log-identity.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
-import { pause } from '#shared/async/delay.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { delay } from '#shared/async/delay.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
-import { beginning, type Checkpoint, type CheckpointStore } from './checkpoints/checkpoint-store.ts';
-import { HandlingRefused } from './command-rejected-error.ts';
+import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints/checkpoint-store.ts';
+import { CommandRejectedError } from './command-rejected-error.ts';
 import { concernsOneOf, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
-import { PassedPositions } from './processed-positions.ts';
+import { ProcessedPositions } from './processed-positions.ts';
 import { type Aside, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
 import { StoppedEvents } from './stopped-events.ts';
 
@@ -39,7 +39,7 @@ export interface ProcessRunnerOptions {
 export class ProcessRunner implements ProcessProgress {
   readonly #options: ProcessRunnerOptions;
   readonly #stopped = new AbortController();
-  readonly #positions = new PassedPositions();
+  readonly #positions = new ProcessedPositions();
   readonly #backOff = new BackOff(retryLimits);
   /** The identity of the log that it looks at. */
   #log = '';
@@ -68,24 +68,24 @@ export class ProcessRunner implements ProcessProgress {
     return concernsOneOf(this.#options.process, events);
   }
 
-  passed(position: number, milliseconds: number): Promise<number | null> {
+  waitUntilProcessed(position: number, milliseconds: number): Promise<number | null> {
     return this.#positions.passed(position, milliseconds);
   }
 
   /**
    * Runs until the signal aborts; then an event at hand goes no further than the append that is under way.
-   * @throws Superseded when another node runs it now
+   * @throws FencedError when another node runs it now
    */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#follow(signal);
       } catch (error) {
-        if (error instanceof Superseded) throw error;
+        if (error instanceof FencedError) throw error;
         if (signal.aborted) return;
         const retryMilliseconds = this.#backOff.failed();
         this.#tellFailure(error, retryMilliseconds);
-        await pause(retryMilliseconds, signal);
+        await delay(retryMilliseconds, signal);
       }
     }
   }
@@ -150,8 +150,8 @@ export class ProcessRunner implements ProcessProgress {
     }
     // A log that ends before what was seen of it was restored from a backup, perhaps: what follows is not what followed.
     await checkpoints.reset(process.name, log);
-    this.#lastAppended = beginning.lastAppended;
-    return beginning.position;
+    this.#lastAppended = startOfLog.lastAppended;
+    return startOfLog.position;
   }
 
   async #followAtOnce(after: number, atOnce: number, stopped: AbortSignal): Promise<void> {
@@ -223,14 +223,14 @@ export class ProcessRunner implements ProcessProgress {
     const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
     return {
       load: (entity, id) =>
-        handler.load(entity, id, streamOf(entity, id) === cause.stream ? cause.revision : undefined),
+        handler.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
       dataAt: async (entity, id, revision) => (await handler.eventAt(entity, id, revision)).data,
       pauseUntil,
       log,
       handle: async (handling) => {
         signal.throwIfAborted();
         const handled = await handler.write({ ...handling, origin });
-        if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
+        if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
         this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
       },
       documentsUpToDate: async (collection) => {

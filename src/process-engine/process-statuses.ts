@@ -2,8 +2,8 @@ import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import { firstEventOf } from '#projection-engine/log-identity-check.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
-import { beginning, type CheckpointStore, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type CheckpointStore, startOfLog, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
 
 /** How far a process is, whichever node runs it. */
 export interface ProcessStatus {
@@ -34,14 +34,14 @@ export class ProcessStatuses {
     this.#options = options;
   }
 
-  /** @returns them in the order of the processes given. @throws Unavailable */
+  /** @returns them in the order of the processes given. @throws UnavailableError */
   async read(): Promise<ReadonlyArray<ProcessStatus>> {
     const { processes, checkpoints } = this.#options;
     this.#log ??= await this.#identity();
     const log = this.#log;
     return Promise.all(
       processes.map(async ({ name }) => {
-        const checkpoint = log === null ? watchedCheckpoint(beginning, null) : await checkpoints.peek(name, log);
+        const checkpoint = log === null ? watchedCheckpoint(startOfLog, null) : await checkpoints.peek(name, log);
         const { position, failure } = checkpoint;
         return { name, state: failure === null ? 'running' : 'stopped', position, failure };
       }),
@@ -52,7 +52,7 @@ export class ProcessStatuses {
   async #identity(): Promise<string | null> {
     const signal = AbortSignal.timeout(logMilliseconds);
     const first = await firstEventOf(this.#options.store, signal);
-    if (first === null && signal.aborted) throw new Unavailable('The event store does not answer.');
+    if (first === null && signal.aborted) throw new UnavailableError('The event store does not answer.');
     return first === null ? null : identityByFirst(first);
   }
 }

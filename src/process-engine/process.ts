@@ -13,7 +13,7 @@ export interface ProcessTools {
   /** The data of one event of a stream: what its state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /**
-   * Decides and appends in the name of whoever caused the event. Rejects when it could not, with `HandlingRefused` where
+   * Decides and appends in the name of whoever caused the event. Rejects when it could not, with `CommandRejectedError` where
    * it was refused: the event is tried again.
    */
   readonly handle: <State, Events>(

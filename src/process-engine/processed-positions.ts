@@ -1,12 +1,12 @@
-import { PositionWaits } from '#projection-engine/progress/position-waiter.ts';
+import { PositionWaiter } from '#projection-engine/progress/position-waiter.ts';
 import type { WatchedCheckpoint } from './checkpoints/checkpoint-store.ts';
 
 /**
  * Those who wait until a process has passed a position: ten thousand at most. The wait of one more ends at once, and so
  * does every wait for a process that has stopped.
  */
-export class PassedPositions {
-  readonly #waits = new PositionWaits();
+export class ProcessedPositions {
+  readonly #waits = new PositionWaiter();
   #lastAppended = 0;
   #position = 0;
 

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 
 /** Waits until a time (RFC 3339), and lets others work meanwhile. Rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
@@ -32,8 +32,8 @@ export const retryLimits = { firstMs: 50, longestMs: 10_000 };
  */
 export class Reactions {
   readonly #options: ReactionsOptions;
-  readonly #places: Places;
-  readonly #openPlaces: Places;
+  readonly #places: Semaphore;
+  readonly #openPlaces: Semaphore;
   /** By position, in order: the position that was passed before it. */
   readonly #open = new Map<number, number>();
   readonly #running = new Set<Promise<void>>();
@@ -43,8 +43,8 @@ export class Reactions {
   constructor(after: number, options: ReactionsOptions) {
     this.#options = options;
     this.#seen = after;
-    this.#places = new Places(options.atOnce, options.signal);
-    this.#openPlaces = new Places(options.maxOpen ?? defaultMaxOpen, options.signal);
+    this.#places = new Semaphore(options.atOnce, options.signal);
+    this.#openPlaces = new Semaphore(options.maxOpen ?? defaultMaxOpen, options.signal);
   }
 
   /** The position up to which every event was reacted to. */
@@ -103,7 +103,7 @@ export class Reactions {
 
   /** Waits for less when the signal aborts. */
   #paused(milliseconds: number): Promise<void> {
-    return this.#aside(() => pause(milliseconds, this.#options.signal));
+    return this.#aside(() => delay(milliseconds, this.#options.signal));
   }
 
   readonly #aside: Aside = async (wait) => {
@@ -117,7 +117,7 @@ export class Reactions {
 }
 
 /** So many places, taken in the order asked for. Once the signal has come there is one for everybody: all are leaving. */
-class Places {
+class Semaphore {
   #free: number;
   readonly #waiting: Array<() => void> = [];
   readonly #signal: AbortSignal;

@@ -2,9 +2,9 @@ import type { ProcessEvents } from '#domain/process/events.ts';
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
-import { unlessAborted } from '#shared/async/abortable.ts';
+import { abortable } from '#shared/async/abortable.ts';
 import { BackOff } from '#shared/async/back-off.ts';
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 
 /** What an operator wants done with an event at which a process has stopped. */
 export type Verdict = 'retry' | 'skip';
@@ -62,9 +62,9 @@ export class StoppedEvents {
    * @throws what `keep` throws; the signal's reason once that has aborted
    */
   async verdict(event: RecordedEvent, error: unknown): Promise<Verdict> {
-    await unlessAborted(this.#signal, () => this.#listen());
+    await abortable(this.#signal, () => this.#listen());
     if (this.#skipped.has(event.id)) return 'skip';
-    return unlessAborted(this.#signal, () => this.#stopAt(event, error));
+    return abortable(this.#signal, () => this.#stopAt(event, error));
   }
 
   /** Ends every wait. */
@@ -128,7 +128,7 @@ export class StoppedEvents {
       } catch (error) {
         if (!signal.aborted) log.error({ err: error, process }, "Operators' requests to a process cannot be read");
       }
-      await pause(backOff.failed(), signal);
+      await delay(backOff.failed(), signal);
     }
   }
 

@@ -4,8 +4,8 @@ import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { type FlowState, flow } from '#domain/flow/flow.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
-import { everyDocument } from '#process-engine/paginate-all.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
 
 type Event = RecordedEventOf<
@@ -70,14 +70,14 @@ function assign(flowId: string, wanted: string | null, request: Request, tools: 
 async function takeAwayOthers(kept: ReadonlySet<string>, request: Request, tools: ProcessTools): Promise<void> {
   const documents = await tools.documentsUpToDate('flows');
   const { agentProfileId } = request;
-  for await (const page of everyDocument(documents, 'flows', { agentProfileId })) {
+  for await (const page of paginateAll(documents, 'flows', { agentProfileId })) {
     for (const { id } of page) if (!kept.has(id)) await assign(id, null, request, tools);
   }
 }
 
 async function takeAwayAll(agentProfileId: string, revision: number, tools: ProcessTools): Promise<void> {
   const documents = await tools.documentsUpToDate('flows');
-  for await (const page of everyDocument(documents, 'flows', { agentProfileId })) {
+  for await (const page of paginateAll(documents, 'flows', { agentProfileId })) {
     for (const { id } of page) await takeAway(id, agentProfileId, revision, tools);
   }
 }
@@ -111,7 +111,7 @@ function change(
       const previousAgentProfileId = state.record.agentProfileId;
       const requestedAtRevision = revision ?? state.carriedOutRevision;
       const data = { id, agentProfileId, previousAgentProfileId, requestedAtRevision };
-      return E.right({ events: [happened('FlowAgentProfileAssigned', data)], tenant: null });
+      return E.right({ events: [newEvent('FlowAgentProfileAssigned', data)], tenant: null });
     },
   });
 }

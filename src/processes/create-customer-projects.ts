@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import { project } from '#domain/project/project.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { Process } from '#process-engine/process.ts';
 
 /** Its own, and nobody's: a project's name is stored as it is. */
@@ -20,7 +20,7 @@ export const createCustomerProjects: Process = {
       decide: ({ state }) =>
         E.right({
           events:
-            state === null ? [happened('ProjectCreated', { id: projectId, organizationId, name: projectName })] : [],
+            state === null ? [newEvent('ProjectCreated', { id: projectId, organizationId, name: projectName })] : [],
           tenant: { organizationId, projectId, partnerId },
         }),
     });

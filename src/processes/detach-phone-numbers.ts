@@ -4,8 +4,8 @@ import { flow } from '#domain/flow/flow.ts';
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
-import { everyDocument } from '#process-engine/paginate-all.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
 
 type Event = RecordedEventOf<
@@ -32,7 +32,7 @@ export const detachPhoneNumbers: Process = {
 
 async function detachAll(flowId: string, tools: ProcessTools): Promise<void> {
   const documents = await tools.documentsUpToDate('phone-numbers');
-  for await (const page of everyDocument(documents, 'phone-numbers', { flowId })) {
+  for await (const page of paginateAll(documents, 'phone-numbers', { flowId })) {
     for (const { id } of page) await detach(id, flowId, tools);
   }
 }
@@ -45,7 +45,7 @@ function detach(id: string, flowId: string, { handle }: ProcessTools): Promise<v
       const attached = phoneNumber.isLive(state, id) && state !== 'abandoned' && state?.record.flowId === flowId;
       const reason = 'flow-deleted' as const;
       return E.right({
-        events: attached ? [happened('PhoneNumberFlowSet', { id, flowId: null, reason })] : [],
+        events: attached ? [newEvent('PhoneNumberFlowSet', { id, flowId: null, reason })] : [],
         tenant: null,
       });
     },

@@ -22,7 +22,7 @@ import { templateVersionRecord } from '#domain/template/answer.ts';
 import { fillPlaceholders } from '#domain/template/placeholders.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersion } from '#domain/template/template.ts';
-import { HandlingRefused } from '#process-engine/command-rejected-error.ts';
+import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
 import type { Json } from '#shared/json/json.ts';
 
@@ -117,7 +117,7 @@ class Provisioning {
       await this.#do(step, found);
       return null;
     } catch (error) {
-      if (error instanceof HandlingRefused) return problemOf(step, error.failure, found.state);
+      if (error instanceof CommandRejectedError) return problemOf(step, error.failure, found.state);
       if (error instanceof Error && error.name === 'AbortError') throw error;
       this.#tools.log.error({ err: error, instance: this.#id, operation: this.#number, step }, 'a step failed');
       return { reason: `${titleOf(step)} could not be done just now.`, forGood: false };
@@ -192,7 +192,7 @@ class Provisioning {
       valueFor: (field: string) => valueOfField(fieldValues, field),
     };
     const result = fillPlaceholders(made.flowSchema, values, maxFilledCharacters);
-    if (result === 'too-large') throw new HandlingRefused(tooLarge);
+    if (result === 'too-large') throw new CommandRejectedError(tooLarge);
     return result.filled;
   }
 

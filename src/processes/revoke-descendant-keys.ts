@@ -2,8 +2,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
-import { everyDocument } from '#process-engine/paginate-all.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
 
 type Event = RecordedEventOf<ApiKeyEvents>;
@@ -37,7 +37,7 @@ async function revokeAll({ id, descendantKeyIds }: ApiKeyEvents['ApiKeyRevoked']
   // Those that are known first: the read model may stand still.
   for (const descendantId of descendantKeyIds ?? []) await revoke(descendantId, tools);
   const documents = await tools.documentsUpToDate('api-key-origins');
-  for await (const page of everyDocument<{ keyId: string }>(documents, 'api-key-origins', { byKeyId: id })) {
+  for await (const page of paginateAll<{ keyId: string }>(documents, 'api-key-origins', { byKeyId: id })) {
     for (const { value } of page) await revoke(value.keyId, tools);
   }
 }
@@ -48,7 +48,7 @@ function revoke(id: string, { handle }: ProcessTools): Promise<void> {
     id,
     decide: ({ state }) => {
       const isDone = state === null || state.descendantsRevokedAt !== null;
-      return E.right({ events: isDone ? [] : [happened('ApiKeyRevoked', { id, descendantKeyIds: [] })], tenant: null });
+      return E.right({ events: isDone ? [] : [newEvent('ApiKeyRevoked', { id, descendantKeyIds: [] })], tenant: null });
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { DocumentValue } from '#read-store/read-store.ts';
 
 /** A document in memory. `value` is null when it is known not to exist. */
-export interface FoldEntry {
+export interface BufferedDocument {
   readonly id: string;
   order: number;
   position: number;

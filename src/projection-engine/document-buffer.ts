@@ -1,19 +1,19 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
 import { recordLast } from '#read-store/stored-document.ts';
-import type { FoldEntry } from './buffered-document.ts';
-import { heapBytes, mostHeapBytes } from './heap-bytes.ts';
+import type { BufferedDocument } from './buffered-document.ts';
+import { heapBytes, maxHeapBytes } from './heap-bytes.ts';
 import { type AnyProjection, handlerOf, removalOf } from './projection.ts';
 import { WhereIndex } from './where-index.ts';
 
 /** How many documents a fold may remember between two commits, and how many bytes of memory, by estimate. */
-export interface FoldLimits {
+export interface DocumentBufferLimits {
   readonly maxDocuments: number;
   readonly maxBytes: number;
 }
 
 interface Change {
-  readonly entry: FoldEntry;
+  readonly entry: BufferedDocument;
   readonly value: DocumentValue | null;
 }
 
@@ -21,23 +21,23 @@ interface Change {
  * A projection's documents in memory, as far as they are needed: events go in, writes come out, each document once.
  * What is in memory after a commit is a bounded cache of what is stored.
  */
-export class Fold {
+export class DocumentBuffer {
   readonly #projection: AnyProjection;
-  #limits: FoldLimits;
+  #limits: DocumentBufferLimits;
   /** In order of last use, the least recent first. */
-  readonly #entries = new Map<string, FoldEntry>();
+  readonly #entries = new Map<string, BufferedDocument>();
   readonly #removable = new WhereIndex();
-  #changed: FoldEntry[] = [];
+  #changed: BufferedDocument[] = [];
   #removals: { readonly where: Where; readonly position: number }[] = [];
   #bytes = 0;
 
-  constructor(projection: AnyProjection, limits: FoldLimits) {
+  constructor(projection: AnyProjection, limits: DocumentBufferLimits) {
     this.#projection = projection;
     this.#limits = limits;
   }
 
   /** Changes what it may remember after the next commit. */
-  limit(limits: FoldLimits): void {
+  limit(limits: DocumentBufferLimits): void {
     this.#limits = limits;
   }
 
@@ -61,7 +61,7 @@ export class Fold {
 
   /** Takes a document in as it is stored; null for one that is not. What was removed since is not there any more. */
   remember(id: string, stored: FoldedDocument | null): void {
-    const entry: FoldEntry =
+    const entry: BufferedDocument =
       stored === null || this.#isRemoved(stored)
         ? { id, order: 0, position: 0, value: null, bytes: 0, changed: false }
         : {
@@ -69,7 +69,7 @@ export class Fold {
             order: stored.order,
             position: stored.position,
             value: stored.value,
-            bytes: mostHeapBytes(stored.bytes),
+            bytes: maxHeapBytes(stored.bytes),
             changed: false,
           };
     this.#entries.set(id, entry);
@@ -145,7 +145,7 @@ export class Fold {
   #changes(
     event: RecordedEvent,
     keys: ReadonlyArray<string>,
-    removed: ReadonlySet<FoldEntry> | undefined,
+    removed: ReadonlySet<BufferedDocument> | undefined,
   ): ReadonlyArray<Change> {
     if (keys.length === 0) return [];
     const handler = handlerOf(this.#projection, event.type);
@@ -163,7 +163,7 @@ export class Fold {
     return changes;
   }
 
-  #remove(where: Where, removed: ReadonlySet<FoldEntry>, position: number): void {
+  #remove(where: Where, removed: ReadonlySet<BufferedDocument>, position: number): void {
     this.#removals.push({ where, position });
     this.#removable.noteRemoval(where, position);
     for (const entry of removed) {
@@ -175,7 +175,7 @@ export class Fold {
     }
   }
 
-  #change(entry: FoldEntry, value: DocumentValue | null, position: number): void {
+  #change(entry: BufferedDocument, value: DocumentValue | null, position: number): void {
     this.#removable.remove(entry);
     if (entry.value === null) entry.order = position;
     entry.value = value;
@@ -186,12 +186,12 @@ export class Fold {
     this.#use(entry);
   }
 
-  #use(entry: FoldEntry): void {
+  #use(entry: BufferedDocument): void {
     this.#entries.delete(entry.id);
     this.#entries.set(entry.id, entry);
   }
 
-  #write(entry: FoldEntry, position: number): DocumentWrite {
+  #write(entry: BufferedDocument, position: number): DocumentWrite {
     const body = textOf(entry.id, entry.value);
     const bytes = heapBytes(body);
     this.#bytes += bytes - entry.bytes;

@@ -2,9 +2,9 @@ import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
-import { Fold, type FoldLimits } from './document-buffer.ts';
+import { DocumentBuffer, type DocumentBufferLimits } from './document-buffer.ts';
 import { IdFilter } from './id-filter.ts';
-import { type AnyProjection, typesOf } from './projection.ts';
+import { type AnyProjection, eventTypesOf } from './projection.ts';
 
 /** How far an idle generation's checkpoint may lie behind what it has seen: what a restart sees again. */
 const idleCheckpointDistance = 10_000;
@@ -18,11 +18,11 @@ interface TouchingEvent {
 }
 
 /** One generation of a projection as events are fed to it. */
-export class GenerationFeed {
+export class GenerationProjector {
   readonly projection: AnyProjection;
   readonly generation: Generation;
   readonly types: ReadonlySet<string>;
-  readonly #fold: Fold;
+  readonly #fold: DocumentBuffer;
   /** What may be stored of a generation that was empty at the start: what is not in it need not be looked for. */
   readonly #stored: IdFilter | null;
   readonly #skipped: ReadonlySet<string>;
@@ -42,13 +42,18 @@ export class GenerationFeed {
   caughtUp = false;
 
   /** @param skipped ids of events to leave out when the projection cannot take them; it may grow */
-  constructor(projection: AnyProjection, generation: Generation, skipped: ReadonlySet<string>, limits: FoldLimits) {
+  constructor(
+    projection: AnyProjection,
+    generation: Generation,
+    skipped: ReadonlySet<string>,
+    limits: DocumentBufferLimits,
+  ) {
     this.projection = projection;
     this.generation = generation;
-    this.types = new Set(typesOf(projection));
+    this.types = new Set(eventTypesOf(projection));
     this.complete = generation.complete;
     this.finished = generation.complete;
-    this.#fold = new Fold(projection, limits);
+    this.#fold = new DocumentBuffer(projection, limits);
     this.#skipped = skipped;
     this.#stored = generation.checkpoint === 0 ? new IdFilter() : null;
     this.#position = generation.checkpoint;
@@ -67,12 +72,12 @@ export class GenerationFeed {
   }
 
   /** Something that it had folded could not be written: it must be fed again, from `position`, until `retry`. */
-  get wentBack(): boolean {
+  get mustReplay(): boolean {
     return this.#wentBack;
   }
 
   /** Changes how much of it is kept in memory. */
-  limit(limits: FoldLimits): void {
+  limit(limits: DocumentBufferLimits): void {
     this.#fold.limit(limits);
   }
 
@@ -110,14 +115,14 @@ export class GenerationFeed {
   }
 
   /** Whether what `fold` gave must be stored now; a checkpoint alone can wait. */
-  due(commit: GenerationCommit): boolean {
+  shouldCommit(commit: GenerationCommit): boolean {
     return (
       commit.writes.length > 0 || this.#failure !== null || commit.checkpoint - this.#saved >= idleCheckpointDistance
     );
   }
 
   /** What `fold` gave is stored, or need not be. */
-  settle(commit: GenerationCommit, stored: boolean): void {
+  markCommitted(commit: GenerationCommit, stored: boolean): void {
     this.#position = commit.checkpoint;
     if (stored) this.#saved = commit.checkpoint;
     for (const write of commit.writes) if (write.kind === 'put') this.#stored?.add(write.id);
@@ -171,7 +176,7 @@ export class GenerationFeed {
     const commit = this.#written();
     if (commit === null) return false;
     if (commit.writes.length > 0) await store.commit([commit]);
-    this.settle(commit, commit.writes.length > 0);
+    this.markCommitted(commit, commit.writes.length > 0);
     return true;
   }
 

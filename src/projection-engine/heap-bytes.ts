@@ -17,6 +17,6 @@ export function heapBytes(json: string): number {
 }
 
 /** The same for a text of which only the length is known: the most that it can take. */
-export function mostHeapBytes(characters: number): number {
+export function maxHeapBytes(characters: number): number {
   return (bytesOfCharacter + bytesOfContainer / 2) * characters;
 }

@@ -2,7 +2,7 @@ import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 
 /** Which log each read model was made from: on another its checkpoint says nothing. */
-export class LogOrigin {
+export class EventLogIdentity {
   #log: string | null;
   readonly #madeFrom: Map<string, string>;
 
@@ -51,7 +51,7 @@ export class LogOrigin {
   }
 }
 
-/** The log's first event; null while it is empty, or once the signal aborts. @throws Unavailable */
+/** The log's first event; null while it is empty, or once the signal aborts. @throws UnavailableError */
 export async function firstEventOf(
   events: Pick<EventStore, 'subscribe'>,
   signal: AbortSignal,

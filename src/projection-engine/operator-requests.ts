@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
 /** What operators ask of projections, as recorded on the streams `projection-{name}`. */
-export interface OperatorEvents {
+export interface OperatorRequestEvents {
   /** Make its documents anew, beside the ones that queries read. */
   readonly ProjectionRebuildRequested: { readonly projection: string };
   /** Try the event again that it stopped at. */
@@ -11,16 +11,16 @@ export interface OperatorEvents {
 }
 
 type OperatorEvent = {
-  [Type in keyof OperatorEvents]: RecordedEvent<Type, OperatorEvents[Type]>;
-}[keyof OperatorEvents];
+  [Type in keyof OperatorRequestEvents]: RecordedEvent<Type, OperatorRequestEvents[Type]>;
+}[keyof OperatorRequestEvents];
 
-export const operatorEventTypes: ReadonlyArray<string> = [
+export const operatorRequestTypes: ReadonlyArray<string> = [
   'ProjectionRebuildRequested',
   'ProjectionRetried',
   'ProjectionEventSkipped',
-] satisfies ReadonlyArray<keyof OperatorEvents>;
+] satisfies ReadonlyArray<keyof OperatorRequestEvents>;
 
 /** Whether an event is an operator's request to the projection runner. */
-export function isOperatorEvent(event: RecordedEvent<string, unknown>): event is OperatorEvent {
-  return operatorEventTypes.includes(event.type);
+export function isOperatorRequest(event: RecordedEvent<string, unknown>): event is OperatorEvent {
+  return operatorRequestTypes.includes(event.type);
 }

@@ -7,18 +7,18 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import { unlessAborted } from '#shared/async/abortable.ts';
+import { abortable } from '#shared/async/abortable.ts';
 import { type Retrying, retrying } from '#shared/async/retrying.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
-import type { FoldLimits } from './document-buffer.ts';
-import { GenerationFeed } from './generation-projector.ts';
-import { firstEventOf, LogOrigin } from './log-identity-check.ts';
-import { isOperatorEvent, operatorEventTypes } from './operator-requests.ts';
+import type { DocumentBufferLimits } from './document-buffer.ts';
+import { GenerationProjector } from './generation-projector.ts';
+import { EventLogIdentity, firstEventOf } from './log-identity-check.ts';
+import { isOperatorRequest, operatorRequestTypes } from './operator-requests.ts';
 import type { AnyProjection } from './projection.ts';
-import { type Pace, ProjectionStanding, type ServedPosition } from './projection-runtime.ts';
-import { RebuildReport } from './rebuild-log.ts';
-import { Lane } from './subscription-group.ts';
+import { type Pace, ProjectionRuntime, type ServedPosition } from './projection-runtime.ts';
+import { RebuildLog } from './rebuild-log.ts';
+import { SubscriptionGroup } from './subscription-group.ts';
 import { UnknownEvents } from './unknown-events.ts';
 
 /** A projection that lies further behind than this catches up on its own, so that it holds up no other. */
@@ -29,8 +29,8 @@ const rebuildBatchSize = 1000;
 const rebuildBatchesTogether = 20;
 /** After live events each batch is stored by itself for so long: those that wait for the next ones wait less. */
 const liveQuietMilliseconds = 1000;
-const liveLimits: FoldLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
-const rebuildLimits: FoldLimits = { maxDocuments: 5000, maxBytes: 32 * 1024 * 1024 };
+const liveLimits: DocumentBufferLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
+const rebuildLimits: DocumentBufferLimits = { maxDocuments: 5000, maxBytes: 32 * 1024 * 1024 };
 const statusMilliseconds = 500;
 
 export interface ProjectionRunnerOptions {
@@ -67,7 +67,7 @@ export interface ProjectionRunner {
  * Starts feeding the log to projections: those that stand go on from their checkpoints, those that are new, changed
  * or asked to be rebuilt are filled beside what queries read and swapped in when they have caught up.
  * @returns once it knows where they stand; with its end behind it already when the signal has aborted before
- * @throws what the stores throw other than Unavailable, which is waited out
+ * @throws what the stores throw other than UnavailableError, which is waited out
  */
 export async function startProjectionRunner(options: ProjectionRunnerOptions): Promise<ProjectionRunner> {
   const runner = new Runner(options);
@@ -81,15 +81,15 @@ class Runner implements ProjectionRunner {
   /** Aborts when it is to end. */
   readonly #signal: AbortSignal;
   readonly #retry: Retrying;
-  readonly #standings: ReadonlyArray<ProjectionStanding>;
-  readonly #pace = new PaceMeter();
-  readonly #report: RebuildReport;
-  #live: Lane;
-  readonly #catchUp: Lane;
+  readonly #standings: ReadonlyArray<ProjectionRuntime>;
+  readonly #pace = new ThroughputMeter();
+  readonly #report: RebuildLog;
+  #live: SubscriptionGroup;
+  readonly #catchUp: SubscriptionGroup;
   #starting = true;
   #turn: Promise<void> = Promise.resolve();
   #obeyedUpTo = 0;
-  #origin = new LogOrigin(null);
+  #origin = new EventLogIdentity(null);
   readonly #unknown: UnknownEvents | null;
   #statusAt = 0;
   /** When live events were last folded. */
@@ -98,14 +98,14 @@ class Runner implements ProjectionRunner {
 
   constructor(options: ProjectionRunnerOptions) {
     this.#options = options;
-    this.#report = new RebuildReport(options.log);
+    this.#report = new RebuildLog(options.log);
     this.#unknown = options.knownTypes === undefined ? null : new UnknownEvents(options.knownTypes);
     const { signal = this.#closing.signal } = options;
     this.#signal = AbortSignal.any([signal, this.#closing.signal]);
     this.#retry = { log: options.log, signal: this.#signal };
-    this.#standings = options.projections.map((projection) => new ProjectionStanding(projection, []));
+    this.#standings = options.projections.map((projection) => new ProjectionRuntime(projection, []));
     this.#live = this.#liveLane(0);
-    this.#catchUp = new Lane(0, {
+    this.#catchUp = new SubscriptionGroup(0, {
       ...this.#laneOptions(),
       batchSize: rebuildBatchSize,
       batchesTogether: () => this.#rebuildBatchesTogether(),
@@ -166,7 +166,7 @@ class Runner implements ProjectionRunner {
       const closing = this.#signal.aborted;
       this.#closing.abort();
       // What could not be stored is folded again from the checkpoints.
-      if (!closing || !(error instanceof Unavailable)) throw error;
+      if (!closing || !(error instanceof UnavailableError)) throw error;
     }
   }
 
@@ -174,7 +174,7 @@ class Runner implements ProjectionRunner {
     const { events, store } = this.#options;
     const state = await this.#persist('Reading the operator state', () => store.operatorState());
     const first = await this.#persist('Reading the log', () => firstEventOf(events, this.#signal));
-    this.#origin = new LogOrigin(first, state.madeFrom);
+    this.#origin = new EventLogIdentity(first, state.madeFrom);
     // A log that ends before what was seen of it is another log, too.
     const known: OperatorState =
       state.position <= end && !this.#origin.hasOthers ? state : { position: 0, skipped: {} };
@@ -183,7 +183,7 @@ class Runner implements ProjectionRunner {
     return known;
   }
 
-  async #takeUp(standing: ProjectionStanding, operator: OperatorState, end: number): Promise<void> {
+  async #takeUp(standing: ProjectionRuntime, operator: OperatorState, end: number): Promise<void> {
     const { projection } = standing;
     for (const id of operator.skipped[projection.name] ?? []) standing.skipped.add(id);
     const { store } = this.#options;
@@ -205,7 +205,7 @@ class Runner implements ProjectionRunner {
     if (standing.current === null && standing.filling === null) await this.#begin(standing, end);
   }
 
-  async #begin(standing: ProjectionStanding, begunAt: number): Promise<void> {
+  async #begin(standing: ProjectionRuntime, begunAt: number): Promise<void> {
     const { projection } = standing;
     const definition: CollectionDefinition = {
       name: projection.name,
@@ -218,7 +218,7 @@ class Runner implements ProjectionRunner {
   }
 
   /** Notes that these read models are made from this log. */
-  async #noteOrigin(standings: ReadonlyArray<ProjectionStanding>): Promise<void> {
+  async #noteOrigin(standings: ReadonlyArray<ProjectionRuntime>): Promise<void> {
     if (this.#origin.made(standings.map(({ projection }) => projection.name))) await this.#saveOperatorState();
   }
 
@@ -238,8 +238,8 @@ class Runner implements ProjectionRunner {
 
   #beyondReadModels(): Pick<SubscribeOptions, 'types' | 'exceptTypes'> {
     const { knownTypes } = this.#options;
-    if (knownTypes === undefined) return { types: operatorEventTypes };
-    return { exceptTypes: knownTypes.filter((type) => !operatorEventTypes.includes(type)) };
+    if (knownTypes === undefined) return { types: operatorRequestTypes };
+    return { exceptTypes: knownTypes.filter((type) => !operatorRequestTypes.includes(type)) };
   }
 
   #assignLanes(end: number): void {
@@ -252,8 +252,8 @@ class Runner implements ProjectionRunner {
     this.#renewCatchUp();
   }
 
-  #liveLane(after: number): Lane {
-    return new Lane(after, {
+  #liveLane(after: number): SubscriptionGroup {
+    return new SubscriptionGroup(after, {
       ...this.#laneOptions(),
       batchSize: liveBatchSize,
       batchesTogether: () => 1,
@@ -263,8 +263,8 @@ class Runner implements ProjectionRunner {
 
   #laneOptions() {
     const { events, store, log } = this.#options;
-    const onFailed = (feed: GenerationFeed) => this.#stopped(feed);
-    const onWentBack = (feed: GenerationFeed) => this.#feedAgain([feed]);
+    const onFailed = (feed: GenerationProjector) => this.#stopped(feed);
+    const onWentBack = (feed: GenerationProjector) => this.#feedAgain([feed]);
     const inTurn = (work: () => Promise<void>) => this.#inTurn(work);
     return { events, store, log, signal: this.#signal, onFailed, onWentBack, inTurn };
   }
@@ -318,13 +318,13 @@ class Runner implements ProjectionRunner {
     if (this.#catchUp.members.size === 0 || batch.caughtUp) this.#renewCatchUp();
   }
 
-  async #finish(feed: GenerationFeed): Promise<void> {
+  async #finish(feed: GenerationProjector): Promise<void> {
     if (feed.finished) return;
     await this.#persist('Indexing a read model', () => this.#options.store.finish(feed.generation));
     feed.finished = true;
   }
 
-  async #goLive(feed: GenerationFeed): Promise<void> {
+  async #goLive(feed: GenerationProjector): Promise<void> {
     const standing = this.#standingOf(feed);
     // From here to its publication it is in the live lane: nothing passes it by.
     this.#catchUp.remove(feed);
@@ -344,7 +344,7 @@ class Runner implements ProjectionRunner {
     await this.#tellStatus();
   }
 
-  #forget(feed: GenerationFeed): void {
+  #forget(feed: GenerationProjector): void {
     this.#live.remove(feed);
     this.#catchUp.remove(feed);
   }
@@ -360,7 +360,7 @@ class Runner implements ProjectionRunner {
     return members.length === 0 ? null : [...new Set(members.flatMap(({ types }) => [...types]))];
   }
 
-  async #stopped(feed: GenerationFeed): Promise<void> {
+  async #stopped(feed: GenerationProjector): Promise<void> {
     const standing = this.#standingOf(feed);
     this.#options.log.error(
       { projection: standing.projection.name, ...feed.failure },
@@ -375,7 +375,7 @@ class Runner implements ProjectionRunner {
     for (const event of batch.events) {
       if (event.position <= this.#obeyedUpTo) continue;
       if (this.#unknown?.count(event) === true) counted = true;
-      if (!isOperatorEvent(event)) continue;
+      if (!isOperatorRequest(event)) continue;
       await this.#obeyReadable(event);
       obeyed = true;
     }
@@ -398,7 +398,7 @@ class Runner implements ProjectionRunner {
   }
 
   async #obey(event: RecordedEvent): Promise<void> {
-    if (!isOperatorEvent(event)) return;
+    if (!isOperatorRequest(event)) return;
     const standing = this.#standings.find(({ projection }) => projection.name === event.data.projection);
     if (standing === undefined) return;
     switch (event.type) {
@@ -416,12 +416,12 @@ class Runner implements ProjectionRunner {
     }
   }
 
-  #tryAgain(standing: ProjectionStanding): void {
+  #tryAgain(standing: ProjectionRuntime): void {
     this.#feedAgain(standing.feeds.filter(({ failure }) => failure !== null));
   }
 
   /** Feeds generations from where they stand, apart from those that follow the log. */
-  #feedAgain(feeds: ReadonlyArray<GenerationFeed>): void {
+  #feedAgain(feeds: ReadonlyArray<GenerationProjector>): void {
     if (feeds.length === 0) return;
     for (const feed of feeds) {
       feed.retry();
@@ -462,11 +462,11 @@ class Runner implements ProjectionRunner {
     await this.#persist('Storing the status', () => this.#options.store.saveStatus(this.status()));
   }
 
-  #feed(standing: ProjectionStanding, generation: Generation, limits: FoldLimits): GenerationFeed {
-    return new GenerationFeed(standing.projection, generation, standing.skipped, limits);
+  #feed(standing: ProjectionRuntime, generation: Generation, limits: DocumentBufferLimits): GenerationProjector {
+    return new GenerationProjector(standing.projection, generation, standing.skipped, limits);
   }
 
-  #standingOf(feed: GenerationFeed): ProjectionStanding {
+  #standingOf(feed: GenerationProjector): ProjectionRuntime {
     const standing = this.#standings.find(({ projection }) => projection === feed.projection);
     if (standing === undefined) throw new Error(`No projection ${feed.projection.name} is run here.`);
     return standing;
@@ -482,12 +482,12 @@ class Runner implements ProjectionRunner {
   #persist<Result>(what: string, call: () => Promise<Result>): Promise<Result> {
     if (!this.#starting) return retrying(what, call, this.#retry);
     // Nothing is at hand yet that would have to be finished.
-    return unlessAborted(this.#signal, () => retrying(what, call, this.#retry));
+    return abortable(this.#signal, () => retrying(what, call, this.#retry));
   }
 }
 
 /** Measures a rebuild since it was last begun or joined by another. */
-class PaceMeter {
+class ThroughputMeter {
   #startedAt = 0;
   #from: number | null = null;
   #events = 0;

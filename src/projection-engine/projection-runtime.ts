@@ -1,5 +1,5 @@
 import type { Generation, ProjectionStatus } from '#read-store/read-store.ts';
-import type { GenerationFeed } from './generation-projector.ts';
+import type { GenerationProjector } from './generation-projector.ts';
 import type { AnyProjection } from './projection.ts';
 
 /** How fast a rebuild goes. */
@@ -18,22 +18,22 @@ export interface ServedPosition {
 }
 
 /** One projection in the runner: the generation that queries read, and the one that is being filled. */
-export class ProjectionStanding {
+export class ProjectionRuntime {
   readonly projection: AnyProjection;
   /** Ids of the events that operators have told it to leave out. */
   readonly skipped: Set<string>;
   /** What queries read, as long as this release's projection makes it. */
-  current: GenerationFeed | null = null;
+  current: GenerationProjector | null = null;
   /** What queries read while nothing is fed to it: another version's. */
   frozen: Generation | null = null;
-  filling: GenerationFeed | null = null;
+  filling: GenerationProjector | null = null;
 
   constructor(projection: AnyProjection, skipped: Iterable<string>) {
     this.projection = projection;
     this.skipped = new Set(skipped);
   }
 
-  get feeds(): ReadonlyArray<GenerationFeed> {
+  get feeds(): ReadonlyArray<GenerationProjector> {
     return [this.current, this.filling].filter((feed) => feed !== null);
   }
 

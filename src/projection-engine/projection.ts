@@ -2,7 +2,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { DocumentValue, Where } from '#read-store/read-store.ts';
 
 /** Any event of a map from event type to its data, as recorded. */
-export type RecordedOf<Events> = {
+export type RecordedEventOf<Events> = {
   [Type in keyof Events & string]: RecordedEvent<Type, Events[Type]>;
 }[keyof Events & string];
 
@@ -28,7 +28,7 @@ export interface Projection<Value extends DocumentValue, Events> {
   readonly name: string;
   /** Bump it when documents must be made anew: they are rebuilt beside the old ones, then swapped in. */
   readonly version: number;
-  readonly keys: (event: RecordedOf<Events>) => ReadonlyArray<string>;
+  readonly keys: (event: RecordedEventOf<Events>) => ReadonlyArray<string>;
   readonly on: {
     readonly [Type in keyof Events & string]:
       | typeof ignored
@@ -50,7 +50,7 @@ export function projection<Value extends DocumentValue, Events>(
 }
 
 /** The event types that a projection handles. */
-export function typesOf({ on }: AnyProjection): ReadonlyArray<string> {
+export function eventTypesOf({ on }: AnyProjection): ReadonlyArray<string> {
   return Object.keys(on).filter((type) => on[type] !== ignored);
 }
 

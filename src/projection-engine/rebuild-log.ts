@@ -16,7 +16,7 @@ interface Pass {
  * Tells the log of rebuilds, whose read models go through the events together: once when they begin, unless that is
  * the end already, then how far they are, and once when they are done. Where there was nothing to fill it is silent.
  */
-export class RebuildReport {
+export class RebuildLog {
   readonly #log: Log;
   #pass: Pass | null = null;
 

@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
-import type { GenerationFeed } from './generation-projector.ts';
+import type { GenerationProjector } from './generation-projector.ts';
 
 const resubscribeLimits = { firstMs: 200, longestMs: 5000 };
 
 /** JSON text of events after which what they made is stored: until then most of it is kept in memory. */
 const maxCharactersTogether = 8 * 1024 * 1024;
 
-export interface LaneOptions {
+export interface SubscriptionGroupOptions {
   readonly events: Pick<EventStore, 'subscribe'>;
   readonly store: ReadStoreWriter;
   readonly log: Log;
@@ -25,15 +25,15 @@ export interface LaneOptions {
   /** Called when a batch has been folded and stored; the next is read when it has returned. */
   readonly onBatch: (batch: EventBatch) => Promise<void>;
   /** Called when a member could not take an event; it is no member any more. */
-  readonly onFailed: (feed: GenerationFeed) => Promise<void>;
+  readonly onFailed: (feed: GenerationProjector) => Promise<void>;
   /** Called when a member must be fed again from its position; it is no member any more. */
-  readonly onWentBack: (feed: GenerationFeed) => void;
+  readonly onWentBack: (feed: GenerationProjector) => void;
 }
 
 /** Generations that go through the log together, by one subscription. */
-export class Lane {
-  readonly #options: LaneOptions;
-  readonly #members = new Set<GenerationFeed>();
+export class SubscriptionGroup {
+  readonly #options: SubscriptionGroupOptions;
+  readonly #members = new Set<GenerationProjector>();
   #position: number;
   #renewal = new AbortController();
   readonly #backOff = new BackOff(resubscribeLimits);
@@ -41,7 +41,7 @@ export class Lane {
   #charactersFolded = 0;
 
   /** @param after the position after which it begins */
-  constructor(after: number, options: LaneOptions) {
+  constructor(after: number, options: SubscriptionGroupOptions) {
     this.#position = after;
     this.#options = options;
   }
@@ -51,16 +51,16 @@ export class Lane {
     return this.#position;
   }
 
-  get members(): ReadonlySet<GenerationFeed> {
+  get members(): ReadonlySet<GenerationProjector> {
     return this.#members;
   }
 
   /** Takes a generation in. What it has seen already is not fed to it again. */
-  add(feed: GenerationFeed): void {
+  add(feed: GenerationProjector): void {
     this.#members.add(feed);
   }
 
-  remove(feed: GenerationFeed): void {
+  remove(feed: GenerationProjector): void {
     this.#members.delete(feed);
   }
 
@@ -81,7 +81,7 @@ export class Lane {
         continue;
       }
       await this.#follow(subscribed, AbortSignal.any([signal, this.#renewal.signal]));
-      if (!signal.aborted && !this.#renewal.signal.aborted) await pause(this.#backOff.failed(), signal);
+      if (!signal.aborted && !this.#renewal.signal.aborted) await delay(this.#backOff.failed(), signal);
     }
   }
 
@@ -111,24 +111,25 @@ export class Lane {
   async #handle(batch: EventBatch): Promise<void> {
     const feeds = [...this.#members];
     const store = { read: this.#read, commit: this.#commit };
-    const folded: { readonly feed: GenerationFeed; readonly commit: GenerationCommit; readonly due: boolean }[] = [];
+    const folded: { readonly feed: GenerationProjector; readonly commit: GenerationCommit; readonly due: boolean }[] =
+      [];
     const last = this.#isLast(batch);
     for (const feed of feeds) {
       const commit = await feed.fold(batch.events, batch.position, last, store);
-      if (commit !== null) folded.push({ feed, commit, due: feed.due(commit) });
+      if (commit !== null) folded.push({ feed, commit, due: feed.shouldCommit(commit) });
     }
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
     if (commits.length > 0) await this.#commit(commits, !batch.caughtUp);
-    for (const { feed, commit, due } of folded) feed.settle(commit, due);
+    for (const { feed, commit, due } of folded) feed.markCommitted(commit, due);
     for (const feed of feeds) await this.#letGo(feed);
     await this.#options.onBatch(batch);
   }
 
   /** Parts from a member that cannot be fed what comes next. */
-  async #letGo(feed: GenerationFeed): Promise<void> {
-    if (feed.failure === null && !feed.wentBack) return;
+  async #letGo(feed: GenerationProjector): Promise<void> {
+    if (feed.failure === null && !feed.mustReplay) return;
     this.#members.delete(feed);
-    if (feed.wentBack) this.#options.onWentBack(feed);
+    if (feed.mustReplay) this.#options.onWentBack(feed);
     else await this.#options.onFailed(feed);
   }
 

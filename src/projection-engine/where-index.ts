@@ -1,5 +1,5 @@
 import type { DocumentValue, Where } from '#read-store/read-store.ts';
-import type { FoldEntry } from './buffered-document.ts';
+import type { BufferedDocument } from './buffered-document.ts';
 
 /** The value of a document's own field as an index sees it: what is absent is null. */
 export function indexedField(value: DocumentValue, field: string): unknown {
@@ -9,7 +9,7 @@ export function indexedField(value: DocumentValue, field: string): unknown {
 interface FieldsIndex {
   readonly fields: ReadonlyArray<string>;
   /** By the fields' values. */
-  readonly buckets: Map<string, Set<FoldEntry>>;
+  readonly buckets: Map<string, Set<BufferedDocument>>;
   /** The values whose documents were removed and are not removed in the store yet, and the last removal's position. */
   readonly removed: Map<string, number>;
 }
@@ -20,7 +20,7 @@ export class WhereIndex {
   readonly #byFields = new Map<string, FieldsIndex>();
 
   /** The entries that fit. @param all every entry of the fold, read once for each new set of fields */
-  matching(where: Where, all: Iterable<FoldEntry>): ReadonlySet<FoldEntry> {
+  matching(where: Where, all: Iterable<BufferedDocument>): ReadonlySet<BufferedDocument> {
     const fields = fieldsOf(where);
     const name = nameOf(fields);
     if (!this.#byFields.has(name)) {
@@ -52,11 +52,11 @@ export class WhereIndex {
     return false;
   }
 
-  add(entry: FoldEntry): void {
+  add(entry: BufferedDocument): void {
     for (const name of this.#byFields.keys()) this.#addTo(name, entry);
   }
 
-  remove(entry: FoldEntry): void {
+  remove(entry: BufferedDocument): void {
     if (entry.value === null) return;
     for (const { fields, buckets } of this.#byFields.values()) {
       const bucket = bucketOf(entry.value, fields);
@@ -66,7 +66,7 @@ export class WhereIndex {
     }
   }
 
-  #addTo(name: string, entry: FoldEntry): void {
+  #addTo(name: string, entry: BufferedDocument): void {
     const index = this.#byFields.get(name);
     if (index === undefined || entry.value === null) return;
     const bucket = bucketOf(entry.value, index.fields);

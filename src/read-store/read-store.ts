@@ -59,22 +59,22 @@ export interface ProjectionStatus {
 export interface ReadStore {
   /**
    * @param fresh from the store, however much is held in memory: as new as any document read before it
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   get<Value extends DocumentValue>(
     collection: string,
     id: string,
     fresh?: 'fresh',
   ): Promise<StoredDocument<Value> | null>;
-  /** Documents oldest first that fit `where` (a declared index, or `{}` for all). @throws Unavailable */
+  /** Documents oldest first that fit `where` (a declared index, or `{}` for all). @throws UnavailableError */
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
-  /** As last told by the node that runs the projections. @throws Unavailable */
+  /** As last told by the node that runs the projections. @throws UnavailableError */
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
-  /** The events that were passed because the release does not know their types. @throws Unavailable */
+  /** The events that were passed because the release does not know their types. @throws UnavailableError */
   unknownEvents(): Promise<ReadonlyArray<UnknownEventType>>;
-  /** When each of these API keys was last used (RFC 3339, to the minute); one never used is left out. @throws Unavailable */
+  /** When each of these API keys was last used (RFC 3339, to the minute); one never used is left out. @throws UnavailableError */
   keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
-  /** A stream's snapshot, kept beside the read models for the deciding side. @throws Unavailable */
+  /** A stream's snapshot, kept beside the read models for the deciding side. @throws UnavailableError */
   snapshot(stream: string): Promise<StoredSnapshot | null>;
   close(): Promise<void>;
 }
@@ -146,7 +146,7 @@ export interface OperatorState {
   readonly position: number;
   /** By projection: ids of events that it leaves out when it cannot take them. */
   readonly skipped: Readonly<Record<string, ReadonlyArray<string>>>;
-  /** By projection: the log that its read model was made from (`LogOrigin`). */
+  /** By projection: the log that its read model was made from (`EventLogIdentity`). */
   readonly madeFrom?: Readonly<Record<string, string>>;
   /** What was counted up to the position. */
   readonly unknownEvents?: UnknownEventsState;
@@ -154,19 +154,19 @@ export interface OperatorState {
 
 /** The writing side of the read store: what the projection runner needs, and nobody else. One writer at a time. */
 export interface ReadStoreWriter {
-  /** What stands of a collection. @throws Unavailable */
+  /** What stands of a collection. @throws UnavailableError */
   generations(collection: string): Promise<CollectionGenerations>;
   /**
    * Begins an empty generation, and drops an unfinished one. It is current at once when there is no complete one.
    * @param begunAt the position where the log ends now
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   begin(definition: CollectionDefinition, begunAt: number): Promise<Generation>;
   /**
    * Documents by id; those that do not exist are left out.
    * @param maxCharacters the store may stop behind the document, in the order of `ids`, with which the JSON text of all
    *   read so far reaches this
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   read(
     generation: Generation,
@@ -177,24 +177,24 @@ export interface ReadStoreWriter {
    * Stores each generation's writes, in order, with its checkpoint: all of a generation's or, where the engine has no
    * transactions, the checkpoint last, so that a replay completes it. A commit that failed may be sent again.
    * @param more whether more follows soon: what nobody reads yet may then be stored with a later commit
-   * @throws Unavailable; any other error when what was put off is lost: generations stand at their stored checkpoints
+   * @throws UnavailableError; any other error when what was put off is lost: generations stand at their stored checkpoints
    */
   commit(commits: ReadonlyArray<GenerationCommit>, more?: boolean): Promise<void>;
-  /** Makes the indexes that a filling may have put off. Repeatable. @throws Unavailable */
+  /** Makes the indexes that a filling may have put off. Repeatable. @throws UnavailableError */
   finish(generation: Generation): Promise<void>;
-  /** Marks a finished generation complete; from now on queries read it, and the one before is dropped. @throws Unavailable */
+  /** Marks a finished generation complete; from now on queries read it, and the one before is dropped. @throws UnavailableError */
   publish(generation: Generation): Promise<void>;
-  /** Drops every collection but these. @throws Unavailable */
+  /** Drops every collection but these. @throws UnavailableError */
   dropOthers(collections: ReadonlyArray<string>): Promise<void>;
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   operatorState(): Promise<OperatorState>;
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   saveOperatorState(state: OperatorState): Promise<void>;
-  /** Replaces what `ReadStore.status` tells. @throws Unavailable */
+  /** Replaces what `ReadStore.status` tells. @throws UnavailableError */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void>;
-  /** Keeps the later time of each key. No rebuild touches it. @throws Unavailable */
+  /** Keeps the later time of each key. No rebuild touches it. @throws UnavailableError */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
-  /** Takes the place of the stream's snapshot before. No rebuild touches it. @throws Unavailable */
+  /** Takes the place of the stream's snapshot before. No rebuild touches it. @throws UnavailableError */
   saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from './read-store.ts';
 import type { StoredDocument } from './stored-document.ts';
 
@@ -7,13 +7,13 @@ import type { StoredDocument } from './stored-document.ts';
  * A read store that gives nothing of a read model that has never held the whole log: what is not in it yet would be
  * taken for what does not exist, and a good API key for a bad one. Rebuilds do not matter: the old documents answer.
  */
-export function filledOnly(documents: ReadStore, projections: Standing): ReadStore {
-  return new FilledReadStore(documents, projections);
+export function readyOnly(documents: ReadStore, projections: Standing): ReadStore {
+  return new ReadyReadStore(documents, projections);
 }
 
 type Standing = Pick<ProjectionsProgress, 'status' | 'onStatus'>;
 
-class FilledReadStore implements ReadStore {
+class ReadyReadStore implements ReadStore {
   readonly #documents: ReadStore;
   readonly #unsubscribe: () => void;
   #filled: ReadonlySet<string>;
@@ -63,7 +63,7 @@ class FilledReadStore implements ReadStore {
 
   #expectFilled(collection: string): void {
     if (this.#filled.has(collection)) return;
-    throw new Unavailable(`The read model ${collection} is being filled from the log for the first time.`);
+    throw new UnavailableError(`The read model ${collection} is being filled from the log for the first time.`);
   }
 }
 

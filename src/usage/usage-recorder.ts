@@ -7,7 +7,7 @@ import { type AppendFailure, type EventStore, type EventToAppend, noStream } fro
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
 import type { CallRecord } from '#gateway/call-record.ts';
-import { DeferredWork } from '#shared/async/debouncer.ts';
+import { Debouncer } from '#shared/async/debouncer.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 import { relativeAccuracy } from './latency-sketch.ts';
@@ -61,7 +61,7 @@ export class UsageRecorder {
   #unsettled: Part[] = [];
   #stream = '';
   #revision = noStream;
-  readonly #storing: DeferredWork;
+  readonly #storing: Debouncer;
   #callsLost = 0;
   #closed = false;
 
@@ -70,7 +70,7 @@ export class UsageRecorder {
     this.#now = options.now ?? (() => new Date());
     this.#outage = new OutageLog(options.log, 'The event store in which usage is recorded');
     this.#window = this.#newWindow();
-    this.#storing = new DeferredWork(options.intervalMilliseconds ?? intervalMs, () => this.#store());
+    this.#storing = new Debouncer(options.intervalMilliseconds ?? intervalMs, () => this.#store());
   }
 
   /** Calls of which nothing is or will be stored. */
@@ -86,7 +86,7 @@ export class UsageRecorder {
     }
     this.#from ??= this.#now().toISOString();
     for (const record of records) this.#window.add(record);
-    this.#storing.soon();
+    this.#storing.schedule();
   }
 
   /** Stores what is in memory, tried once. What cannot be stored is lost, and logged. */
@@ -94,8 +94,8 @@ export class UsageRecorder {
     this.#closed = true;
     this.#storing.stop();
     // The first may only have what is left of the window before.
-    await this.#storing.now();
-    if (this.#unsettled.length === 0) await this.#storing.now();
+    await this.#storing.flush();
+    if (this.#unsettled.length === 0) await this.#storing.flush();
     const calls = callsIn(this.#unsettled) + this.#window.calls;
     this.#window = this.#newWindow();
     if (calls === 0) return;
@@ -114,7 +114,7 @@ export class UsageRecorder {
       if (refused === null) this.#unsettled.shift();
       else if (!this.#canRetryNow(part, refused)) break;
     }
-    if (this.#unsettled.length > 0 || this.#window.calls > 0) this.#storing.soon();
+    if (this.#unsettled.length > 0 || this.#window.calls > 0) this.#storing.schedule();
   }
 
   #endWindow(): void {

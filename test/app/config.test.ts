@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, it } from 'mocha';
 import { readConfig } from '#app/config.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
 
 describe('config', () => {
@@ -65,7 +65,7 @@ describe('config', () => {
     assert.equal(readConfig({ REQUEST_TIMEOUT_MS: '5000' }).limits.headersMilliseconds, 5_000);
     assert.throws(
       () => readConfig({ REQUEST_TIMEOUT_MS: '5000', HEADERS_TIMEOUT_MS: '5001' }),
-      /^StartFailure: HEADERS_TIMEOUT_MS must be a whole number from 100 to 5000, not "5001"/,
+      /^StartupError: HEADERS_TIMEOUT_MS must be a whole number from 100 to 5000, not "5001"/,
     );
   });
 
@@ -96,7 +96,7 @@ describe('config', () => {
     for (const some of [{}, { EVENT_STORE_URL: eventStoreDb }, { READ_STORE_URL: mongoDb }]) {
       assert.throws(
         () => readConfig({ ...some, ROLES: 'gateway' }),
-        (error) => error instanceof StartFailure && /^ROLES .*embedded/.test(error.message),
+        (error) => error instanceof StartupError && /^ROLES .*embedded/.test(error.message),
       );
     }
   });
@@ -130,7 +130,7 @@ describe('config', () => {
         assert.throws(
           () => readConfig({ [name]: value }),
           (error: unknown) => {
-            assert.ok(error instanceof StartFailure);
+            assert.ok(error instanceof StartupError);
             assert.ok(error.message.startsWith(name));
             assert.doesNotMatch(error.message, /\n|secret/);
             return true;

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDataDirectory, runningOwner } from '#app/data-directory.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** A process that takes a folder, says so, and holds it until it is killed. */
 const holder = `
@@ -78,7 +78,7 @@ describe('data directory', function () {
     assert.throws(
       () => openDataDirectory(path),
       (error) =>
-        error instanceof StartFailure &&
+        error instanceof StartupError &&
         error.message.includes(path) &&
         error.message.includes(`process ${child.pid}`) &&
         !error.message.includes('\n'),
@@ -97,7 +97,7 @@ describe('data directory', function () {
 
   it('is refused twice in one process', () => {
     const directory = openDataDirectory(path);
-    assert.throws(() => openDataDirectory(path), StartFailure);
+    assert.throws(() => openDataDirectory(path), StartupError);
     directory.release();
   });
 
@@ -109,7 +109,7 @@ describe('data directory', function () {
   it('is refused where it is a file', () => {
     writeFileSync(join(parent, 'file'), '');
     assert.throws(() => openDataDirectory(join(parent, 'file')), {
-      name: 'StartFailure',
+      name: 'StartupError',
       message: /file cannot be used as the data folder/,
     });
   });
@@ -117,6 +117,6 @@ describe('data directory', function () {
   it('is refused where its lock file is something else', () => {
     openDataDirectory(path).release();
     writeFileSync(join(path, 'lock.sqlite'), 'not a database, but long enough to be looked at as one'.repeat(10));
-    assert.throws(() => openDataDirectory(path), StartFailure);
+    assert.throws(() => openDataDirectory(path), StartupError);
   });
 });

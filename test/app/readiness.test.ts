@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { type Needs, readinessOf } from '#app/readiness.ts';
+import { createReadiness, type ReadinessDependencies } from '#app/readiness.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-const well: Needs = {
+const well: ReadinessDependencies = {
   events: { lastPosition: async () => 7 },
   documents: { status: async () => [] },
   projections: { status: () => [], following: () => ({ live: true, detail: 'thread running' }) },
   processes: { read: async () => [] },
 };
 
-const checksOf = async (needs: Partial<Needs>) => {
-  const checks = await readinessOf({ ...well, ...needs })();
+const checksOf = async (needs: Partial<ReadinessDependencies>) => {
+  const checks = await createReadiness({ ...well, ...needs })();
   return Object.fromEntries(
     checks.map(({ name, ready, detail }) => [name, `${ready ? 'ready' : 'not ready'}: ${detail}`]),
   );
@@ -29,7 +29,7 @@ describe('readiness', () => {
 
   it('tells which store does not answer, and hides what is no answer for others', async () => {
     const checks = await checksOf({
-      events: { lastPosition: () => Promise.reject(new Unavailable('It is down.')) },
+      events: { lastPosition: () => Promise.reject(new UnavailableError('It is down.')) },
       documents: { status: () => Promise.reject(new Error('mongodb://user:secret@host')) },
     });
     assert.equal(checks['event-store'], 'not ready: It is down.');

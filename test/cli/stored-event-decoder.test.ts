@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { StoredEventDecoder } from '#cli/stored-event-decoder.ts';
 import { type StoredEvent, seal } from '#event-store/hash-chain.ts';
-import { LogFailure } from '#event-store/transfer/log-failure.ts';
+import { LogError } from '#event-store/transfer/log-failure.ts';
 import { exportLog } from '#event-store/transfer/log-file/export-log.ts';
 import { importLog } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
@@ -69,7 +69,7 @@ describe('StoredEventDecoder', () => {
     const decoder = new StoredEventDecoder();
     const check = new LogCheck(null, (event) => decoder.faultOf(event));
     const refused = await importLog({ source, target, check, events: null, report, signal }).catch((error) => error);
-    assert.ok(refused instanceof LogFailure);
+    assert.ok(refused instanceof LogError);
     const place = `Line 3 of the file: revision 1 of ${created.stream}, event ${tagged.id} (ProjectRenamed)`;
     assert.equal(refused.message, `${place}, cannot be decoded: /data/name must be a string`);
     assert.deepEqual(target.events, []);

@@ -8,7 +8,7 @@ import { createCustomerProjects } from '#processes/create-customer-projects.ts';
 import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
 import type { CustomerDocument } from '#projections/customers.ts';
 import type { ProjectDocument } from '#projections/projects.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
 import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
@@ -107,10 +107,10 @@ describe('personal data of commands', () => {
     const service = await begun();
     const id = await create(service);
     const destroy = service.subjectKeys.destroy.bind(service.subjectKeys);
-    service.subjectKeys.destroy = () => Promise.reject(new Unavailable('The disk is full.'));
-    await assert.rejects(erase(service, id, { idempotencyKey: 'erase-1' }), Unavailable);
+    service.subjectKeys.destroy = () => Promise.reject(new UnavailableError('The disk is full.'));
+    await assert.rejects(erase(service, id, { idempotencyKey: 'erase-1' }), UnavailableError);
     assert.equal(service.store.log.at(-1)?.type, 'PersonalDataErased');
-    await assert.rejects(erase(service, id, { idempotencyKey: 'erase-1' }), Unavailable);
+    await assert.rejects(erase(service, id, { idempotencyKey: 'erase-1' }), UnavailableError);
     service.subjectKeys.destroy = destroy;
     await erase(service, id, { idempotencyKey: 'erase-1' });
     assert.equal(service.subjectKeys.secrets.get(id), null);
@@ -131,8 +131,8 @@ describe('destroy-subject-keys', () => {
   it('erases what a node that ended had only recorded', async () => {
     const service = await begun();
     const id = await create(service);
-    service.subjectKeys.destroy = () => Promise.reject(new Unavailable('It ends here.'));
-    await assert.rejects(erase(service, id), Unavailable);
+    service.subjectKeys.destroy = () => Promise.reject(new UnavailableError('It ends here.'));
+    await assert.rejects(erase(service, id), UnavailableError);
     const next = new Service(service.store);
     next.subjectKeys.secrets.set(id, new Uint8Array(32).fill(1));
     await new ProcessDrive(destroySubjectKeys(next.personalData), next).settle();

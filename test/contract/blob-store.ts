@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const maxBytes = 8 * 1024 * 1024;
 
@@ -123,8 +123,8 @@ export function blobStoreContract(
 
     it('answers Unavailable when it is closed', async () => {
       await store.close();
-      await assert.rejects(store.get('file'), Unavailable);
-      await assert.rejects(store.put('file', from([]), maxBytes), Unavailable);
+      await assert.rejects(store.get('file'), UnavailableError);
+      await assert.rejects(store.put('file', from([]), maxBytes), UnavailableError);
     });
   });
 }

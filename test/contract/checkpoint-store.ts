@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { beginning, type CheckpointStore, watchedCheckpoint } from '#process-engine/checkpoints/checkpoint-store.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { type CheckpointStore, startOfLog, watchedCheckpoint } from '#process-engine/checkpoints/checkpoint-store.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 
 const log = '3/first';
 const other = '3/another';
@@ -49,26 +49,26 @@ export function checkpointStoreContract(
     it('tells nothing of one log about another', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 5 });
-      assert.deepEqual(await store.peek('one', other), watchedCheckpoint(beginning, null));
+      assert.deepEqual(await store.peek('one', other), watchedCheckpoint(startOfLog, null));
       assert.deepEqual(
         await store.peek('one', log),
         { position: 7, lastAppended: 5, failure: null },
         'looking has changed it',
       );
-      assert.deepEqual(await store.read('one', other), beginning);
-      assert.deepEqual(await store.peek('one', other), watchedCheckpoint(beginning, null));
-      assert.deepEqual(await store.peek('one', log), watchedCheckpoint(beginning, null));
+      assert.deepEqual(await store.read('one', other), startOfLog);
+      assert.deepEqual(await store.peek('one', other), watchedCheckpoint(startOfLog, null));
+      assert.deepEqual(await store.peek('one', log), watchedCheckpoint(startOfLog, null));
       await store.write('one', other, { position: 2, lastAppended: 1 });
       assert.deepEqual(await store.read('one', other), { position: 2, lastAppended: 1 });
-      assert.deepEqual(await store.read('one', log), beginning, 'what was seen of the first log is forgotten');
+      assert.deepEqual(await store.read('one', log), startOfLog, 'what was seen of the first log is forgotten');
     });
 
     it('refuses what comes late of another log', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 5 });
       await store.read('one', other);
-      await assert.rejects(store.write('one', log, { position: 8, lastAppended: 8 }), Superseded);
-      await assert.rejects(store.reset('one', log), Superseded);
+      await assert.rejects(store.write('one', log, { position: 8, lastAppended: 8 }), FencedError);
+      await assert.rejects(store.reset('one', log), FencedError);
       await store.write('one', other, { position: 1, lastAppended: 0 });
       assert.deepEqual(await store.read('one', other), { position: 1, lastAppended: 0 });
     });
@@ -105,7 +105,7 @@ export function checkpointStoreContract(
       await store.writeFailure('one', log, failure);
       await store.read('one', other);
       assert.equal((await store.peek('one', other)).failure, null);
-      await assert.rejects(store.writeFailure('one', log, failure), Superseded);
+      await assert.rejects(store.writeFailure('one', log, failure), FencedError);
     });
 
     it('sets a process back, and it alone', async () => {
@@ -114,7 +114,7 @@ export function checkpointStoreContract(
         await store.write(each, log, { position: 7, lastAppended: 5 });
       }
       await store.reset('one', log);
-      assert.deepEqual(await store.peek('one', log), watchedCheckpoint(beginning, null));
+      assert.deepEqual(await store.peek('one', log), watchedCheckpoint(startOfLog, null));
       assert.deepEqual(await store.read('two', log), { position: 7, lastAppended: 5 });
       await store.write('one', log, { position: 2, lastAppended: 1 });
       assert.deepEqual(await store.read('one', log), { position: 2, lastAppended: 1 });

@@ -14,7 +14,7 @@ import {
   type SubscribeOptions,
 } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 import { turnsOf } from '#test/support/harness/turns.ts';
@@ -565,8 +565,8 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       it('refuses what comes after', async () => {
         await store.close();
         assert.equal((await mustRefuse(store, stream, noStream, [someEvent()])).kind, 'unavailable');
-        await assert.rejects(readEvents(store, stream, 0), Unavailable);
-        await assert.rejects(store.lastPosition(), Unavailable);
+        await assert.rejects(readEvents(store, stream, 0), UnavailableError);
+        await assert.rejects(store.lastPosition(), UnavailableError);
       });
 
       it('ends subscriptions without an error', async () => {

@@ -9,7 +9,7 @@ import type {
   ReadStoreWriter,
   Where,
 } from '#read-store/read-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** A fresh read store, open on both sides. */
 export interface OpenReadStore {
@@ -64,8 +64,8 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
     });
 
     it('answers Unavailable for a collection that was never begun', async () => {
-      await assert.rejects(store.reader.get('items', 'a'), Unavailable);
-      await assert.rejects(store.reader.list('items', {}, everything), Unavailable);
+      await assert.rejects(store.reader.get('items', 'a'), UnavailableError);
+      await assert.rejects(store.reader.list('items', {}, everything), UnavailableError);
     });
 
     it('reads documents for folding, and leaves out those that are not there', async () => {
@@ -263,7 +263,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       await commit(other, 1, put('a', 1, {}, 1));
       await store.writer.dropOthers(['others']);
       assert.deepEqual(await store.writer.generations('items'), { current: null, filling: null });
-      await assert.rejects(store.reader.get('items', 'a'), Unavailable);
+      await assert.rejects(store.reader.get('items', 'a'), UnavailableError);
       assert.equal((await store.reader.get('others', 'a'))?.order, 1);
     });
 
@@ -325,7 +325,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
     it('answers Unavailable when it is closed', async () => {
       await published();
       await store.reader.close();
-      await assert.rejects(store.reader.get('items', 'a'), Unavailable);
+      await assert.rejects(store.reader.get('items', 'a'), UnavailableError);
     });
   });
 }

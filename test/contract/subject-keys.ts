@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** What every store of subject keys must do. @param open makes a fresh, empty one, and opens another on what it stored */
 export function subjectKeysContract(
@@ -132,7 +132,7 @@ export function subjectKeysContract(
         () => keys.destroy('one'),
         () => keys.page('', 1),
       ]) {
-        await assert.rejects(call, Unavailable);
+        await assert.rejects(call, UnavailableError);
       }
     });
   });

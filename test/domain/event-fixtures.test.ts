@@ -34,7 +34,7 @@ import { usageEvents } from '#domain/usage/events.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { isChained, seal } from '#event-store/hash-chain.ts';
 import { newestVersion, upcastWith } from '#event-store/upcasting.ts';
-import { isOperatorEvent, operatorEventTypes } from '#projection-engine/operator-requests.ts';
+import { isOperatorRequest, operatorRequestTypes } from '#projection-engine/operator-requests.ts';
 
 /** Every map of events there is, with the entity that folds it and what its streams begin with. */
 const entities: ReadonlyArray<{
@@ -144,10 +144,10 @@ describe('stored events', () => {
   }
 
   it('include every request that the projection runner carries out, with the name of the projection', () => {
-    assert.deepEqual(operatorEventTypes.toSorted(), Object.keys(projectionEvents).toSorted());
-    for (const type of operatorEventTypes) {
+    assert.deepEqual(operatorRequestTypes.toSorted(), Object.keys(projectionEvents).toSorted());
+    for (const type of operatorRequestTypes) {
       const event = newestFixture(type);
-      assert.ok(isOperatorEvent(event));
+      assert.ok(isOperatorRequest(event));
       assert.equal(event.stream, `${projectionControl.category}-${event.data.projection}`);
     }
   });

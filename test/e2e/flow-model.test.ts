@@ -53,7 +53,7 @@ describe('flows and versions against a simple model', () => {
     const config = readConfig({ DATA_DIR: folder.path, BOOTSTRAP_API_KEY: adminKey });
     service = await compose(config, {
       log: pino({ level: 'silent' }),
-      tellKey: () => undefined,
+      printAdminKey: () => undefined,
       onFatal: (error) => {
         throw error;
       },

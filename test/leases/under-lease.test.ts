@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { underLease } from '#leases/under-lease.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 import { type CallFate, VirtualNode, VirtualTime } from './virtual-time.ts';
@@ -147,7 +147,7 @@ describe('work under a lease', () => {
     const node = start('node', {
       work: async () => {
         refusals -= 1;
-        if (refusals >= 0) throw new Superseded('Somebody else writes it now.');
+        if (refusals >= 0) throw new FencedError('Somebody else writes it now.');
       },
     });
     await time.pass(5000);

@@ -1,7 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import type { Clock } from '#leases/clock.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 interface Due {
   readonly at: number;
@@ -110,7 +110,7 @@ export class VirtualNode implements Clock {
     const { time, fate } = this.#options;
     const { thereMilliseconds, backMilliseconds, lost } = fate();
     return new Promise((resolve, reject) => {
-      this.#in(callLimitMilliseconds, () => reject(new Unavailable('It does not answer in time.')));
+      this.#in(callLimitMilliseconds, () => reject(new UnavailableError('It does not answer in time.')));
       if (lost === 'request') return;
       time.in(thereMilliseconds, async () => {
         const result = await work();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoServerError } from 'mongodb';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
@@ -27,7 +27,8 @@ describe('connection to MongoDB', () => {
     const asked = performance.now();
     await assert.rejects(
       connection.call((database) => database.command({ ping: 1 })),
-      (error) => error instanceof Unavailable && !error.message.includes('secret') && !error.message.includes('127.0'),
+      (error) =>
+        error instanceof UnavailableError && !error.message.includes('secret') && !error.message.includes('127.0'),
     );
     assert.ok(performance.now() - asked < timeoutMilliseconds + 1000);
   });
@@ -35,7 +36,7 @@ describe('connection to MongoDB', () => {
   it('gives up what never answers', async () => {
     await assert.rejects(
       open(`mongodb://${nobody}`).call(() => new Promise(() => {})),
-      Unavailable,
+      UnavailableError,
     );
   });
 
@@ -49,7 +50,7 @@ describe('connection to MongoDB', () => {
   it('tells what passes by itself from what does not', async () => {
     const failing = (code: number) =>
       open(`mongodb://${nobody}`).call(() => Promise.reject(new MongoServerError({ code, errmsg: 'no' })));
-    for (const code of [91, 189, 10107, 11600, 14031]) await assert.rejects(failing(code), Unavailable);
+    for (const code of [91, 189, 10107, 11600, 14031]) await assert.rejects(failing(code), UnavailableError);
     for (const code of [2, 59, 10334]) await assert.rejects(failing(code), MongoServerError);
     await assert.rejects(
       open(`mongodb://${nobody}`).call(() => Promise.reject(new TypeError('a mistake'))),
@@ -63,7 +64,7 @@ describe('connection to MongoDB', () => {
     await connection.close();
     await assert.rejects(
       connection.call(async () => 1),
-      Unavailable,
+      UnavailableError,
     );
   });
 
@@ -75,7 +76,7 @@ describe('connection to MongoDB', () => {
         connection.call((database) => database.collection('things').bulkWrite([{ insertOne: { document: {} } }]));
       await write();
       ferret.freeze();
-      const written = assert.rejects(write(), Unavailable);
+      const written = assert.rejects(write(), UnavailableError);
       await ferret.kill();
       await written;
     });
@@ -107,7 +108,7 @@ describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
       .then(
         () => true,
         (error: unknown) => {
-          assert.ok(error instanceof Unavailable, String(error));
+          assert.ok(error instanceof UnavailableError, String(error));
           return false;
         },
       );

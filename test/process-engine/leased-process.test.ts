@@ -5,7 +5,7 @@ import { runProcessUnderLease } from '#process-engine/leased-process.ts';
 import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
 import type { Process } from '#process-engine/process.ts';
 import { ProcessRunner } from '#process-engine/process-runner.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { makeProject, organizationCreated } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
@@ -76,11 +76,11 @@ describe('a process on many nodes', () => {
         checkpoints: checkpoints.under(token + 1),
       });
       const ending = new AbortController();
-      const superseded = assert.rejects(older.run(ending.signal), Superseded);
+      const superseded = assert.rejects(older.run(ending.signal), FencedError);
       const position = await created(id);
       await reached;
       newer.start();
-      assert.notEqual(await newer.passed(position, limitMilliseconds), null);
+      assert.notEqual(await newer.waitUntilProcessed(position, limitMilliseconds), null);
       open();
       await superseded;
       await newer.stop();
@@ -94,7 +94,7 @@ describe('a process on many nodes', () => {
       const { promise: began, resolve: begin } = Promise.withResolvers<void>();
       const process = { ...follower(async () => begin()), ...(atOnce && { atOnce }) };
       const older = new ProcessRunner({ ...surroundings(), process, checkpoints: checkpoints.under(1) });
-      const superseded = assert.rejects(older.run(new AbortController().signal), Superseded);
+      const superseded = assert.rejects(older.run(new AbortController().signal), FencedError);
       await created('a');
       await began;
       await checkpoints.under(2).read('follower', store.identity);
@@ -135,11 +135,17 @@ describe('a process on many nodes', () => {
 
       const stopOne = run('one');
       const first = await created('a');
-      assert.equal(await progress.passed(first, limitMilliseconds), store.streamOf('project-pa')[0]?.position);
+      assert.equal(
+        await progress.waitUntilProcessed(first, limitMilliseconds),
+        store.streamOf('project-pa')[0]?.position,
+      );
       run('other');
       await stopOne();
       const second = await created('b');
-      assert.equal(await progress.passed(second, limitMilliseconds), store.streamOf('project-pb')[0]?.position);
+      assert.equal(
+        await progress.waitUntilProcessed(second, limitMilliseconds),
+        store.streamOf('project-pb')[0]?.position,
+      );
       assert.deepEqual(terms, ['one 1', 'other 2']);
       assert.deepEqual(projectsOf('a', 'b'), [['ProjectCreated'], ['ProjectCreated']]);
     });

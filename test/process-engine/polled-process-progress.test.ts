@@ -6,7 +6,7 @@ import {
   watchedCheckpoint,
 } from '#process-engine/checkpoints/checkpoint-store.ts';
 import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 
 const limitMilliseconds = 60_000;
@@ -56,53 +56,53 @@ describe('progress of a process on another node', () => {
 
   it('tells when the checkpoint has passed a position, and what was appended by then', async () => {
     moveAt(5, { position: 7, lastAppended: 9 });
-    assert.equal(await progress.passed(7, limitMilliseconds), 9);
+    assert.equal(await progress.waitUntilProcessed(7, limitMilliseconds), 9);
     assert.equal(peeks, 5);
   });
 
   it('looks once for all who wait, and not when nobody does', async () => {
     moveAt(3, { position: 7, lastAppended: 0 });
-    const waits = Array.from({ length: 50 }, (_, index) => progress.passed(index % 8, limitMilliseconds));
+    const waits = Array.from({ length: 50 }, (_, index) => progress.waitUntilProcessed(index % 8, limitMilliseconds));
     assert.deepEqual(new Set(await Promise.all(waits)), new Set([0]));
     const looked = peeks;
     assert.ok(looked <= 4, `looked ${looked} times`);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.equal(await progress.passed(6, limitMilliseconds), 0);
+    assert.equal(await progress.waitUntilProcessed(6, limitMilliseconds), 0);
     assert.equal(peeks, looked);
   });
 
   it('looks at what was passed of this log, whose identity it asks for once', async () => {
     moveAt(2, { position: 7, lastAppended: 0 });
-    assert.equal(await progress.passed(7, limitMilliseconds), 0);
+    assert.equal(await progress.waitUntilProcessed(7, limitMilliseconds), 0);
     moveAt(4, { position: 9, lastAppended: 0 });
-    assert.equal(await progress.passed(9, limitMilliseconds), 0);
+    assert.equal(await progress.waitUntilProcessed(9, limitMilliseconds), 0);
     assert.deepEqual([...logs], store.events.map(identityByFirst));
     assert.equal(store.subscriptions, 1);
   });
 
   it('gives up when the time has run out', async () => {
-    assert.equal(await progress.passed(7, 30), null);
-    assert.equal(await progress.passed(7, 0), null);
+    assert.equal(await progress.waitUntilProcessed(7, 30), null);
+    assert.equal(await progress.waitUntilProcessed(7, 0), null);
   });
 
   it('does not wait for a process that has stopped', async () => {
     failure = { eventId: 'event-1', eventType: 'Seen', position: 5, message: 'It cannot be read.' };
-    assert.equal(await progress.passed(7, limitMilliseconds), null);
+    assert.equal(await progress.waitUntilProcessed(7, limitMilliseconds), null);
     checkpoint = { position: 7, lastAppended: 6 };
-    assert.equal(await progress.passed(7, limitMilliseconds), 6);
+    assert.equal(await progress.waitUntilProcessed(7, limitMilliseconds), 6);
   });
 
   it('goes on looking when the store was down, and says so once', async () => {
     beforePeek = async () => {
-      if (peeks < 3) throw new Unavailable('It is down.');
+      if (peeks < 3) throw new UnavailableError('It is down.');
       checkpoint = { position: 7, lastAppended: 0 };
     };
-    assert.equal(await progress.passed(7, limitMilliseconds), 0);
+    assert.equal(await progress.waitUntilProcessed(7, limitMilliseconds), 0);
     assert.equal(warnings.length, 1);
   });
 
   it('ends every wait when it is closed', async () => {
-    const wait = progress.passed(7, limitMilliseconds);
+    const wait = progress.waitUntilProcessed(7, limitMilliseconds);
     await progress.close();
     assert.equal(await wait, null);
   });

@@ -5,7 +5,7 @@ import { organization } from '#domain/organization/organization.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl } from '#domain/process/process-control.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Process } from '#process-engine/process.ts';
 import { ProcessRunner } from '#process-engine/process-runner.ts';
@@ -82,7 +82,7 @@ describe('process runner', () => {
         const seen: unknown[] = [];
         const runner = start(async ({ data }) => void seen.push(data.id), true, atOnce);
         const last = await created('two');
-        assert.equal(await runner.passed(last, limitMilliseconds), 0);
+        assert.equal(await runner.waitUntilProcessed(last, limitMilliseconds), 0);
         assert.deepEqual(seen, ['one', 'two']);
         const told = async () => (await checkpoints.peek('follower', store.identity)).position;
         await eventually('others are told where it is now', async () => (await told()) === last);
@@ -94,7 +94,7 @@ describe('process runner', () => {
         await passed('3/another', first, last);
         const seen: unknown[] = [];
         const runner = start(async ({ data }) => void seen.push(data.id), true, atOnce);
-        assert.equal(await runner.passed(last, limitMilliseconds), 0);
+        assert.equal(await runner.waitUntilProcessed(last, limitMilliseconds), 0);
         assert.deepEqual(seen, ['one', 'two']);
         const told = () => checkpoints.peek('follower', store.identity);
         await eventually('others are told where it is now', async () => (await told()).position === last);
@@ -106,7 +106,7 @@ describe('process runner', () => {
       await passed('3/another', 3, 3);
       const seen: unknown[] = [];
       const runner = start(async ({ data }) => void seen.push(data.id));
-      assert.equal(await runner.passed(await created('one'), limitMilliseconds), 0);
+      assert.equal(await runner.waitUntilProcessed(await created('one'), limitMilliseconds), 0);
       assert.deepEqual(seen, ['one']);
       assert.equal((await checkpoints.peek('follower', '3/another')).position, 0);
     });
@@ -125,15 +125,15 @@ describe('process runner', () => {
     await created('one');
     await created('none', false);
     const first = start(react);
-    assert.equal(await first.passed(await created('two'), limitMilliseconds), 0);
+    assert.equal(await first.waitUntilProcessed(await created('two'), limitMilliseconds), 0);
     await first.stop();
-    assert.equal(await start(react).passed(await created('three'), limitMilliseconds), 0);
+    assert.equal(await start(react).waitUntilProcessed(await created('three'), limitMilliseconds), 0);
     assert.deepEqual(seen, ['one', 'two', 'three']);
   });
 
   it('appends in the name of whoever caused it, and tells how far its effects reach', async () => {
     const runner = start(makeProject);
-    const last = await runner.passed(await created('one'), limitMilliseconds);
+    const last = await runner.waitUntilProcessed(await created('one'), limitMilliseconds);
     const [cause, effect] = store.log;
     assert.equal(effect?.type, 'ProjectCreated');
     assert.equal(last, effect?.position);
@@ -147,7 +147,7 @@ describe('process runner', () => {
       tries += 1;
       if (tries < 3) throw new Error('not yet');
     });
-    assert.notEqual(await runner.passed(await created('one'), limitMilliseconds), null);
+    assert.notEqual(await runner.waitUntilProcessed(await created('one'), limitMilliseconds), null);
     assert.equal(tries, 3);
     assert.equal(logged.length, 2);
   });
@@ -163,7 +163,8 @@ describe('process runner', () => {
         if (count < 4) throw new Error('not yet');
       };
       const runner = start(react, true, atOnce);
-      for (const id of ['one', 'two']) assert.notEqual(await runner.passed(await created(id), limitMilliseconds), null);
+      for (const id of ['one', 'two'])
+        assert.notEqual(await runner.waitUntilProcessed(await created(id), limitMilliseconds), null);
       const longest = [50, 100, 200, 50, 100, 200];
       assert.equal(waits.length, longest.length);
       for (const [index, most] of longest.entries()) {
@@ -177,17 +178,17 @@ describe('process runner', () => {
     const runner = start(async (_, { documentsUpToDate }) => {
       await documentsUpToDate('flows');
     }, false);
-    assert.equal(await runner.passed(await created('one'), 100), null);
+    assert.equal(await runner.waitUntilProcessed(await created('one'), 100), null);
     assert.ok(logged.length > 0);
   });
 
   it('keeps how far its effects reach over a restart, and tells nodes that look at its checkpoint', async () => {
     const first = start(makeProject);
-    const last = await first.passed(await created('one'), limitMilliseconds);
+    const last = await first.waitUntilProcessed(await created('one'), limitMilliseconds);
     await first.stop();
     const second = start(async () => undefined);
     const position = await created('two');
-    assert.equal(await second.passed(position, limitMilliseconds), last);
+    assert.equal(await second.waitUntilProcessed(position, limitMilliseconds), last);
     assert.deepEqual(await checkpoints.peek('follower', store.identity), {
       position,
       lastAppended: last,
@@ -210,7 +211,7 @@ describe('process runner', () => {
     await stopped;
     assert.deepEqual(store.types(), ['OrganizationCreated']);
     const second = start(makeProject);
-    assert.notEqual(await second.passed(position, limitMilliseconds), null);
+    assert.notEqual(await second.waitUntilProcessed(position, limitMilliseconds), null);
     assert.deepEqual(store.types(), ['OrganizationCreated', 'ProjectCreated']);
   });
 
@@ -238,7 +239,7 @@ describe('process runner', () => {
     start(async ({ revision, data }, { load }) => {
       if (revision === 1) see((await load(organization, String(data.id))).revision);
     });
-    const events = [happened('OrganizationCreated', { id: 'one', name: 'again', partner: true })];
+    const events = [newEvent('OrganizationCreated', { id: 'one', name: 'again', partner: true })];
     const decide = () => E.right({ events, tenant: null });
     const adding = handler.write({ entity: organization, id: 'one', origin, decide });
     assert.equal(await seen, 1);
@@ -267,7 +268,7 @@ describe('process runner', () => {
         const decide = () => E.right({ events, tenant: operators });
         assert.ok(E.isRight(await handler.write({ entity: processControl, id: 'follower', origin, decide })));
       };
-      const skip = () => asked(happened('ProcessEventSkipped', { process: 'follower', eventId: unreadable.id }));
+      const skip = () => asked(newEvent('ProcessEventSkipped', { process: 'follower', eventId: unreadable.id }));
       const stops = () => logged.filter((line) => line.startsWith('A process has stopped'));
 
       it('stops with one line in the log, and keeps where and why', async () => {
@@ -300,15 +301,15 @@ describe('process runner', () => {
         await first.stop();
         await checkpoints.reset('follower', store.identity);
         const again = start(react, true, atOnce);
-        assert.notEqual(await again.passed(last, limitMilliseconds), null);
+        assert.notEqual(await again.waitUntilProcessed(last, limitMilliseconds), null);
         assert.equal(stops().length, 1);
       });
 
       it('tries the event again when an operator asks for it', async () => {
         start(react, true, atOnce);
         await hasStopped();
-        await asked(happened('ProcessRetried', { process: 'another' }));
-        await asked(happened('ProcessRetried', { process: 'follower' }));
+        await asked(newEvent('ProcessRetried', { process: 'another' }));
+        await asked(newEvent('ProcessRetried', { process: 'follower' }));
         await eventually('it has stopped there again', () => stops().length === 2);
         await skip();
         await runs();
@@ -331,7 +332,7 @@ describe('process runner', () => {
       it('holds up no answer', async () => {
         const runner = start(react, true, atOnce);
         await hasStopped();
-        assert.equal(await runner.passed(await created('two'), limitMilliseconds), null);
+        assert.equal(await runner.waitUntilProcessed(await created('two'), limitMilliseconds), null);
       });
 
       it('ends when it is stopped while it waits for an operator', async () => {
@@ -393,7 +394,7 @@ describe('process runner', () => {
       const failure = async () => (await checkpoints.peek('follower', store.identity)).failure;
       await eventually('both have stopped', () => logged.length === 2);
       assert.equal((await failure())?.eventId, first.id);
-      const events = [happened('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
+      const events = [newEvent('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
       const decide = () => E.right({ events, tenant: operators });
       await handler.write({ entity: processControl, id: 'follower', origin, decide });
       await eventually('the second is named', async () => (await failure())?.eventId === second.id);
@@ -420,7 +421,7 @@ describe('process runner', () => {
         'the first is behind it',
         async () => (await checkpoints.peek('follower', store.identity)).position === positions[0],
       );
-      assert.equal(await first.passed(positions[1] ?? 0, 50), null);
+      assert.equal(await first.waitUntilProcessed(positions[1] ?? 0, 50), null);
       const stopped = first.stop();
       gates.letGo('one');
       await stopped;
@@ -428,7 +429,7 @@ describe('process runner', () => {
       const again = new Gates();
       again.letGo('one', 'two', 'three');
       const second = start(again.react, true, 4);
-      assert.notEqual(await second.passed(positions[3] ?? 0, limitMilliseconds), null);
+      assert.notEqual(await second.waitUntilProcessed(positions[3] ?? 0, limitMilliseconds), null);
       assert.deepEqual(again.begun, ['one', 'two', 'three']);
       const last = positions[3] ?? 0;
       await eventually(
@@ -454,7 +455,7 @@ describe('process runner', () => {
       const failing = await created('fails');
       for (let number = 0; number < 20; number += 1) await created(`other ${number}`);
       await eventually('the others are done', () => tries.size === 22 && tries.get('fails') === 3);
-      assert.equal(await runner.passed(failing, 20), null);
+      assert.equal(await runner.waitUntilProcessed(failing, 20), null);
       assert.equal(logged.length, 2);
       await runner.stop();
     });

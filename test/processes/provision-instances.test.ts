@@ -8,7 +8,7 @@ import { activateFlowVersion } from '#commands/flow-version/activate-flow-versio
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
 import { deleteStore } from '#commands/store/delete-store.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InstanceStory } from '#test/support/events/instance-scenario.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import type { Service } from '#test/support/harness/in-memory-service.ts';
@@ -271,7 +271,7 @@ describe('provision-instances', () => {
     store.read = async (stream, ...rest) => {
       if (!stream.startsWith('template-') || left === 0) return read(stream, ...rest);
       left -= 1;
-      throw new Unavailable('the event store stands still.');
+      throw new UnavailableError('the event store stands still.');
     };
     await story.drive.settle();
     assert.equal(left, 0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { Fold } from '#projection-engine/document-buffer.ts';
+import { DocumentBuffer } from '#projection-engine/document-buffer.ts';
 import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 import { givenEvents } from '#test/support/harness/projection-harness.ts';
@@ -72,7 +72,7 @@ describe('fold', () => {
   });
 
   it('takes an event wholly or not at all', () => {
-    const fold = new Fold(items, { maxDocuments: 10, maxBytes: 1000 });
+    const fold = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
     fold.remember('a', null);
     fold.remember('broken', null);
     fold.apply(recorded(1, put('a', 'g')), ['a']);
@@ -83,14 +83,14 @@ describe('fold', () => {
   });
 
   it('passes over a document that holds the event already', () => {
-    const fold = new Fold(items, { maxDocuments: 10, maxBytes: 1000 });
+    const fold = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
     fold.remember('a', { order: 1, position: 5, value: { group: 'g', times: 1 }, bytes: 10 });
     fold.apply(recorded(5, put('a', 'h')), ['a']);
     assert.deepEqual(fold.writes(), []);
   });
 
   it('lets a document that outlived a removal stand after a replayed one', () => {
-    const fold = new Fold(items, { maxDocuments: 10, maxBytes: 1000 });
+    const fold = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
     fold.remember('a', { order: 1, position: 1, value: { group: 'g', times: 1 }, bytes: 10 });
     fold.apply(recorded(4, put('a', 'h')), ['a']);
     fold.apply(recorded(5, { type: 'GroupDeleted', data: { group: 'g' } }), []);
@@ -99,7 +99,7 @@ describe('fold', () => {
   });
 
   it('does not take a document for there that was removed and is not removed in the store yet', () => {
-    const fold = new Fold(items, { maxDocuments: 10, maxBytes: 1000 });
+    const fold = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
     fold.apply(recorded(5, { type: 'GroupDeleted', data: { group: 'g' } }), []);
     fold.remember('gone', { order: 1, position: 4, value: { group: 'g', times: 7 }, bytes: 10 });
     fold.remember('other', { order: 1, position: 4, value: { group: 'h', times: 7 }, bytes: 10 });
@@ -110,7 +110,7 @@ describe('fold', () => {
   });
 
   it('forgets what is beyond its limits, the least used first, only once it is stored', () => {
-    const fold = new Fold(items, { maxDocuments: 2, maxBytes: 1000 });
+    const fold = new DocumentBuffer(items, { maxDocuments: 2, maxBytes: 1000 });
     for (const [index, id] of ['a', 'b', 'c'].entries()) {
       fold.remember(id, null);
       fold.apply(recorded(index + 1, put(id, 'g')), [id]);

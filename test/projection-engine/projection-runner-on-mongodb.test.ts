@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
@@ -98,7 +98,7 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
     await documentsOf(reader);
     await ferret.stop();
     events.append(...history(50, 50));
-    await assert.rejects(reader.get('flows', 'f1'), Unavailable);
+    await assert.rejects(reader.get('flows', 'f1'), UnavailableError);
     await ferret.start();
     await caughtUp(runner, events);
     await assertAsFromZero();
@@ -133,7 +133,7 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
         ),
       );
       const asked = performance.now();
-      await assert.rejects(list(), Unavailable);
+      await assert.rejects(list(), UnavailableError);
       assert.ok(performance.now() - asked < timeoutMilliseconds + 2000);
     } finally {
       ferret.thaw();
@@ -159,7 +159,7 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
     await caughtUp(older, events);
     const newer = await run(url, 2);
     events.append(...history(40, 40));
-    await assert.rejects(older.finished, Superseded);
+    await assert.rejects(older.finished, FencedError);
     await caughtUp(newer, events);
     await assertAsFromZero();
   });

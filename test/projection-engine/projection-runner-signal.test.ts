@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { caughtUp, flowsAndVersions, history } from './hosting/flows-and-versions.ts';
 
@@ -62,7 +62,7 @@ describe('projection runner with a signal', () => {
     });
 
     it(`ends while it starts on a store for which ${method} is unavailable`, async () => {
-      await endsWhenAborted(start(withOther(method, () => Promise.reject(new Unavailable('It is down.')))));
+      await endsWhenAborted(start(withOther(method, () => Promise.reject(new UnavailableError('It is down.')))));
     });
   }
 

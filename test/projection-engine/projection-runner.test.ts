@@ -7,7 +7,7 @@ import { type ProjectionRunner, startProjectionRunner } from '#projection-engine
 import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually, type GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 
 interface Flow {
@@ -529,7 +529,7 @@ describe('projection runner', () => {
     await caughtUp();
     await restart([versions]);
     await caughtUp();
-    await assert.rejects(reader.get('flows', 'f1'), Unavailable);
+    await assert.rejects(reader.get('flows', 'f1'), UnavailableError);
   });
 
   it('begins anew on another log, however long, and answers nothing from the one before', async () => {
@@ -594,7 +594,7 @@ describe('projection runner', () => {
     let failures = 0;
     const failing: ReadStoreWriter = withCommit(writer, async (commits) => {
       failures += 1;
-      if (failures % 3 !== 0) throw new Unavailable('The disk is full.');
+      if (failures % 3 !== 0) throw new UnavailableError('The disk is full.');
       await writer.commit(commits);
     });
     await start([flows()], failing);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { handlerOf, ignored, projection, removalOf, typesOf } from '#projection-engine/projection.ts';
+import { eventTypesOf, handlerOf, ignored, projection, removalOf } from '#projection-engine/projection.ts';
 
 interface ItemEvents {
   readonly Put: { readonly id: string };
@@ -21,7 +21,7 @@ const items = projection<{ readonly id: string }, ItemEvents>({
 
 describe('projection', () => {
   it('A projection handles the types that it does not ignore', () => {
-    assert.deepEqual(typesOf(items), ['Put', 'Cleared']);
+    assert.deepEqual(eventTypesOf(items), ['Put', 'Cleared']);
   });
 
   it('A projection does nothing with an ignored type, nor with one that no stream of it has', () => {

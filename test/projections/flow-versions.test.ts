@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { flowVersions } from '#projections/flow-versions.ts';
 import {
   begunFlow,
@@ -44,7 +44,7 @@ describe('flow versions projection', () => {
   });
 
   it('shows a tag', () => {
-    const tagged = happened('FlowVersionTagged', { id: versionOf(ids.flow, 1), flowId: ids.flow, tag: 'winter' });
+    const tagged = newEvent('FlowVersionTagged', { id: versionOf(ids.flow, 1), flowId: ids.flow, tag: 'winter' });
     assert.deepEqual(of(...begunFlow(), tagged), version(1, { isActive: true, tag: 'winter' }, 1, 3));
   });
 

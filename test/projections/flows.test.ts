@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { flows } from '#projections/flows.ts';
 import * as flowEvents from '#test/support/events/flow-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
@@ -33,10 +33,10 @@ describe('flows projection', () => {
 
   it('shows each change, and moves revision and updatedAt by it', () => {
     const changes = [
-      [happened('FlowRenamed', { id, name: 'Nights' }), { name: 'Nights' }],
-      [happened('FlowDescribed', { id, description: null }), { description: null }],
-      [happened('FlowTypeChanged', { id, type: 'graph' }), { type: 'graph' }],
-      [happened('FlowTierChanged', { id, tier: 'pro' }), { tier: 'pro' }],
+      [newEvent('FlowRenamed', { id, name: 'Nights' }), { name: 'Nights' }],
+      [newEvent('FlowDescribed', { id, description: null }), { description: null }],
+      [newEvent('FlowTypeChanged', { id, type: 'graph' }), { type: 'graph' }],
+      [newEvent('FlowTierChanged', { id, tier: 'pro' }), { tier: 'pro' }],
     ] as const;
     for (const [event, change] of changes) assert.deepEqual(of(flowCreated(), event), document(change, 1));
     assert.deepEqual(of(flowCreated(), profileAssigned(ids.profile, null)), document({}, 1, ids.profile));
@@ -44,7 +44,7 @@ describe('flows projection', () => {
 
   it('moves its revision with its versions, and not its updatedAt', () => {
     const events = [...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1)];
-    const tagged = happened('FlowVersionTagged', { id: flowEvents.versionOf(id, 2), flowId: id, tag: 'winter' });
+    const tagged = newEvent('FlowVersionTagged', { id: flowEvents.versionOf(id, 2), flowId: id, tag: 'winter' });
     assert.deepEqual(of(...events, tagged), document({}, 6, null, 0, flowEvents.versionOf(id, 2)));
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
 import {
   phoneNumberCreated,
@@ -28,8 +28,8 @@ describe('phone numbers projection', () => {
   });
 
   it('shows each change', () => {
-    const renamed = happened('PhoneNumberRenamed', { id, name: 'Night desk' });
-    const enabled = happened('PhoneNumberStatusChanged', { id, status: 'enabled' });
+    const renamed = newEvent('PhoneNumberRenamed', { id, name: 'Night desk' });
+    const enabled = newEvent('PhoneNumberStatusChanged', { id, status: 'enabled' });
     assert.deepEqual(of(phoneNumberCreated(), renamed), document({ name: 'Night desk' }, 1));
     assert.deepEqual(of(phoneNumberCreated(), enabled), document({ status: 'enabled' }, 1));
     assert.deepEqual(of(phoneNumberCreated(), phoneNumberFlowSet(ids.flow)), document({}, 1, ids.flow));
@@ -39,6 +39,6 @@ describe('phone numbers projection', () => {
 
   it('shows no deleted one, and none that was given up before it was created', () => {
     assert.deepEqual(of(phoneNumberCreated(), phoneNumberDeleted()), {});
-    assert.deepEqual(of(happened('PhoneNumberAbandoned', { id })), {});
+    assert.deepEqual(of(newEvent('PhoneNumberAbandoned', { id })), {});
   });
 });

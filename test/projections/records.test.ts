@@ -18,7 +18,7 @@ import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-p
 import { flow } from '#domain/flow/flow.ts';
 import { flowRecord, flowVersionRecord } from '#domain/flow/record-of-state.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
+import { parentId } from '#domain/shared/entity.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -145,7 +145,7 @@ async function answered({ service: { handler, store }, made }: Random) {
     if (!agentProfiles.isLive(state, id)) continue;
     // The relation is the flows' own.
     const flowIds = Object.values(flows).flatMap(({ record }) => (record.agentProfileId === id ? [record.id] : []));
-    const record = { ...(await agentProfileRecord(state, id, dataIn(`agentProfiles-${withoutSuffix(id)}`))), flowIds };
+    const record = { ...(await agentProfileRecord(state, id, dataIn(`agentProfiles-${parentId(id)}`))), flowIds };
     profiles[id] = { record, revision: agentProfiles.revisionOf?.(state, id) ?? -1 };
   }
   return { flows, versions, numbers, profiles };

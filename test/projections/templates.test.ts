@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
 import {
@@ -28,8 +28,8 @@ const of = (...events: ReadonlyArray<ToldEvent>) =>
 describe('templates projection', () => {
   it('shows a draft, renamed and described', () => {
     assert.deepEqual(of(), template({}, 0));
-    assert.deepEqual(of(happened('TemplateRenamed', { id, name: 'Clinic' })), template({ name: 'Clinic' }, 1));
-    assert.deepEqual(of(happened('TemplateDescribed', { id, description: null })), template({ description: null }, 1));
+    assert.deepEqual(of(newEvent('TemplateRenamed', { id, name: 'Clinic' })), template({ name: 'Clinic' }, 1));
+    assert.deepEqual(of(newEvent('TemplateDescribed', { id, description: null })), template({ description: null }, 1));
   });
 
   it('is published by its first published version, and moves with every other', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { hashOfSecret, keptOfSecret } from '#domain/api-key/secret.ts';
-import { happened } from '#domain/shared/event.ts';
+import { hashKey, storedFormOfKey } from '#domain/api-key/secret.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { apiKeyOrigins } from '#projections/api-key-origins.ts';
 import { apiKeySecrets } from '#projections/api-key-secrets.ts';
 import { apiKeys } from '#projections/api-keys.ts';
@@ -75,7 +75,7 @@ describe('customers projection', () => {
 
 describe('projects projection', () => {
   it('shows every project by its newest name', () => {
-    const renamed = happened('ProjectRenamed', { name: 'Nights' });
+    const renamed = newEvent('ProjectRenamed', { name: 'Nights' });
     const record = { ...projectCreated().data, name: 'Nights', createdAt: timeOf(0), updatedAt: timeOf(1) };
     assert.deepEqual(projectStreams(projects, { [`project-${ids.project}`]: [projectCreated(), renamed] }), {
       [ids.project]: { ...tenants.project, revision: 1, record },
@@ -90,7 +90,7 @@ describe('API keys projection', () => {
     assert.deepEqual(projectStreams(apiKeys, { [stream]: [apiKeyCreated()] }), {
       [ids.key]: { ...tenants.project, revision: 0, record },
     });
-    const { prefix } = keptOfSecret(secondSecret);
+    const { prefix } = storedFormOfKey(secondSecret);
     assert.deepEqual(projectStreams(apiKeys, { [stream]: [apiKeyCreated(), rotated] }), {
       [ids.key]: {
         ...tenants.project,
@@ -103,8 +103,8 @@ describe('API keys projection', () => {
 });
 
 describe('API key secrets projection', () => {
-  const first = hashOfSecret(firstSecret);
-  const second = hashOfSecret(secondSecret);
+  const first = hashKey(firstSecret);
+  const second = hashKey(secondSecret);
 
   it('finds a key by the hash of every secret that it ever had', () => {
     assert.deepEqual(projectStreams(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated] }), {
@@ -114,9 +114,9 @@ describe('API key secrets projection', () => {
   });
 
   it("finds no revoked key by any of its secrets, and leaves other keys' alone", () => {
-    const other = { [hashOfSecret(secondSecret)]: { keyId: 'ckeytwo000000001' } };
+    const other = { [hashKey(secondSecret)]: { keyId: 'ckeytwo000000001' } };
     const streams = {
-      'apiKey-ckeytwo000000001': [apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) })],
+      'apiKey-ckeytwo000000001': [apiKeyCreated({ id: 'ckeytwo000000001', ...storedFormOfKey(secondSecret) })],
       [stream]: [apiKeyCreated(), apiKeyRevoked()],
     };
     assert.deepEqual(projectStreams(apiKeySecrets, streams), other);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readersOf } from '#application/queries/query-handler.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import type { InstanceDocument } from '#projections/instances.ts';
-import { driftOf, driftReads } from '#queries/instance/shared/list-drift.ts';
+import { driftReads, listDrift } from '#queries/instance/shared/list-drift.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { InstanceStory } from '#test/support/events/instance-scenario.ts';
@@ -30,7 +30,7 @@ async function lagging(byHand = false) {
   const reached = async (names: ReadonlyArray<string>, position: number) => waitedFor.push([names, position]) > 0;
   const subject = (await now.get<InstanceDocument>('instances', id)) as StoredDocument<InstanceDocument>;
   const read = readersOf({ get, list: now.list }, driftReads);
-  return { flowId, subject, waitedFor, drift: () => driftOf({ read, reached }, subject) };
+  return { flowId, subject, waitedFor, drift: () => listDrift({ read, reached }, subject) };
 }
 
 describe('drift, from read models', () => {

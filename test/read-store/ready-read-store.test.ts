@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
-import { filledOnly } from '#read-store/ready-read-store.ts';
+import { readyOnly } from '#read-store/ready-read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const flow = new StoredDocument('cflow001', 1, '{}');
 
@@ -57,18 +57,18 @@ const page = { limit: 10, maxBytes: 1_000 };
 
 describe('a read store of filled read models only', () => {
   it('is unavailable where one has never held the whole log, or nothing is known of it', async () => {
-    const store = filledOnly(documents, new StandingProjections([standing('flows', false)]));
+    const store = readyOnly(documents, new StandingProjections([standing('flows', false)]));
     for (const collection of ['flows', 'projects']) {
-      await assert.rejects(store.get(collection, flow.id), Unavailable);
-      await assert.rejects(store.list(collection, {}, page), Unavailable);
+      await assert.rejects(store.get(collection, flow.id), UnavailableError);
+      await assert.rejects(store.list(collection, {}, page), UnavailableError);
     }
   });
 
   it('answers from those that have, as soon as it is told', async () => {
     const projector = new StandingProjections([standing('flows', true), standing('projects', false)]);
-    const store = filledOnly(documents, projector);
+    const store = readyOnly(documents, projector);
     assert.equal(await store.get('flows', flow.id), flow);
-    await assert.rejects(store.get('projects', flow.id), Unavailable);
+    await assert.rejects(store.get('projects', flow.id), UnavailableError);
     projector.tell([standing('flows', true), standing('projects', true)]);
     assert.equal(await store.get('projects', flow.id), flow);
     assert.equal((await store.list('projects', {}, page)).documents.length, 1);
@@ -76,7 +76,7 @@ describe('a read store of filled read models only', () => {
 
   it('listens no more once closed', async () => {
     const projector = new StandingProjections([]);
-    const store = filledOnly(documents, projector);
+    const store = readyOnly(documents, projector);
     assert.equal(projector.listeners, 1);
     await store.close();
     assert.equal(projector.listeners, 0);

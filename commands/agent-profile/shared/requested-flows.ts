@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AlsoLoads } from '#application/commands/command.ts';
-import type { AskedFlow } from '#domain/agent-profile/contents.ts';
+import type { RelatedStateLoader } from '#application/commands/command.ts';
+import type { RequestedFlow } from '#domain/agent-profile/contents.ts';
 import { isCuid } from '#domain/codecs/codecs.ts';
 import { flow } from '#domain/flow/flow.ts';
 
@@ -10,8 +10,11 @@ const loadsInATurn = 50;
  * The flows that an agent profile is asked to take, each once, up to the first that cannot be one: a body may name
  * thousands, and others are served in between.
  */
-export async function askedFlows(flowIds: ReadonlyArray<string>, load: AlsoLoads['load']): Promise<AskedFlow[]> {
-  const asked: AskedFlow[] = [];
+export async function askedFlows(
+  flowIds: ReadonlyArray<string>,
+  load: RelatedStateLoader['load'],
+): Promise<RequestedFlow[]> {
+  const asked: RequestedFlow[] = [];
   for (const id of new Set(flowIds)) {
     const state = isCuid(id) ? (await load(flow, id)).state : null;
     asked.push({ id, state });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AlsoLoads } from '#application/commands/command.ts';
+import type { RelatedStateLoader } from '#application/commands/command.ts';
 import { agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { SeenAgentProfile, SeenFlow, SeenResources } from '#domain/instance/drift.ts';
@@ -17,7 +17,7 @@ const loadsInATurn = 50;
 /** Looks at the streams themselves. Others are served in between: there may be thousands. */
 export async function presentResources(
   state: InstanceState,
-  { load }: Pick<AlsoLoads, 'load'>,
+  { load }: Pick<RelatedStateLoader, 'load'>,
 ): Promise<PresentResources> {
   const { flows = [], agentProfile = null, stores = [] } = state?.base?.resources ?? {};
   const seenFlows = new Map<string, SeenFlow>();
@@ -42,7 +42,7 @@ export async function presentResources(
   };
 }
 
-async function presentProfile(id: string, load: AlsoLoads['load']): Promise<SeenAgentProfile | null> {
+async function presentProfile(id: string, load: RelatedStateLoader['load']): Promise<SeenAgentProfile | null> {
   const profile = (await load(agentProfiles, id)).state.profiles.get(id);
   if (profile === undefined || profile.deleted) return null;
   return { holds: (contents) => holdsContents(profile, contents) };

@@ -1,12 +1,12 @@
-import type { AlsoLoads } from '#application/commands/command.ts';
+import type { RelatedStateLoader } from '#application/commands/command.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { type Caller, reaches } from '#domain/shared/tenancy.ts';
+import { type Caller, canAccess } from '#domain/shared/tenancy.ts';
 import { templateVersionRecord } from '#domain/template/answer.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { knownTemplate, type TemplateFacts, templateVersion } from '#domain/template/template.ts';
 
-type Loads = Pick<AlsoLoads, 'load' | 'dataAt'>;
+type Loads = Pick<RelatedStateLoader, 'load' | 'dataAt'>;
 
 /** A template version, whole, with what it is a version of. */
 export interface WantedVersion {
@@ -17,7 +17,7 @@ export interface WantedVersion {
 /** The template version with an id; null where there is none, or not within the caller's reach. */
 export async function reachableVersion(id: string, loads: Loads, caller: Caller): Promise<WantedVersion | null> {
   const { tenant } = await loads.load(templateVersion, id);
-  return tenant !== null && reaches(caller, tenant) ? versionWith(id, loads) : null;
+  return tenant !== null && canAccess(caller, tenant) ? versionWith(id, loads) : null;
 }
 
 /** The template version with an id; null where there is none. */

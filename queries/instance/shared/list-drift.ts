@@ -26,7 +26,7 @@ const tries = 3;
  * Tells an instance's drift. What its own operations do is not taken for it: neither what these read models do not show
  * yet, nor what they have shown since the instance was read.
  */
-export async function driftOf(
+export async function listDrift(
   { read, reached }: Pick<QueryContext<unknown, InstanceDocument, DriftReads>, 'read' | 'reached'>,
   { id, value }: StoredDocument<InstanceDocument>,
 ): Promise<Drift> {

@@ -1,13 +1,13 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { describeOwner, type LockFiles, type OwnedLock, ownerOf, takeOwnedLock } from './owned-lock.ts';
 
 /**
  * Takes a store's SQLite file for this process, whichever folder it is in and by whichever symbolic links it is named.
  * @param file path of the SQLite file, which need not exist; its folder does
  * @param variable names the file for whoever configures the service
- * @throws StartFailure when another process or another store has it, when it has several names (hard links), and when
+ * @throws StartupError when another process or another store has it, when it has several names (hard links), and when
  * its folder cannot be written to
  */
 export function lockStoreFile(file: string, variable: string): Pick<OwnedLock, 'release'> {
@@ -16,7 +16,7 @@ export function lockStoreFile(file: string, variable: string): Pick<OwnedLock, '
   const files: LockFiles = { lock: `${target}.lock`, owner: `${target}.owner.json` };
   const lock = usable(file, variable, () => takeOwnedLock(files));
   if (lock !== null) return lock;
-  throw new StartFailure(`${file} is in use by ${holderOf(files)}; stop it, or set ${variable} to another file.`);
+  throw new StartupError(`${file} is in use by ${holderOf(files)}; stop it, or set ${variable} to another file.`);
 }
 
 function holderOf(files: LockFiles): string {
@@ -39,18 +39,18 @@ export function resolveStoreFile(file: string): string {
 function refuseHardLinks(file: string, variable: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.nlink <= 1) return;
-  throw new StartFailure(
+  throw new StartupError(
     `${file} has ${stats.nlink} names (hard links), by which two processes could write to it; remove the others, or set ${variable} to another file.`,
   );
 }
 
-/** @throws StartFailure in place of the errors of the file system and of SQLite */
+/** @throws StartupError in place of the errors of the file system and of SQLite */
 function usable<Result>(file: string, variable: string, use: () => Result): Result {
   try {
     return use();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartFailure(
+    throw new StartupError(
       `${file} cannot be opened (${reason}); check that its folder exists and may be written, or set ${variable} to another file.`,
       { cause: error },
     );

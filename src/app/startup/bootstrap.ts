@@ -1,26 +1,26 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { generateKey } from '#application/commands/new-api-key.ts';
-import { derivedIds } from '#application/commands/new-ids.ts';
+import { deriveNewIds } from '#application/commands/new-ids.ts';
 import type { StreamWrite, StreamWriter } from '#application/commands/stream-writer.ts';
 import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';
-import { keptOfSecret } from '#domain/api-key/secret.ts';
+import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const system = { keyId: 'system', keyType: 'system' };
 const origin = { actor: system, requestId: 'first-start', correlationId: 'first-start', causationId: 'first-start' };
 /** Fixed, so that a start that was cut off half way is taken up by the next one. */
 const ids = {
-  organization: derivedIds('switchyard first organization').id,
-  project: derivedIds('switchyard first project').id,
-  apiKey: derivedIds('switchyard first key').id,
+  organization: deriveNewIds('switchyard first organization').id,
+  project: deriveNewIds('switchyard first project').id,
+  apiKey: deriveNewIds('switchyard first key').id,
 };
 
-/** Whether the first start was finished, on whatever node. @throws Unavailable */
-export async function isBegun(handler: StreamWriter): Promise<boolean> {
+/** Whether the first start was finished, on whatever node. @throws UnavailableError */
+export async function isBootstrapped(handler: StreamWriter): Promise<boolean> {
   return (await firstKeyIn(handler)) !== null;
 }
 
@@ -37,7 +37,7 @@ export interface FirstKey {
 }
 
 /** @param given null to make one; @param tell is handed the key that is made, once */
-export function firstKeyOf(given: string | null, tell: (key: string) => void): FirstKey {
+export function createFirstKey(given: string | null, tell: (key: string) => void): FirstKey {
   let key: string | null = null;
   return {
     get given() {
@@ -56,21 +56,21 @@ export function firstKeyOf(given: string | null, tell: (key: string) => void): F
  * Makes the first organization (a partner), project and admin key, where they are not there yet. The key's events come
  * last: a store that has them was begun. May be called again after it has failed.
  * @returns false where `key` was given away in vain: another node was quicker
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function bootstrap(handler: StreamWriter, key: FirstKey): Promise<boolean> {
-  if (!key.given && (await isBegun(handler))) return true;
+  if (!key.given && (await isBootstrapped(handler))) return true;
   const tenant = { organizationId: ids.organization, projectId: null, partnerId: ids.organization };
   const ofProject = { ...tenant, projectId: ids.project };
   await create(handler, organization, ids.organization, tenant, [
-    happened('OrganizationCreated', { id: ids.organization, name: 'First organization', partner: true }),
+    newEvent('OrganizationCreated', { id: ids.organization, name: 'First organization', partner: true }),
   ]);
   await create(handler, project, ids.project, ofProject, [
-    happened('ProjectCreated', { id: ids.project, organizationId: ids.organization, name: 'First project' }),
+    newEvent('ProjectCreated', { id: ids.project, organizationId: ids.organization, name: 'First project' }),
   ]);
-  const kept = keptOfSecret(key.text());
+  const kept = storedFormOfKey(key.text());
   await create(handler, apiKey, ids.apiKey, ofProject, [
-    happened('ApiKeyCreated', {
+    newEvent('ApiKeyCreated', {
       id: ids.apiKey,
       projectId: ids.project,
       organizationId: ids.organization,
@@ -100,6 +100,6 @@ async function create<State, Events>(
   });
   if (E.isRight(handled)) return;
   const { code, detail, retryAfterSeconds } = handled.left;
-  if (code === 'unavailable') throw new Unavailable(detail, retryAfterSeconds);
+  if (code === 'unavailable') throw new UnavailableError(detail, retryAfterSeconds);
   throw new Error(`the first start failed: ${detail}`);
 }

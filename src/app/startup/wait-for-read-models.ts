@@ -7,7 +7,7 @@ import type { ProjectionStatus } from '#read-store/read-store.ts';
  * read at once after it.
  * @param limitMilliseconds how long at most: a long log is followed while the service runs, as `/readyz` tells
  */
-export async function caughtUp(
+export async function waitForReadModels(
   projections: ProjectionsProgress,
   events: Pick<EventStore, 'lastPosition'>,
   limitMilliseconds: number,

@@ -1,6 +1,6 @@
 import { retrying } from '#shared/async/retrying.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 
 /** How long a start waits for its stores: those of the same machine may be starting too. */
@@ -9,9 +9,9 @@ const defaultLimitMilliseconds = 60_000;
 /**
  * Calls a store until it answers, as the start of a service does.
  * @param variable what names the store to whoever has to look after it
- * @throws StartFailure when it does not answer in time, or cannot be used as it is
+ * @throws StartupError when it does not answer in time, or cannot be used as it is
  */
-export async function reachedAtStart<Result>(
+export async function waitForStore<Result>(
   variable: string,
   log: Log,
   call: () => Promise<Result>,
@@ -23,15 +23,15 @@ export async function reachedAtStart<Result>(
       signal: AbortSignal.timeout(limitMilliseconds),
     });
   } catch (error) {
-    if (error instanceof Unavailable) {
+    if (error instanceof UnavailableError) {
       const seconds = limitMilliseconds / 1000;
-      throw new StartFailure(
+      throw new StartupError(
         `${variable}: the store did not answer within ${seconds} s. ${error.message} Check that it runs and that the address is right.`,
       );
     }
     // A server's refusal, or a file that an option names: both say what they are, and no address.
     if (error instanceof Error && 'code' in error) {
-      throw new StartFailure(`${variable}: the store cannot be used as it is set up. ${error.message}`);
+      throw new StartupError(`${variable}: the store cannot be used as it is set up. ${error.message}`);
     }
     throw error;
   }

@@ -7,7 +7,7 @@ import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sq
 export type OpenCheckpoints = (fence?: number) => CheckpointStore;
 
 /** What opens the checkpoints of processes: beside the read models, which all nodes share or one embeds. */
-export async function checkpointsOf({
+export async function createCheckpointOpener({
   readStore,
   dataDir,
 }: Pick<Config, 'readStore' | 'dataDir'>): Promise<OpenCheckpoints> {

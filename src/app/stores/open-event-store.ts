@@ -7,7 +7,7 @@ import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts'
 import { upcastWith } from '#event-store/upcasting.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
-import { ofVariable } from '#shared/errors/startup-error.ts';
+import { withVariableName } from '#shared/errors/startup-error.ts';
 
 /** The log, open. */
 export interface OpenedEventStore {
@@ -28,7 +28,7 @@ export interface EventStoreListeners {
 
 /**
  * Opens the event store that the configuration names. EventStoreDB is connected to at the first call.
- * @throws StartFailure
+ * @throws StartupError
  */
 export async function openEventStore(
   { eventStore, limits }: Config,
@@ -43,7 +43,7 @@ export async function openEventStore(
     const { url } = eventStore;
     // Its client takes a good part of a start to load, which a start on the embedded store is spared.
     const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
-    const events = ofVariable('EVENT_STORE_URL', () => openEventStoreDbEventStore({ ...common, url, log }));
+    const events = withVariableName('EVENT_STORE_URL', () => openEventStoreDbEventStore({ ...common, url, log }));
     return { events, forProjector: () => ({ kind: 'eventstoredb', url }), soleWriter: false };
   }
   const file = eventStore.path;

@@ -20,7 +20,7 @@ export interface OpenGateway {
  * Opens the gateway on the file that `GATEWAY_CONFIG` names, or on the built-in sandbox.
  * @param usage takes the records of calls
  * @param spools keeps uploads that are too large for memory
- * @throws StartFailure for a configuration that is not valid
+ * @throws StartupError for a configuration that is not valid
  */
 export async function openGateway(
   { gatewayConfig }: Config,

@@ -1,5 +1,5 @@
 import type { Config } from '#app/config.ts';
-import { reachedAtStart } from '#app/startup/wait-for-store.ts';
+import { waitForStore } from '#app/startup/wait-for-store.ts';
 import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
@@ -8,11 +8,11 @@ import { startPolledProjections } from '#projection-engine/hosting/polled-projec
 import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
 import { ProjectorThread } from '#projection-engine/hosting/projector-thread.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import { typesOf } from '#projection-engine/projection.ts';
+import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
-import { ofVariable } from '#shared/errors/startup-error.ts';
+import { withVariableName } from '#shared/errors/startup-error.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 
 /** A question that is asked many times a second waits no longer than whoever asked it. */
@@ -22,7 +22,7 @@ const pollMilliseconds = 1_000;
 export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
-  /** Stores when keys were last used, each unless a later time stands. @throws Unavailable */
+  /** Stores when keys were last used, each unless a later time stands. @throws UnavailableError */
   readonly saveKeysLastUsed: (times: ReadonlyMap<string, string>) => Promise<void>;
   /** Of long streams, for the deciding side. */
   readonly snapshots: SnapshotStore;
@@ -31,7 +31,7 @@ export interface OpenedReadStore {
 }
 
 /** What the read models are made from, and who is told how that goes. */
-export interface ReadStoreSurroundings {
+export interface ReadStoreDependencies {
   readonly forProjector: () => ProjectorEvents;
   /** This node's name, unlike any other's. */
   readonly node: string;
@@ -42,9 +42,9 @@ export interface ReadStoreSurroundings {
 
 /**
  * Opens the read store that the configuration names, and starts the projections if they are this node's.
- * @throws StartFailure
+ * @throws StartupError
  */
-export function openReadStore(config: Config, surroundings: ReadStoreSurroundings): Promise<OpenedReadStore> {
+export function openReadStore(config: Config, surroundings: ReadStoreDependencies): Promise<OpenedReadStore> {
   const { readStore, roles } = config;
   if (readStore.kind === 'sqlite') return openEmbedded(readStore.path, surroundings);
   return openShared(readStore.url, roles.has('projections'), surroundings);
@@ -52,7 +52,7 @@ export function openReadStore(config: Config, surroundings: ReadStoreSurrounding
 
 async function openEmbedded(
   file: string,
-  { forProjector, log, opened }: ReadStoreSurroundings,
+  { forProjector, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
   const projections = await startEmbeddedProjections({
     events: forProjector,
@@ -70,16 +70,16 @@ async function openEmbedded(
 async function openShared(
   url: string,
   runsProjections: boolean,
-  { forProjector, node, log, opened }: ReadStoreSurroundings,
+  { forProjector, node, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
   const [{ openMongoDbReadStore }, { openMongoDbReadStoreWriter }, { openMongoDbLeaseStore }] = await Promise.all([
     import('#read-store/mongodb/mongodb-read-store.ts'),
     import('#read-store/mongodb/mongodb-read-store-writer.ts'),
     import('#leases/mongodb/mongodb-lease-store.ts'),
   ]);
-  const documents = ofVariable('READ_STORE_URL', () => openMongoDbReadStore({ url }));
+  const documents = withVariableName('READ_STORE_URL', () => openMongoDbReadStore({ url }));
   opened.defer(() => documents.close());
-  await reachedAtStart('READ_STORE_URL', log, () => documents.status());
+  await waitForStore('READ_STORE_URL', log, () => documents.status());
   const leases = openMongoDbLeaseStore({ url });
   opened.defer(() => leases.close());
   if (runsProjections) {
@@ -92,7 +92,7 @@ async function openShared(
   const polled = openMongoDbReadStore({ url, timeoutMilliseconds: pollMilliseconds });
   opened.defer(() => polled.close());
   const projections = await startPolledProjections({
-    facts: projectionTable.map((projection) => ({ name: projection.name, types: typesOf(projection) })),
+    facts: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
     store: polled,
     holder: async (token) => {
       const newest = await leases.newest(projectionsLease);

@@ -4,12 +4,12 @@ import type { Config } from '#app/config.ts';
 import { ByteBudget } from '#application/access/byte-budget.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 
 /**
  * Opens the folder for uploads that are too large for memory, and makes it where there is none.
- * @throws StartFailure when it cannot be written to
+ * @throws StartupError when it cannot be written to
  */
 export function openSpools(config: Config, metrics: Metrics): SpoolFolder {
   const { spoolDir, limits } = config;
@@ -17,7 +17,7 @@ export function openSpools(config: Config, metrics: Metrics): SpoolFolder {
     mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
     accessSync(spoolDir, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new StartFailure(`SPOOL_DIR: ${spoolDir} cannot be written to (${error}): name another folder.`);
+    throw new StartupError(`SPOOL_DIR: ${spoolDir} cannot be written to (${error}): name another folder.`);
   }
   const budget = new ByteBudget(limits.spools);
   metrics.watchBytes('switchyard_spool_bytes', 'Bytes that uploads hold in files', () => budget.bytes);

@@ -6,7 +6,7 @@ import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 
 /** What it is told from whether keys are missing. */
-export interface SubjectKeysSurroundings {
+export interface SubjectKeysDependencies {
   /** Whether the first start was finished, on whatever node. */
   readonly isLogBegun: () => Promise<boolean>;
   readonly log: Pick<Log, 'warn'>;
@@ -18,7 +18,7 @@ export interface SubjectKeysSurroundings {
  */
 export async function openSubjectKeys(
   { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
-  { isLogBegun, log }: SubjectKeysSurroundings,
+  { isLogBegun, log }: SubjectKeysDependencies,
 ): Promise<SubjectKeys> {
   if (readStore.kind === 'mongodb') {
     const { openMongoDbSubjectKeys } = await import('#personal-data/mongodb/mongodb-subject-keys.ts');

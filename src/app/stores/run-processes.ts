@@ -5,14 +5,14 @@ import { PolledProcessProgress } from '#process-engine/polled-process-progress.t
 import type { Process } from '#process-engine/process.ts';
 import type { ProcessProgress } from '#process-engine/process-progress.ts';
 import { ProcessRunner, type ProcessRunnerOptions } from '#process-engine/process-runner.ts';
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 
 /** After a failure that is a bug, or of a store in a way that nobody knows. */
 const restartMilliseconds = 5_000;
 
 /** What processes work on. */
-export interface ProcessSurroundings extends Omit<ProcessRunnerOptions, 'process' | 'checkpoints' | 'log'> {
+export interface ProcessDependencies extends Omit<ProcessRunnerOptions, 'process' | 'checkpoints' | 'log'> {
   /** Where checkpoints are read; written, too, where this process is the only one. */
   readonly checkpoints: CheckpointStore;
   readonly log: Log;
@@ -21,7 +21,7 @@ export interface ProcessSurroundings extends Omit<ProcessRunnerOptions, 'process
 }
 
 /** What nodes that share their stores need besides. */
-export interface SharedSurroundings extends ProcessSurroundings {
+export interface SharedProcessDependencies extends ProcessDependencies {
   readonly leases: LeaseStore;
   /** This node, as its leases show it. */
   readonly node: string;
@@ -32,7 +32,7 @@ export interface SharedSurroundings extends ProcessSurroundings {
 /** Runs processes where no other node does. @returns how far they are */
 export function runProcesses(
   processes: ReadonlyArray<Process>,
-  { opened, ...surroundings }: ProcessSurroundings,
+  { opened, ...surroundings }: ProcessDependencies,
 ): ReadonlyArray<ProcessProgress> {
   return processes.map((process) => {
     const runner = new ProcessRunner({ ...surroundings, process });
@@ -45,7 +45,7 @@ export function runProcesses(
 /** How far processes are that any node may run. */
 export function watchProcesses(
   processes: ReadonlyArray<Process>,
-  { store, checkpoints, log, opened }: Pick<ProcessSurroundings, 'store' | 'checkpoints' | 'log' | 'opened'>,
+  { store, checkpoints, log, opened }: Pick<ProcessDependencies, 'store' | 'checkpoints' | 'log' | 'opened'>,
 ): ReadonlyArray<ProcessProgress> {
   return processes.map((process) => {
     const progress = new PolledProcessProgress({ process, store, checkpoints, log });
@@ -55,7 +55,7 @@ export function watchProcesses(
 }
 
 /** Runs each process whenever this node holds the lease for it. */
-export function runProcessesUnderLeases(processes: ReadonlyArray<Process>, shared: SharedSurroundings): void {
+export function runProcessesUnderLeases(processes: ReadonlyArray<Process>, shared: SharedProcessDependencies): void {
   const stopping = new AbortController();
   const running = processes.map((process) => keepRunning(process, shared, stopping.signal));
   shared.opened.defer(async () => {
@@ -64,14 +64,14 @@ export function runProcessesUnderLeases(processes: ReadonlyArray<Process>, share
   });
 }
 
-async function keepRunning(process: Process, shared: SharedSurroundings, signal: AbortSignal): Promise<void> {
+async function keepRunning(process: Process, shared: SharedProcessDependencies, signal: AbortSignal): Promise<void> {
   const { node: holder, log } = shared;
   while (!signal.aborted) {
     try {
       await runProcessUnderLease({ ...shared, process, holder, signal });
     } catch (error) {
       log.error({ err: error, process: process.name }, 'A process has failed under its lease and is started again');
-      await pause(restartMilliseconds, signal);
+      await delay(restartMilliseconds, signal);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { everyDocument } from '#process-engine/paginate-all.ts';
+import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 
 /** Keys looked at in one turn of the event loop. */
@@ -10,7 +10,7 @@ const maxVisitedKeys = 50_000;
 /**
  * The keys in force that descend from a key, as the read models know them: that it or a descendant made or rotated. The
  * nearest come first, so many at most.
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function descendantKeysOf(
   keyId: string,
@@ -24,7 +24,7 @@ export async function descendantKeysOf(
   for (const byKeyId of visited) {
     looked += 1;
     if (looked % keysPerTurn === 0) await nextTurn();
-    for await (const page of everyDocument<{ keyId: string }>(documents, 'api-key-origins', { byKeyId })) {
+    for await (const page of paginateAll<{ keyId: string }>(documents, 'api-key-origins', { byKeyId })) {
       for (const { value } of page) {
         if (visited.has(value.keyId)) continue;
         if (visited.size >= maxVisitedKeys) return descendants;

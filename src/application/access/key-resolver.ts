@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
-import { hashOfSecret, maxKeyCharacters } from '#domain/api-key/secret.ts';
+import { hashKey, maxKeyCharacters } from '#domain/api-key/secret.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { inTime } from '#shared/async/with-timeout.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { KeyFollower } from './key-follower.ts';
 import { callerWith, type KeyHolder, keyHolder, revokedHolder } from './key-holder.ts';
 import type { KeyUsage } from './key-usage.ts';
@@ -74,10 +74,10 @@ export class KeyResolver {
     this.#time = options.time ?? Date.now;
   }
 
-  /** The holder of a key; null for what is no valid key. @throws Unavailable when that cannot be found out */
+  /** The holder of a key; null for what is no valid key. @throws UnavailableError when that cannot be found out */
   resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
     if (presented.length > maxKeyCharacters) return null;
-    const secretHash = hashOfSecret(presented);
+    const secretHash = hashKey(presented);
     const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
     if (keyId === null) return null;
     const holder = this.#freshHolder(keyId) ?? (await this.#askedHolder(keyId, use));
@@ -157,9 +157,9 @@ export class KeyResolver {
     if (remembered === null) return this.#load(keyId);
     if (this.#options.follower.isStoreAway) return remembered;
     try {
-      return await inTime(askMs, this.#load(keyId), remembered);
+      return await withTimeout(askMs, this.#load(keyId), remembered);
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof UnavailableError)) throw error;
       // It may have been revoked meanwhile.
       return this.#rememberedHolder(keyId) ?? remembered;
     }
@@ -188,7 +188,7 @@ export class KeyResolver {
   async #read(keyId: string, startedAt: number, triesLeft = maxReads): Promise<KeyHolder> {
     const { handler } = this.#options;
     if (triesLeft === 0)
-      throw new Unavailable(`The event store lacks events of the API key ${keyId} that were stored.`);
+      throw new UnavailableError(`The event store lacks events of the API key ${keyId} that were stored.`);
     const [stream, cutoffAsOf] = await Promise.all([
       handler.load(apiKey, keyId, this.#revisions.get(keyId)),
       this.#readCutoff(startedAt),
@@ -220,7 +220,7 @@ export class KeyResolver {
       return document.value.keyId;
     }
     if (!(await follower.seeEnd(askMs)))
-      throw new Unavailable('Whether the API key is valid cannot be found out: the event store does not answer.');
+      throw new UnavailableError('Whether the API key is valid cannot be found out: the event store does not answer.');
     const keyId = this.#keyIds.get(secretHash) ?? null;
     if (keyId === null) this.#unknown.set(secretHash, true);
     return keyId;

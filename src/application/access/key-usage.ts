@@ -1,5 +1,5 @@
 import type { ReadStore } from '#read-store/read-store.ts';
-import { DeferredWork } from '#shared/async/debouncer.ts';
+import { Debouncer } from '#shared/async/debouncer.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 
 const minuteMilliseconds = 60_000;
@@ -11,7 +11,7 @@ const maxPendingKeys = 10_000;
 export interface KeyUsage {
   /** Notes a use, in memory. @param at in ms since 1970 */
   touch(keyId: string, at: number): void;
-  /** The last use of each of these keys; one never used is left out. @throws Unavailable */
+  /** The last use of each of these keys; one never used is left out. @throws UnavailableError */
   lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -40,11 +40,11 @@ class BufferedKeyUsage implements OpenKeyUsage {
   readonly #pending = new Map<string, string>();
   /** The last minute noted of each key, counted from 1970: the same one is not stored twice. */
   readonly #noted = new Map<string, number>();
-  readonly #saving: DeferredWork;
+  readonly #saving: Debouncer;
 
   constructor(options: KeyUsageOptions) {
     this.#options = options;
-    this.#saving = new DeferredWork(options.flushMilliseconds ?? flushMilliseconds, () => this.#save());
+    this.#saving = new Debouncer(options.flushMilliseconds ?? flushMilliseconds, () => this.#save());
   }
 
   touch(keyId: string, at: number): void {
@@ -54,7 +54,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
     if (this.#noted.size >= maxPendingKeys) this.#noted.clear();
     this.#noted.set(keyId, minute);
     this.#pending.set(keyId, new Date(minute * minuteMilliseconds).toISOString());
-    this.#saving.soon();
+    this.#saving.schedule();
   }
 
   async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
@@ -70,7 +70,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
 
   async close(): Promise<void> {
     this.#saving.stop();
-    await this.#saving.now();
+    await this.#saving.flush();
   }
 
   async #save(): Promise<void> {
@@ -84,7 +84,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
         { error: String(error), keys: times.size },
         'When keys were last used could not be stored',
       );
-      this.#saving.soon();
+      this.#saving.schedule();
     }
   }
 }

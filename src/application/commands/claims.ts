@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { LRUCache } from 'lru-cache';
 import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Origin, StreamWriter } from './stream-writer.ts';
 
 /** How long a claim whose phone number has not begun is honoured: its creator may be between its two appends. */
@@ -39,7 +39,7 @@ export class Claims {
   /**
    * Takes the claim, or fails with `phone-number-taken`. Taking what one holds is a success.
    * @param claimed the number with its space, see `claimedNumbers`
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async take(claimed: string, { phoneNumberId, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
     const id = hash('sha256', claimed);
@@ -53,7 +53,7 @@ export class Claims {
           const graceEnds = this.#graceEnd(id, claim.phoneNumberId, claim.since);
           if (!(await this.#isFree(claim.phoneNumberId, { graceEnds, deadline }, origin, tenant))) return E.left(taken);
         }
-        return E.right({ events: [happened('PhoneNumberClaimed', { phoneNumberId })], tenant });
+        return E.right({ events: [newEvent('PhoneNumberClaimed', { phoneNumberId })], tenant });
       },
     });
   }
@@ -83,7 +83,7 @@ export class Claims {
       if (revision >= 0) return !phoneNumber.isLive(state, holderId);
       const now = performance.now();
       if (now >= graceEnds) break;
-      if (now >= deadline) throw new Unavailable('Another request is creating a phone number with this number.');
+      if (now >= deadline) throw new UnavailableError('Another request is creating a phone number with this number.');
       await sleep(Math.min(pollMilliseconds, Math.max(0, Math.min(graceEnds, deadline) - now)));
     }
     const closed = await this.#handler.write({
@@ -93,7 +93,7 @@ export class Claims {
       // The holder's creation may have its turn and wait for this claim's: see `bypassQueue`.
       bypassQueue: true,
       decide: ({ state }) =>
-        E.right({ events: state === null ? [happened('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),
+        E.right({ events: state === null ? [newEvent('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),
     });
     return E.isRight(closed) && !phoneNumber.isLive(closed.right.stream.state, holderId);
   }

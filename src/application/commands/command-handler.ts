@@ -9,17 +9,25 @@ import {
   type ValidRequest,
 } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { isHiddenFrom } from '#domain/shared/scope.ts';
-import { reaches } from '#domain/shared/tenancy.ts';
+import { isConcealedFor } from '#domain/shared/scope.ts';
+import { canAccess } from '#domain/shared/tenancy.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
 import { erasedHash, type PersonalData } from '#personal-data/personal-data.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { Claims } from './claims.ts';
-import type { AlsoLoads, AnyCommand, CommandEffects, DecisionContext, FreshSecret, Lookup, Other } from './command.ts';
-import { freshSecret } from './new-api-key.ts';
-import { derivedIds, type FreshIds, freshIds } from './new-ids.ts';
+import type {
+  AnyCommand,
+  CommandEffects,
+  DecisionContext,
+  LoadedStream,
+  Lookup,
+  NewApiKey,
+  RelatedStateLoader,
+} from './command.ts';
+import { createNewApiKey } from './new-api-key.ts';
+import { createNewIds, deriveNewIds, type NewIds } from './new-ids.ts';
 import type { RememberedRequest } from './remembered-requests.ts';
 import type { StreamState } from './stream-state.ts';
 import {
@@ -31,7 +39,7 @@ import {
 } from './stream-writer.ts';
 
 /** What commands run on. */
-export interface CommandRuntime {
+export interface CommandDependencies {
   readonly handler: StreamWriter;
   readonly claims: Claims;
   readonly lookup: Lookup;
@@ -45,7 +53,10 @@ export interface CommandRuntime {
 }
 
 /** Makes a command callable by every caller. */
-export function commandOperation(definition: AnyCommand, runtime: CommandRuntime): Operation<Other<unknown>> {
+export function commandOperation(
+  definition: AnyCommand,
+  runtime: CommandDependencies,
+): Operation<LoadedStream<unknown>> {
   const handler = new CommandHandler(definition, runtime);
   return {
     ...describeOperation(definition),
@@ -62,9 +73,9 @@ export function commandOperation(definition: AnyCommand, runtime: CommandRuntime
 interface CommandAttempt {
   readonly request: OperationRequest;
   readonly input: never;
-  readonly subject: Other<unknown>;
-  readonly fresh: FreshIds;
-  readonly secret: FreshSecret;
+  readonly subject: LoadedStream<unknown>;
+  readonly fresh: NewIds;
+  readonly secret: NewApiKey;
   readonly idempotency: { readonly key: string; readonly body: string } | null;
   /** The resource that the command creates or changes. */
   readonly id: string;
@@ -90,27 +101,27 @@ type CommandDecision = E.Either<Failure | Replay | IdAlreadyUsed, AnyDecision>;
 /** Executes one command: stages 4 and 7 to 12 of `invoke`. */
 class CommandHandler {
   readonly #definition: AnyCommand;
-  readonly #runtime: CommandRuntime;
+  readonly #runtime: CommandDependencies;
   readonly #running = new Set<string>();
 
-  constructor(definition: AnyCommand, runtime: CommandRuntime) {
+  constructor(definition: AnyCommand, runtime: CommandDependencies) {
     this.#definition = definition;
     this.#runtime = runtime;
   }
 
   /** Stage 4. Reach is judged from the stream itself: a read model may lag. */
-  async loadSubject({ caller, parameters }: OperationRequest): Promise<E.Either<Failure, Other<unknown>>> {
+  async loadSubject({ caller, parameters }: OperationRequest): Promise<E.Either<Failure, LoadedStream<unknown>>> {
     const { subject } = this.#definition;
     if (subject === null) return E.right({ state: null, tenant: null });
     const id = parameters[subject.parameter] ?? '';
     const { state, tenant } = await this.#runtime.handler.load(subject.entity, id);
-    const hidden = isHiddenFrom(caller.keyType, this.#definition.scope);
-    const found = tenant !== null && !hidden && subject.entity.knows(state, id) && reaches(caller, tenant);
+    const hidden = isConcealedFor(caller.keyType, this.#definition.scope);
+    const found = tenant !== null && !hidden && subject.entity.everExisted(state, id) && canAccess(caller, tenant);
     return found ? E.right({ state, tenant }) : E.left(this.#notFound(id));
   }
 
   /** Stages 7 to 12, for one request of an `Idempotency-Key` at a time. */
-  async execute(valid: ValidRequest<Other<unknown>>): Promise<E.Either<Failure, OperationResult>> {
+  async execute(valid: ValidRequest<LoadedStream<unknown>>): Promise<E.Either<Failure, OperationResult>> {
     const key = requestKeyOf(valid.request);
     if (key === null) return this.#executeWithUnusedIds(valid, null);
     if (this.#running.has(key)) return E.left(stillRunning);
@@ -124,7 +135,7 @@ class CommandHandler {
 
   /** An `Idempotency-Key` may be used again once its first request is forgotten: the next ids that follow from it are then tried. */
   async #executeWithUnusedIds(
-    valid: ValidRequest<Other<unknown>>,
+    valid: ValidRequest<LoadedStream<unknown>>,
     key: string | null,
   ): Promise<E.Either<Failure, OperationResult>> {
     for (let number = 0; ; number += 1) {
@@ -136,17 +147,17 @@ class CommandHandler {
 
   /** @param key the request's, if it came with an `Idempotency-Key` */
   async #attempt(
-    { request, subject, input, bodyHash }: ValidRequest<Other<unknown>>,
+    { request, subject, input, bodyHash }: ValidRequest<LoadedStream<unknown>>,
     key: string | null,
     number: number,
   ): Promise<CommandAttempt> {
     const { newId, subject: named, personal } = this.#definition;
-    const fresh = key === null ? freshIds() : derivedIds(number === 0 ? key : `${key}\n${number}`);
+    const fresh = key === null ? createNewIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
     const id = newId?.(input as never, fresh) ?? request.parameters[named?.parameter ?? ''] ?? '';
     const hashed = key !== null && personal === true;
     const body = hashed ? await this.#runtime.personalData.keyedHash(id, bodyHash) : bodyHash;
     const idempotency = key === null ? null : { key, body };
-    return { request, input: input as never, subject, fresh, secret: freshSecret(), idempotency, id };
+    return { request, input: input as never, subject, fresh, secret: createNewApiKey(), idempotency, id };
   }
 
   async #executeAttempt(attempt: CommandAttempt): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
@@ -172,7 +183,7 @@ class CommandHandler {
     if (idempotency === null) return null;
     const remembered = stream.remembered.get(idempotency.key);
     if (remembered === undefined) {
-      return this.#definition.isTaken?.(stream.state, input, fresh) ? E.left(idAlreadyUsed) : null;
+      return this.#definition.isIdUsed?.(stream.state, input, fresh) ? E.left(idAlreadyUsed) : null;
     }
     if (idempotency.body === erasedHash) return E.left(erasedSince);
     return E.left(remembered.bodyHash === idempotency.body ? { kind: 'replay', remembered } : keyReused);
@@ -184,9 +195,9 @@ class CommandHandler {
     if (refusal !== null) return E.left(refusal);
     const { lookup, personalData } = this.#runtime;
     const { input, request, subject, fresh, secret } = attempt;
-    const seal: AlsoLoads['seal'] = (texts) => personalData.seal(attempt.id, texts);
-    const loads: AlsoLoads = { load: this.#other, dataAt: this.#dataOfOther, lookup, seal };
-    const also = await definition.also?.(input, loads, request.caller, stream.state);
+    const seal: RelatedStateLoader['seal'] = (texts) => personalData.seal(attempt.id, texts);
+    const loads: RelatedStateLoader = { load: this.#other, dataAt: this.#dataOfOther, lookup, seal };
+    const also = await definition.loadRelated?.(input, loads, request.caller, stream.state);
     const context: DecisionContext<unknown, unknown> = {
       caller: request.caller,
       fresh,
@@ -206,8 +217,8 @@ class CommandHandler {
     { id, input, request: { ifMatch } }: CommandAttempt,
     stream: StreamState<unknown>,
   ): Failure | null {
-    const { entity, newId, isThere } = this.#definition;
-    const there = newId !== undefined || (isThere?.(stream.state, input) ?? entity.isLive(stream.state, id));
+    const { entity, newId, isAnswerable } = this.#definition;
+    const there = newId !== undefined || (isAnswerable?.(stream.state, input) ?? entity.isLive(stream.state, id));
     if (!there) return this.#notFound(id);
     const revision = ifMatch === null ? null : this.#revision(stream, id);
     return ifMatch === null || revision === null || ifMatch === revision ? null : changedSince(ifMatch, revision);
@@ -263,10 +274,10 @@ class CommandHandler {
 
   /** In a stream of many resources, whether these ids were given out before the request that is remembered. */
   async #isIdUsedBefore({ id, input, fresh }: CommandAttempt, { firstRevision }: RememberedRequest): Promise<boolean> {
-    const { entity, isTaken } = this.#definition;
-    if (isTaken === undefined || firstRevision === 0) return false;
+    const { entity, isIdUsed } = this.#definition;
+    if (isIdUsed === undefined || firstRevision === 0) return false;
     const before = await this.#runtime.handler.loadAt(entity, id, firstRevision - 1);
-    return isTaken(before.state, input, fresh);
+    return isIdUsed(before.state, input, fresh);
   }
 
   /** What was appended; without events the newest one of the stream, because the read models may not show it yet. */
@@ -291,11 +302,11 @@ class CommandHandler {
         const handled = await handler.write({ ...handling, origin: originOf(request) });
         if (E.isRight(handled)) return;
         const { code, detail, retryAfterSeconds } = handled.left;
-        throw code === 'unavailable' ? new Unavailable(detail, retryAfterSeconds) : new Error(detail);
+        throw code === 'unavailable' ? new UnavailableError(detail, retryAfterSeconds) : new Error(detail);
       },
       erasePersonalData: (subject) => personalData.erase(subject),
     };
-    return (await this.#definition.afterwards?.(id, effects, request.caller)) ?? null;
+    return (await this.#definition.afterAppend?.(id, effects, request.caller)) ?? null;
   }
 
   #dataOfOther = async (entity: AnyCommand['entity'], id: string, revision: number) =>
@@ -304,7 +315,7 @@ class CommandHandler {
   async #body(
     { input, fresh, id }: CommandAttempt,
     { stream, events }: StreamWriteResult<unknown>,
-    secret: FreshSecret | null,
+    secret: NewApiKey | null,
     appended: boolean,
   ): Promise<Json> {
     const read = new Map<number, Promise<JsonObject>>(

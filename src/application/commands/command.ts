@@ -1,30 +1,30 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { HttpLine, Plane } from '#application/operations/operation.ts';
+import type { HttpRoute, Plane } from '#application/operations/operation.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { FreshIds } from './new-ids.ts';
+import type { NewIds } from './new-ids.ts';
 import type { StreamWrite } from './stream-writer.ts';
 
 /** Another stream as a decision sees it. */
-export interface Other<State> {
+export interface LoadedStream<State> {
   readonly state: State;
   /** Null when the stream has no event. */
   readonly tenant: Tenant | null;
 }
 
 /** What `also` may ask. Whatever it finds, the decision must bear that it has changed meanwhile. */
-export interface AlsoLoads {
+export interface RelatedStateLoader {
   /** Encrypts texts of the person whom the resource is about, under the names of their fields. */
   readonly seal: <Field extends string>(
     texts: Readonly<Record<Field, string>>,
   ) => Promise<Readonly<Record<Field, SealedText>>>;
   /** The current state of another stream. */
-  readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<Other<State>>;
+  readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<LoadedStream<State>>;
   /** The data of one event of another stream: what its state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /** Whether the read model has a document that fits; it may lag. */
@@ -42,7 +42,7 @@ export interface Lookup {
   /** When an API key was last used; null when it never was. */
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
   /** How a projection stands; null when there is none of that name. */
-  readonly projection: (name: string) => Promise<ProjectionStanding | null>;
+  readonly projection: (name: string) => Promise<ProjectionSummary | null>;
   /** The status of a process; null when there is none of that name. */
   readonly process: (name: string) => Promise<StoppableStatus | null>;
 }
@@ -50,8 +50,8 @@ export interface Lookup {
 /** What a command may do once it is decided, outside its stream. */
 export interface CommandEffects {
   /** The current state of another stream. */
-  readonly load: AlsoLoads['load'];
-  /** Decides and appends to another stream, in the name of the caller. @throws Unavailable */
+  readonly load: RelatedStateLoader['load'];
+  /** Decides and appends to another stream, in the name of the caller. @throws UnavailableError */
   readonly append: <State, Events>(
     handling: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
@@ -65,16 +65,16 @@ export interface StoppableStatus {
 }
 
 /** As much of a projection's status as decisions need. */
-export interface ProjectionStanding extends StoppableStatus {
+export interface ProjectionSummary extends StoppableStatus {
   readonly rebuild: object | null;
 }
 
 /** What a decision has besides its input and its own state. */
 export interface DecisionContext<SubjectState, Also> {
   readonly caller: Caller;
-  readonly fresh: FreshIds;
-  readonly secret: FreshSecret;
-  readonly subject: Other<SubjectState>;
+  readonly fresh: NewIds;
+  readonly secret: NewApiKey;
+  readonly subject: LoadedStream<SubjectState>;
   readonly also: Also;
   /** When it is decided, RFC 3339. */
   readonly time: string;
@@ -83,7 +83,7 @@ export interface DecisionContext<SubjectState, Also> {
 }
 
 /** A new API key's text; made when first asked for. */
-export interface FreshSecret {
+export interface NewApiKey {
   readonly key: string;
 }
 
@@ -94,9 +94,9 @@ export interface AnswerContext<Input, State> {
   readonly state: State;
   /** Whether the command changed anything. */
   readonly changed: boolean;
-  readonly fresh: FreshIds;
+  readonly fresh: NewIds;
   /** The new API key's text; null in a repeated answer, which must not tell it again. */
-  readonly secret: FreshSecret | null;
+  readonly secret: NewApiKey | null;
   readonly lookup: Lookup;
   /** The data of one event of the stream: a schema or payload that state does not hold. */
   readonly dataAt: (revision: number) => Promise<JsonObject>;
@@ -116,7 +116,7 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly group: string;
   /** The shape of its errors. Default `control`. */
   readonly plane?: Plane;
-  readonly http: HttpLine;
+  readonly http: HttpRoute;
   readonly scope: Scope;
   readonly input: t.Type<Input, unknown, unknown>;
   /** The input tells of a person, the new resource: what is remembered of it is unreadable once that is erased. */
@@ -133,17 +133,17 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
    */
   readonly subject: { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null;
   /** For what creates: the id of the new resource. Absent, the path names the resource. */
-  readonly newId?: (input: Input, fresh: FreshIds) => string;
+  readonly newId?: (input: Input, fresh: NewIds) => string;
   /**
    * For what creates: whether these ids were given out before. They follow from the `Idempotency-Key`, which may be
    * used anew when it is not remembered any more; the next ids that follow from it are then taken.
    */
-  readonly isTaken?: (state: State, input: Input, fresh: FreshIds) => boolean;
+  readonly isIdUsed?: (state: State, input: Input, fresh: NewIds) => boolean;
   /** The tenant of a new stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
   /** Whether the command has an answer, where that is not only while the resource is live. */
-  readonly isThere?: (state: State, input: Input) => boolean;
-  readonly also?: (input: Input, loads: AlsoLoads, caller: Caller, state: State) => Promise<Also>;
+  readonly isAnswerable?: (state: State, input: Input) => boolean;
+  readonly loadRelated?: (input: Input, loads: RelatedStateLoader, caller: Caller, state: State) => Promise<Also>;
   /** What must be claimed, in order, for the new resource before it is appended: see `claims.ts`. */
   readonly claims?: (input: Input) => ReadonlyArray<string>;
   readonly decide: (
@@ -156,7 +156,7 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
    * change. This node may end first, so it must bear being done again, and whatever must not be left undone is done by a
    * process too. @returns why the answer is withheld; null to answer
    */
-  readonly afterwards?: (id: string, effects: CommandEffects, caller: Caller) => Promise<Failure | null>;
+  readonly afterAppend?: (id: string, effects: CommandEffects, caller: Caller) => Promise<Failure | null>;
   readonly answer: (context: AnswerContext<Input, State>) => Output | Promise<Output>;
   /** The answer carries no ETag: it is not one resource. */
   readonly withoutRevision?: boolean;

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { FreshSecret } from './command.ts';
+import type { NewApiKey } from './command.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const secretLength = 43;
@@ -12,7 +12,7 @@ export function generateKey(): string {
 }
 
 /** A key's text, made when it is first asked for: few commands need one. */
-export function freshSecret(): FreshSecret {
+export function createNewApiKey(): NewApiKey {
   let made: string | undefined;
   return {
     get key() {

@@ -7,7 +7,7 @@ const base = 36;
 const idTail = init({ length: 23 });
 
 /** The ids that a command may need. Made before the decision, so that deciding stays pure. */
-export interface FreshIds {
+export interface NewIds {
   /** An id for a resource with a stream of its own. */
   readonly id: string;
   /** Further characters for an id inside a stream. */
@@ -17,7 +17,7 @@ export interface FreshIds {
 }
 
 /** Random ids. */
-export function freshIds(): FreshIds {
+export function createNewIds(): NewIds {
   return {
     get id() {
       return once(this, 'id', `c${idTail()}`);
@@ -32,7 +32,7 @@ export function freshIds(): FreshIds {
 }
 
 /** Ids that follow from a hash: a repeated request finds what the first one made. */
-export function derivedIds(seed: string): FreshIds {
+export function deriveNewIds(seed: string): NewIds {
   const derive = (label: string, length: number) => derivedCharacters(`${label}\n${seed}`, length);
   return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
 }

@@ -27,7 +27,9 @@ export function createWaitForReadModels(
       return;
     }
     const started = performance.now();
-    const effects = await Promise.all(concerned.map(({ process, until }) => process.passed(until, limitMilliseconds)));
+    const effects = await Promise.all(
+      concerned.map(({ process, until }) => process.waitUntilProcessed(until, limitMilliseconds)),
+    );
     const last = Math.max(position, ...effects.map((effect) => effect ?? 0));
     const left = limitMilliseconds - (performance.now() - started);
     if (left > 0) await projections.waitFor(last, allTypes, left);

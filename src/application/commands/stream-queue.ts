@@ -1,4 +1,4 @@
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const defaultMaxWaiting = 1_000;
 
@@ -16,7 +16,7 @@ export class StreamQueue {
   /**
    * Runs a task when those before it on the same stream have ended.
    * @param deadline on `performance.now()`'s clock; a turn that has not come by then is given up
-   * @throws Unavailable when the queue is full or the turn did not come in time
+   * @throws UnavailableError when the queue is full or the turn did not come in time
    */
   async run<A>(stream: string, deadline: number, task: () => Promise<A>): Promise<A> {
     await this.#turn(stream, deadline);
@@ -60,4 +60,4 @@ export class StreamQueue {
   }
 }
 
-const tooBusy = (stream: string) => new Unavailable(`the ${stream.slice(0, stream.indexOf('-'))} is too busy.`);
+const tooBusy = (stream: string) => new UnavailableError(`the ${stream.slice(0, stream.indexOf('-'))} is too busy.`);

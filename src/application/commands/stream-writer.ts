@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { LRUCache } from 'lru-cache';
 import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import { StreamSnapshots } from '#application/snapshots/stream-snapshots.ts';
-import { type Entity, type EventOf, streamOf } from '#domain/shared/entity.ts';
+import { type Entity, type EventOf, streamName } from '#domain/shared/entity.ts';
 import type { Actor, EventMetadata } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
@@ -104,8 +104,8 @@ const eventsRead = 100;
 /** Roughly what a state takes: no text of a client's is in it, and what there may be many of weighs itself. */
 const bytesOfState = ({ stream, weight }: CachedState) => 1024 + 512 * stream.remembered.held + weight;
 /** Streams of which it is not known what was stored last, at most, and how long that is minded. */
-const maxUnsure = 10_000;
-const unsureMilliseconds = 10 * 60 * 1000;
+const maxStreamsWithUnknownOutcome = 10_000;
+const unknownOutcomeMs = 10 * 60 * 1000;
 
 interface CachedState {
   readonly stream: StreamState<unknown>;
@@ -120,7 +120,7 @@ export class StreamWriter {
   readonly #store: EventStore;
   readonly #states: LRUCache<string, CachedState>;
   /** An append to them was given up and may land yet: they are read anew each time. */
-  readonly #unsure = new LRUCache<string, true>({ max: maxUnsure, ttl: unsureMilliseconds });
+  readonly #unsure = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
   /** The first reading of streams that are not cached, which all who want one share. */
   readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
   readonly #snapshots: StreamSnapshots | null;
@@ -149,10 +149,10 @@ export class StreamWriter {
    * A stream's current state.
    * @param seen a revision that the caller knows to be stored: subscribers may learn of an event before whoever
    *   appended it is answered
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async load<State, Events>(entity: Entity<State, Events>, id: string, seen = 0): Promise<StreamState<State>> {
-    const stream = streamOf(entity, id);
+    const stream = streamName(entity, id);
     const reading = this.#firstReadings.get(stream);
     if (this.#states.get(stream) === undefined && reading === undefined) return this.#readFirst(entity, stream);
     // The cache may have had no room for what the other reading came to.
@@ -173,31 +173,31 @@ export class StreamWriter {
     }
   }
 
-  /** A stream's state as it was at a revision, from the log. @throws Unavailable */
+  /** A stream's state as it was at a revision, from the log. @throws UnavailableError */
   async loadAt<State, Events>(
     entity: Entity<State, Events>,
     id: string,
     revision: number,
   ): Promise<StreamState<State>> {
-    return this.#foldOn(entity, streamOf(entity, id), emptyStream(entity), revision);
+    return this.#foldOn(entity, streamName(entity, id), emptyStream(entity), revision);
   }
 
-  /** One event of a stream. @throws Unavailable */
+  /** One event of a stream. @throws UnavailableError */
   async eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
-    const { events } = await this.#store.read(streamOf(entity, id), revision, 1);
+    const { events } = await this.#store.read(streamName(entity, id), revision, 1);
     const [event] = events;
-    if (event === undefined) throw new Error(`${streamOf(entity, id)} has no event at revision ${revision}`);
+    if (event === undefined) throw new Error(`${streamName(entity, id)} has no event at revision ${revision}`);
     return event;
   }
 
   /**
    * Decides, claims and appends, retrying conflicts until the deadline.
-   * @returns what was appended, or what `decide` came to instead. @throws Unavailable
+   * @returns what was appended, or what `decide` came to instead. @throws UnavailableError
    */
   write<State, Events, Other = never>(
     write: StreamWrite<State, Events, Other>,
   ): Promise<E.Either<Failure | Other, StreamWriteResult<State>>> {
-    const stream = streamOf(write.entity, write.id);
+    const stream = streamName(write.entity, write.id);
     const deadline = performance.now() + this.#deadline;
     const task = () => this.#decideClaimAppend(stream, write, deadline);
     return write.bypassQueue === true ? task() : this.#queue.run(stream, deadline, task);

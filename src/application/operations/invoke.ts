@@ -6,19 +6,19 @@ import { isCuid } from '#domain/codecs/codecs.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
-import { scopeRefusal } from './check-scope.ts';
+import { checkScope } from './check-scope.ts';
 import { ClientDisconnectedError } from './client-disconnected-error.ts';
 import { decodeInput } from './decode-input.ts';
 import { notFound } from './not-found.ts';
 import type { AnyOperation, OperationResult, RelayConnection, RequestHeaders, RequestInput } from './operation.ts';
-import type { Route } from './registry.ts';
+import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
 
 /** What a caller asks for: an operation and its path parameters, or a path with no operation for its method. */
 export type CallTarget =
   | {
       readonly kind: 'operation';
-      readonly route: Route;
+      readonly route: OperationRoute;
       /** By name, decoded. */
       readonly parameters: Readonly<Record<string, string>>;
     }
@@ -58,7 +58,7 @@ export interface Invocation {
 }
 
 export interface InvokeDependencies {
-  /** Who holds a presented key; null for a key that is not valid. @throws Unavailable */
+  /** Who holds a presented key; null for a key that is not valid. @throws UnavailableError */
   readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
   /** Counts a request of a caller; null where there is no limit. */
   readonly rateLimit: Pick<RateLimit, 'take'> | null;
@@ -128,7 +128,7 @@ export function createInvoke({ authenticate, rateLimit, metrics, logger }: Invok
       if (E.isLeft(subject)) return refuse(subject.left);
 
       // 5. Scope
-      const scopeFailure = scopeRefusal(caller, operation.scope);
+      const scopeFailure = checkScope(caller, operation.scope);
       if (scopeFailure !== null) return refuse(scopeFailure);
       if (operation.kind === 'relay') {
         await operation.relay({ ...openConnection(caller, limitHeaders), caller, parameters });

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { defaultOf, furtherWordsOf, type ObjectType, schemaOf, structureOf } from '#domain/codecs/codecs.ts';
+import { defaultOf, type ObjectType, schemaKeywordsOf, schemaOf, structureOf } from '#domain/codecs/codecs.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /** Lets a caller put a schema elsewhere: takes a codec's PascalCase name and schema, gives what stands in its place. */
@@ -39,7 +39,7 @@ export function jsonSchema(codec: t.Mixed, hoist?: Hoist): JsonObject {
   if (defaulted !== undefined) return { ...jsonSchema(defaulted.codec, hoist), default: defaulted.value };
   const structure = structureOf(codec);
   if (structure !== undefined) return jsonSchema(structure, hoist);
-  const schema = schemaOf(codec) ?? { ...structural(codec as Tagged, hoist), ...furtherWordsOf(codec) };
+  const schema = schemaOf(codec) ?? { ...structural(codec as Tagged, hoist), ...schemaKeywordsOf(codec) };
   return hoist !== undefined && hoistable.test(codec.name) ? hoist(codec.name, schema) : schema;
 }
 

@@ -13,7 +13,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** How an operation is reached over HTTP. */
-export interface HttpLine {
+export interface HttpRoute {
   readonly method: HttpMethod;
   /** With `:name` for each path parameter; every path parameter is an id or a name that `input` declares. */
   readonly path: string;
@@ -43,7 +43,7 @@ export interface Operation<Subject = any> {
   readonly onBothPlanes?: boolean;
   /** The heading under which documentation lists it. */
   readonly group: string;
-  readonly http: HttpLine;
+  readonly http: HttpRoute;
   /** The scope a key needs; null when any valid key may. */
   readonly scope: Scope | null;
   readonly input: t.Mixed;
@@ -59,10 +59,10 @@ export interface Operation<Subject = any> {
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /**
    * Loads what the path names, and judges reach. A query first waits for `Switchyard-Min-Position`.
-   * @returns it, or why the key cannot access it. @throws Unavailable
+   * @returns it, or why the key cannot access it. @throws UnavailableError
    */
   readonly loadSubject: (request: OperationRequest) => Promise<E.Either<Failure, Subject>>;
-  /** Does the rest of what is asked. Rejects only with `Unavailable` or a bug. */
+  /** Does the rest of what is asked. Rejects only with `UnavailableError` or a bug. */
   readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
@@ -77,7 +77,7 @@ export interface RelayConnection {
 }
 
 /** A request whose key is good, to be answered on its connection. */
-export interface RelayRequest extends RelayConnection {
+export interface StreamingRequest extends RelayConnection {
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Who asks: the key's own ids, and whose they are. */
@@ -85,17 +85,17 @@ export interface RelayRequest extends RelayConnection {
 }
 
 /** An operation that writes its answer itself, as it comes from elsewhere. */
-export interface RelayOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
+export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
   readonly kind: 'relay';
   /** What its body is. */
   readonly consumes: 'application/json' | 'multipart/form-data';
   /** What else than JSON it may answer. */
   readonly produces: ReadonlyArray<string>;
   /** Answers a request. Resolves when nothing more will be written; rejects only with `ClientDisconnectedError` or a bug. */
-  readonly relay: (request: RelayRequest) => Promise<void>;
+  readonly relay: (request: StreamingRequest) => Promise<void>;
 }
 
-export type AnyOperation = Operation | RelayOperation;
+export type AnyOperation = Operation | StreamingOperation;
 
 /** The members of a request that are not in its path. */
 export interface RequestInput {
@@ -165,7 +165,7 @@ export function describeOperation(definition: OperationDescriptor): OperationDes
 
 const line =
   (method: HttpMethod) =>
-  (path: string, status: 200 | 201 | 204 = 200): HttpLine => ({ method, path, status });
+  (path: string, status: 200 | 201 | 204 = 200): HttpRoute => ({ method, path, status });
 
 export const get = line('get');
 export const post = line('post');

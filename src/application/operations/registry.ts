@@ -4,7 +4,7 @@ import { jsonSchema, members } from './json-schema.ts';
 import type { AnyOperation } from './operation.ts';
 
 /** What adapters need to know of an operation, worked out once. */
-export interface Route {
+export interface OperationRoute {
   readonly operation: AnyOperation;
   /** Upper case, as in a request. */
   readonly method: string;
@@ -28,7 +28,7 @@ const idPattern = schemaOf(cuid)?.pattern;
  * The HTTP routes of operations.
  * @throws Error when two operations share a method and path, or a path parameter is no member of the input
  */
-export function routesOf(operations: ReadonlyArray<AnyOperation>): ReadonlyArray<Route> {
+export function createRoutes(operations: ReadonlyArray<AnyOperation>): ReadonlyArray<OperationRoute> {
   const lines = new Set<string>();
   return operations.map((operation) => {
     const line = `${operation.http.method} ${operation.http.path.replace(/:\w+/g, ':')}`;
@@ -38,7 +38,7 @@ export function routesOf(operations: ReadonlyArray<AnyOperation>): ReadonlyArray
   });
 }
 
-function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>): Route {
+function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>): OperationRoute {
   const { method, path } = operation.http;
   const inputs = members(jsonSchema(operation.input));
   const names = new Set(Object.keys(inputs));

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { diskFull, isDiskFull } from './disk-full.ts';
 
 /** An unreadable event takes another release, so there is no hurry to ask again. */
@@ -21,7 +21,7 @@ export function failureOfError(
     logger.warn({ requestId, operation, reason: String(error) }, 'the disk is full');
     return diskFull;
   }
-  if (error instanceof Unavailable) {
+  if (error instanceof UnavailableError) {
     const { message, retryAfterSeconds } = error;
     logger.warn({ requestId, operation, reason: message }, 'unavailable');
     return failure('unavailable', `${message} Try again later.`, { retryAfterSeconds });

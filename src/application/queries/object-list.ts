@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
-import { describedAs, nullable, text, wholeNumber } from '#domain/codecs/codecs.ts';
+import { nullable, text, wholeNumber, withJsonSchema } from '#domain/codecs/codecs.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { encodeObject } from '#shared/json/encoded-json.ts';
 import { maxPageBytes, readInTurn } from './paging.ts';
@@ -12,7 +12,7 @@ const maxObjects = 10_000;
 
 /** The input of a list as OpenAI has it: what page. */
 export const ObjectListInput = t.partial({
-  after: describedAs(new t.StringType(), {
+  after: withJsonSchema(new t.StringType(), {
     type: 'string',
     description: 'The last_id of the page before; it may have been deleted since',
   }),

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { describedAs, wholeNumber } from '#domain/codecs/codecs.ts';
+import { wholeNumber, withJsonSchema } from '#domain/codecs/codecs.ts';
 import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
@@ -29,7 +29,7 @@ function encodeCursor({ order, id }: PageKey): string {
 }
 
 /** Where a page begins: the `nextCursor` of the page before. */
-export const Cursor = describedAs(
+export const Cursor = withJsonSchema(
   new t.Type<PageKey, string, unknown>(
     'cursor',
     (value): value is PageKey => typeof value === 'object' && value !== null,
@@ -47,7 +47,7 @@ export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor }
 
 /** The member that every list may answer. */
 export const nextCursorOutput = t.partial({
-  nextCursor: describedAs(new t.StringType(), {
+  nextCursor: withJsonSchema(new t.StringType(), {
     type: 'string',
     description: 'Begins the next page; absent at the end',
   }),

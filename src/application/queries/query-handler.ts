@@ -9,8 +9,8 @@ import {
   type ValidRequest,
 } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { isHiddenFrom } from '#domain/shared/scope.ts';
-import { reaches, type Tenant } from '#domain/shared/tenancy.ts';
+import { isConcealedFor } from '#domain/shared/scope.ts';
+import { canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { ProcessStatus } from '#process-engine/process-statuses.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
@@ -20,7 +20,7 @@ import type { Json } from '#shared/json/json.ts';
 import type { AnyQuery, CollectionReader } from './query.ts';
 
 /** What queries run on. */
-export interface QueryRuntime {
+export interface QueryDependencies {
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
   readonly personalData: PersonalData;
@@ -36,7 +36,7 @@ const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null 
 const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
 
 /** Makes a query callable by every caller. */
-export function queryOperation(definition: AnyQuery, runtime: QueryRuntime): Operation<StoredDocument<Tenant>> {
+export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<StoredDocument<Tenant>> {
   const read = readersOf<string>(runtime.documents, definition.reads);
   const subject = definition.subject === null ? [] : [definition.subject.collection];
   const collections = [
@@ -74,7 +74,7 @@ function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, collection: string
 async function loadSubject(
   { subject, scope }: AnyQuery,
   collections: ReadonlyArray<string>,
-  runtime: QueryRuntime,
+  runtime: QueryDependencies,
   { caller, parameters, minPosition }: OperationRequest,
 ): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
   if (minPosition !== null && !(await runtime.reached(collections, minPosition)))
@@ -82,15 +82,15 @@ async function loadSubject(
   if (subject === null) return E.right(noSubject);
   const id = parameters[subject.parameter] ?? '';
   const document = await runtime.documents.get<Tenant>(subject.collection.name, id);
-  const hidden = isHiddenFrom(caller.keyType, scope);
-  if (document !== null && !hidden && reaches(caller, document.head)) return E.right(document);
+  const hidden = isConcealedFor(caller.keyType, scope);
+  if (document !== null && !hidden && canAccess(caller, document.head)) return E.right(document);
   return E.left(notFound(subject.notFound, id));
 }
 
 async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
-  { documents, keyUsage, personalData, reached, projectionStatus, processStatus }: QueryRuntime,
+  { documents, keyUsage, personalData, reached, projectionStatus, processStatus }: QueryDependencies,
   { request: { caller }, subject, input }: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
   const answered = await definition.answer({
@@ -116,7 +116,7 @@ async function answer(
 }
 
 /** What no event can have reached yet is the client's mistake, and asking again does not help. */
-async function notReached(position: number, { lastPosition }: QueryRuntime): Promise<Failure> {
+async function notReached(position: number, { lastPosition }: QueryDependencies): Promise<Failure> {
   const end = await lastPosition();
   if (end === null || position <= end) return behind(position);
   const detail = `The log ends at position ${end}. Send the Switchyard-Position of an answer as Switchyard-Min-Position.`;

@@ -1,7 +1,7 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { KeyUsage } from '#application/access/key-usage.ts';
-import type { HttpLine, Plane } from '#application/operations/operation.ts';
+import type { HttpRoute, Plane } from '#application/operations/operation.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
@@ -58,7 +58,7 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly plane?: Plane;
   /** Nodes of the other plane answer it too. */
   readonly onBothPlanes?: true;
-  readonly http: HttpLine;
+  readonly http: HttpRoute;
   /** Null when any valid key may ask. */
   readonly scope: Scope | null;
   readonly input: t.Type<Input, unknown, unknown>;

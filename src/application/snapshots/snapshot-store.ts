@@ -16,8 +16,8 @@ export interface StoredSnapshot {
 
 /** Where snapshots are kept, one for each stream. */
 export interface SnapshotStore {
-  /** @throws Unavailable */
+  /** @throws UnavailableError */
   read(stream: string): Promise<StoredSnapshot | null>;
-  /** Takes the place of the stream's snapshot before. @throws Unavailable */
+  /** Takes the place of the stream's snapshot before. @throws UnavailableError */
   save(snapshot: StoredSnapshot): Promise<void>;
 }

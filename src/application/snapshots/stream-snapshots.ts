@@ -3,7 +3,7 @@ import type { StreamState } from '#application/commands/stream-state.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { noStream } from '#event-store/event-store.ts';
-import { inTime } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
 import type { SnapshotStore, StoredSnapshot } from './snapshot-store.ts';
 import { readSnapshot, writeSnapshot } from './snapshot-text.ts';
 
@@ -38,14 +38,14 @@ export class StreamSnapshots {
 
   /**
    * The stream's snapshot, if it is of this log, this release and no later revision.
-   * @throws Unavailable when the event store cannot be read
+   * @throws UnavailableError when the event store cannot be read
    */
   async find<State, Events>(
     entity: Entity<State, Events>,
     stream: string,
     upTo: number,
   ): Promise<StreamState<State> | null> {
-    const snapshot = await inTime(readLimitMilliseconds, this.#store.read(stream), null).catch(() => null);
+    const snapshot = await withTimeout(readLimitMilliseconds, this.#store.read(stream), null).catch(() => null);
     if (snapshot === null || snapshot.stateVersion !== entity.stateVersion || snapshot.revision > upTo) return null;
     const event = await this.#eventAt(stream, snapshot.revision);
     if (event?.metadata.hash !== snapshot.hash) return null;

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { assertBlobId, type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** What the system answers when a disk is full, gone, or may not be used. */
 const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
@@ -11,7 +11,7 @@ const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPE
 /**
  * Opens a blob store in a folder, one file for each, and removes what was left half-written.
  * @param folder made when it is not there; one process has it at a time
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function openFolderBlobStore(folder: string): Promise<BlobStore> {
   return guarded(async () => {
@@ -76,7 +76,7 @@ class FolderBlobStore implements BlobStore {
 
   #fileOf(id: string): string {
     assertBlobId(id);
-    if (this.#closed) throw new Unavailable('The blob store is closed.');
+    if (this.#closed) throw new UnavailableError('The blob store is closed.');
     return join(this.#folder, 'files', id);
   }
 }
@@ -140,7 +140,9 @@ async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
 
 function named(error: unknown): unknown {
   const code = codeOf(error);
-  return code !== null && passingCodes.has(code) ? new Unavailable(`The blob store cannot be used: ${code}.`) : error;
+  return code !== null && passingCodes.has(code)
+    ? new UnavailableError(`The blob store cannot be used: ${code}.`)
+    : error;
 }
 
 function codeOf(error: unknown): string | null {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Db, GridFSBucket, type GridFSBucketWriteStream, MongoRuntimeError, ObjectId } from 'mongodb';
 import { assertBlobId, type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const bucketName = 'blobContents';
 const blobsName = 'blobs';
@@ -89,7 +89,7 @@ class GridFsBlobStore implements BlobStore {
       return await this.#write(stream, content, maxBytes);
     } catch (error) {
       // What a server that does not answer may still do is cleared up by a later sweep.
-      if (!(error instanceof Unavailable)) await this.#discard(file, id);
+      if (!(error instanceof UnavailableError)) await this.#discard(file, id);
       throw error;
     }
   }
@@ -115,7 +115,7 @@ class GridFsBlobStore implements BlobStore {
       }
     } catch (error) {
       if (!(error instanceof MongoRuntimeError)) throw error;
-      throw new Unavailable('The file was replaced or deleted while it was read.');
+      throw new UnavailableError('The file was replaced or deleted while it was read.');
     }
   }
 
@@ -147,7 +147,7 @@ class GridFsBlobStore implements BlobStore {
       await this.#forgetLeftover(file);
     } catch (error) {
       // What was asked for is done: only its leftovers wait.
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof UnavailableError)) throw error;
     }
   }
 

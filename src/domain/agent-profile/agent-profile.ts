@@ -1,5 +1,5 @@
 import { Map as PersistentMap } from 'immutable';
-import { type Entity, withoutSuffix } from '#domain/shared/entity.ts';
+import { type Entity, parentId } from '#domain/shared/entity.ts';
 import { type DataAt, readText, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { AgentProfileEvents } from './events.ts';
 import type { AgentProfileRecord } from './record.ts';
@@ -41,8 +41,8 @@ export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   category: 'agentProfiles',
   stateVersion: 1,
   initial: { profiles: PersistentMap(), defaultId: null, liveCount: 0 },
-  streamKey: withoutSuffix,
-  knows: ({ profiles }, id) => profiles.has(id),
+  streamKey: parentId,
+  everExisted: ({ profiles }, id) => profiles.has(id),
   isLive: ({ profiles }, id) => profiles.get(id)?.deleted === false,
   weigh: ({ profiles }) => bytesOfProfile * profiles.size,
   revisionOf: ({ profiles }, id) => profiles.get(id)?.revision ?? -1,
@@ -132,7 +132,7 @@ export async function agentProfileRecord(
   const flowIds = await readText<ReadonlyArray<string>>({ revision: flowIdsRevision }, 'flowIds', dataAt);
   return {
     id,
-    projectId: withoutSuffix(id),
+    projectId: parentId(id),
     name,
     supportedInputLanguages,
     reasoningMode,

@@ -14,13 +14,13 @@ export const agentProfileContents = {
 };
 
 /** A flow that a profile is asked to take, as its stream tells. */
-export interface AskedFlow {
+export interface RequestedFlow {
   readonly id: string;
   readonly state: FlowState;
 }
 
 /** Why a project's profile cannot take these flows: one is unknown, deleted or another project's. */
-export function notTakable(flows: ReadonlyArray<AskedFlow>, projectId: string): Failure | null {
+export function checkRequestedFlows(flows: ReadonlyArray<RequestedFlow>, projectId: string): Failure | null {
   const foreign = flows.find(({ state }) => state === null || state.deleted || state.record.projectId !== projectId);
   return foreign === undefined ? null : failure('flow-not-found', `There is no flow ${foreign.id} in this project.`);
 }

@@ -27,7 +27,7 @@ export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
   category: 'apiKey',
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.revoked,
   notFound: 'key-not-found',
   evolve: (state, event) => {

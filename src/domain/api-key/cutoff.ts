@@ -21,7 +21,7 @@ export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
   category: 'keyCutoff',
   initial: { issuedBefore: null },
   streamKey: (id) => id,
-  knows: () => true,
+  everExisted: () => true,
   isLive: () => true,
   notFound: 'key-not-found',
   evolve: ({ issuedBefore }, { data }) => ({

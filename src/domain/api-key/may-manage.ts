@@ -9,7 +9,7 @@ const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
  * Why a key may not rotate or revoke another: it would take over, or shut out, a key that can do more than itself.
  * Null when it may.
  */
-export function mayManage(caller: Caller, state: ApiKeyState): Failure | null {
+export function checkMayManage(caller: Caller, state: ApiKeyState): Failure | null {
   if (state === null || state.record.id === caller.keyId) return null;
   const { keyType, scopes } = state.record;
   if (rank[keyType] > rank[caller.keyType]) {

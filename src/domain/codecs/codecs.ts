@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 const schemas = new WeakMap<t.Mixed, JsonObject>();
 
 /** Tells how a codec reads in JSON Schema. Gives the codec back. */
-export function describedAs<C extends t.Mixed>(codec: C, schema: JsonObject): C {
+export function withJsonSchema<C extends t.Mixed>(codec: C, schema: JsonObject): C {
   schemas.set(codec, schema);
   return codec;
 }
@@ -22,7 +22,7 @@ export function schemaOf(codec: t.Mixed): JsonObject | undefined {
 const furtherWords = new WeakMap<t.Mixed, JsonObject>();
 
 /** The JSON Schema words that stand beside a codec's structure: `minItems`, say. */
-export function furtherWordsOf(codec: t.Mixed): JsonObject | undefined {
+export function schemaKeywordsOf(codec: t.Mixed): JsonObject | undefined {
   return furtherWords.get(codec);
 }
 
@@ -53,7 +53,7 @@ function stringThat(name: string, check: (value: string) => string | null, schem
     },
     t.identity,
   );
-  return describedAs(codec, { type: 'string', ...schema });
+  return withJsonSchema(codec, { type: 'string', ...schema });
 }
 
 /** A string of `min` to `max` characters (code points). Without bounds, any string. */
@@ -119,7 +119,7 @@ const instantPattern =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 /** A time that a client names, in RFC 3339 with any offset. It is decoded to UTC with milliseconds. */
-export const instant = describedAs(
+export const instant = withJsonSchema(
   new t.Type<string, string, unknown>(
     'instant',
     t.string.is,
@@ -160,7 +160,7 @@ export function oneOf<Value extends string>(...values: readonly [Value, ...Value
         : t.failure(value, context, `must be one of ${values.map((v) => `"${v}"`).join(', ')}`),
     t.identity,
   );
-  return describedAs(codec, { type: 'string', enum: [...values] });
+  return withJsonSchema(codec, { type: 'string', enum: [...values] });
 }
 
 /** A value or null. */
@@ -191,7 +191,7 @@ export function defaultOf(codec: t.Mixed): { readonly codec: t.Mixed; readonly v
  * Any JSON value, required to be there. What came from `JSON.parse` is JSON already: walking it would cost more than
  * parsing it did.
  */
-export const json = describedAs(
+export const json = withJsonSchema(
   new t.Type<Json, Json, unknown>(
     'json',
     (value): value is Json => value !== undefined,
@@ -202,7 +202,7 @@ export const json = describedAs(
 );
 
 /** Any JSON object. */
-export const jsonObject = describedAs(
+export const jsonObject = withJsonSchema(
   new t.Type<JsonObject, JsonObject, unknown>(
     'json object',
     (value): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -329,7 +329,7 @@ function validateItems<A>(
 }
 
 /** A fault of a sound value: the members that lead to it from there, what stands there, and what is wrong. */
-export interface FaultInside {
+export interface NestedIssue {
   readonly path: ReadonlyArray<string>;
   readonly value: unknown;
   readonly message: string;
@@ -338,7 +338,7 @@ export interface FaultInside {
 /** A codec of values that must, besides, be sound as a whole. @param check gives their faults, none when sound */
 export function checked<A, O>(
   codec: t.Type<A, O, unknown>,
-  check: (value: A) => ReadonlyArray<FaultInside>,
+  check: (value: A) => ReadonlyArray<NestedIssue>,
 ): t.Type<A, O, unknown> {
   const checking = new t.Type<A, O, unknown>(
     codec.name,
@@ -371,7 +371,7 @@ function faultAt(context: t.Context, path: ReadonlyArray<string>, value: unknown
 }
 
 /** A version number, counting from 1. */
-export const versionNumber = describedAs(
+export const versionNumber = withJsonSchema(
   new t.Type<number, number, unknown>(
     'version number',
     (value): value is number => Number.isSafeInteger(value),
@@ -412,11 +412,11 @@ function wholeNumberRead(
     },
     t.identity,
   );
-  return describedAs(codec, { type: 'integer', minimum, maximum });
+  return withJsonSchema(codec, { type: 'integer', minimum, maximum });
 }
 
 /** True or false, given as such or, in a query string, as the words. */
-export const flag = describedAs(
+export const flag = withJsonSchema(
   new t.Type<boolean, boolean, unknown>(
     'flag',
     t.boolean.is,

@@ -1,5 +1,5 @@
 import { Map as PersistentMap } from 'immutable';
-import { type Entity, type Recorded, type RecordedEventOf, withoutSuffix } from '#domain/shared/entity.ts';
+import { type Entity, parentId, type Recorded, type RecordedEventOf } from '#domain/shared/entity.ts';
 import { referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { FlowEvents } from './events.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
@@ -43,7 +43,7 @@ export const flow: Entity<FlowState, FlowEvents> = {
   stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
   weigh: (state) => bytesOfVersion * (state?.versions.size ?? 0),
   notFound: 'flow-not-found',
@@ -56,8 +56,8 @@ export const flow: Entity<FlowState, FlowEvents> = {
 /** A version of a flow, addressed by its own id: the same stream and state. */
 export const flowVersion: Entity<FlowState, FlowEvents> = {
   ...flow,
-  streamKey: withoutSuffix,
-  knows: (state, id) => state?.versions.has(id) === true,
+  streamKey: parentId,
+  everExisted: (state, id) => state?.versions.has(id) === true,
   isLive: (state, id) => state !== null && !state.deleted && state.versions.get(id)?.deleted === false,
   notFound: 'flow-version-not-found',
 };

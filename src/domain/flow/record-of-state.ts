@@ -1,4 +1,4 @@
-import { withoutSuffix } from '#domain/shared/entity.ts';
+import { parentId } from '#domain/shared/entity.ts';
 import { type DataAt, readText } from '#domain/shared/text-reference.ts';
 import { type FlowState, knownFlow } from './flow.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
@@ -25,5 +25,5 @@ export async function flowVersionRecord(state: FlowState, id: string, dataAt: Da
   const isActive = state.activeVersionId === id;
   const { flowSchema = null } = await dataAt(version.schemaRevision);
   const tag = await readText<string>(version.tag, 'tag', dataAt);
-  return { id, flowId: withoutSuffix(id), version: version.version, tag, flowSchema, isActive, createdAt, updatedAt };
+  return { id, flowId: parentId(id), version: version.version, tag, flowSchema, isActive, createdAt, updatedAt };
 }

@@ -1,10 +1,10 @@
-import { type InstanceState, type RunningOperation, shownTarget } from './instance.ts';
+import { type InstanceState, type RunningOperation, visibleTarget } from './instance.ts';
 import type { InstanceRecord } from './record.ts';
 
 /** The record of an instance from its state. */
 export function instanceRecord(state: InstanceState): InstanceRecord {
   if (state === null) throw new Error('an answer about an instance needs one');
-  const { templateVersionId, fieldValues } = shownTarget(state);
+  const { templateVersionId, fieldValues } = visibleTarget(state);
   return {
     id: state.id,
     templateId: state.templateId,
@@ -39,7 +39,7 @@ function resourcesOf({ base }: NonNullable<InstanceState>): InstanceRecord['reso
 
 function requirementsOf(state: NonNullable<InstanceState>): InstanceRecord['phoneNumberRequirements'] {
   const met = new Map(state.phoneNumbers.map(({ key, phoneNumberId }) => [key, phoneNumberId]));
-  return shownTarget(state).phoneNumberRequirements.map(({ key, label }) => ({
+  return visibleTarget(state).phoneNumberRequirements.map(({ key, label }) => ({
     key,
     label,
     phoneNumberId: met.get(key) ?? null,

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { describedAs } from '#domain/codecs/codecs.ts';
+import { withJsonSchema } from '#domain/codecs/codecs.ts';
 import type { InputError } from '#domain/shared/failure.ts';
 import { fieldValueFault } from '#domain/template/field-value.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
@@ -11,7 +11,7 @@ const isFieldValues = (value: unknown): value is FieldValues =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(t.string.is);
 
 /** An object of strings, as it was sent: no member's name is assigned onto another object, `__proto__` neither. */
-export const FieldValues = describedAs(
+export const FieldValues = withJsonSchema(
   new t.Type<FieldValues, FieldValues, unknown>(
     'field values',
     isFieldValues,

@@ -67,7 +67,7 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
   category: 'instance',
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
   weigh: weightOf,
   notFound: 'instance-not-found',
@@ -102,7 +102,7 @@ function weightOfTarget(target: Target): number {
 const bytesOfStep = 256;
 
 /** What it is, or is to be, as far as a client is told. */
-export function shownTarget({ operation, base, target }: Created): Target {
+export function visibleTarget({ operation, base, target }: Created): Target {
   return operation !== null || base === null ? target : base;
 }
 
@@ -149,7 +149,7 @@ function evolveInstance(state: Created, event: RecordedEventOf<InstanceEvents>):
       return running(state, { attempts: attempt, problem: { reason, retryAt } });
     }
     case 'InstanceOperationFailed': {
-      const operation = underway(state);
+      const operation = pendingOperation(state);
       const steps = operation === null ? [] : leftToUndo(operation);
       const undoneFor = event.data.reason;
       return running(state, { steps, done: 0, clearing: 0, undoneFor, attempts: 0, problem: null });
@@ -204,7 +204,7 @@ function started(
 }
 
 /** The operation that runs now, if any. */
-export function underway({ deleted, removal, operation }: Created): RunningOperation | null {
+export function pendingOperation({ deleted, removal, operation }: Created): RunningOperation | null {
   return deleted ? removal : operation;
 }
 
@@ -219,7 +219,7 @@ function ended(
 }
 
 function running(state: Created, change: Partial<RunningOperation>): Created {
-  const operation = underway(state);
+  const operation = pendingOperation(state);
   if (operation === null) return state;
   return { ...state, [state.deleted ? 'removal' : 'operation']: { ...operation, ...change } };
 }

@@ -1,7 +1,7 @@
 import type { EventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { InstanceEvents } from './events.ts';
-import { type InstanceState, type RunningOperation, underway } from './instance.ts';
+import { type InstanceState, pendingOperation, type RunningOperation } from './instance.ts';
 import { nextSteps, type Step } from './steps.ts';
 
 type Reported = ReadonlyArray<EventOf<InstanceEvents>>;
@@ -15,7 +15,7 @@ export interface Standing {
 
 /** Where an operation stands; null when it has ended, or another has superseded it. */
 export function standingOf(state: InstanceState, number: number): Standing | null {
-  const operation = state && underway(state);
+  const operation = state && pendingOperation(state);
   if (operation === null || operation.number !== number) return null;
   return { operation, steps: nextSteps(operation.steps, operation.done) };
 }
@@ -57,19 +57,19 @@ export function reportOn(
 ): Reported {
   const { id } = state;
   const { number: operation, done: before } = standing.operation;
-  const progressed = done > 0 ? [happened('InstanceProgressed', { id, operation, done: before + done })] : [];
+  const progressed = done > 0 ? [newEvent('InstanceProgressed', { id, operation, done: before + done })] : [];
   const after: RunningOperation = { ...standing.operation, done: before + done };
   if (problem === null) return [...progressed, ...reached(state, after)];
   const attempt = (done > 0 ? 0 : standing.operation.attempts) + 1;
   const canFail = !after.committed && after.undoneFor === null && after.done >= after.clearing;
   if (canFail && (problem.forGood || attempt >= patience.attempts)) {
     const reason = problem.forGood ? problem.reason : `${problem.reason} (tried ${attempt} times)`;
-    return [...progressed, happened('InstanceOperationFailed', { id, operation, reason })];
+    return [...progressed, newEvent('InstanceOperationFailed', { id, operation, reason })];
   }
   const pause = Math.min(patience.firstPause * 2 ** (attempt - 1), patience.longestPause);
   const retryAt = new Date(now.getTime() + pause).toISOString();
   const { reason } = problem;
-  return [...progressed, happened('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt })];
+  return [...progressed, newEvent('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt })];
 }
 
 /** The commit point and the end, where the steps done lead there. */
@@ -79,7 +79,7 @@ function reached({ id, base }: NonNullable<InstanceState>, after: RunningOperati
   const undone = base === null ? ('failed' as const) : ('undone' as const);
   const outcome = undoneFor === null ? ('succeeded' as const) : undone;
   return [
-    ...(commits ? [happened('InstanceOperationCommitted', { id, operation })] : []),
-    ...(done >= steps.length ? [happened('InstanceOperationEnded', { id, operation, outcome })] : []),
+    ...(commits ? [newEvent('InstanceOperationCommitted', { id, operation })] : []),
+    ...(done >= steps.length ? [newEvent('InstanceOperationEnded', { id, operation, outcome })] : []),
   ];
 }

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { nullable } from '#domain/codecs/codecs.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { derivedCharacters } from '#domain/shared/derived-characters.ts';
-import { suffixLength, withSuffix } from '#domain/shared/entity.ts';
+import { childId, suffixLength } from '#domain/shared/entity.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
 
 /** A flow of an instance: found by the payload's key, with the version that holds what the template says. */
@@ -56,14 +56,14 @@ export function planResources(payload: TemplatePayload, planning: Planning): Res
   return {
     flows: payload.flows.map(({ key, name, flowType: type }) => {
       const id = keptFlows.get(key) ?? newId('flow', key);
-      return { key, id, versionId: withSuffix(id, derive('version', key, suffixLength)), name, type };
+      return { key, id, versionId: childId(id, derive('version', key, suffixLength)), name, type };
     }),
     agentProfile: payload.agentProfile
       ? {
           id:
             profile !== null && isThere(profile.id)
               ? profile.id
-              : withSuffix(projectId, derive('profile', '', suffixLength)),
+              : childId(projectId, derive('profile', '', suffixLength)),
           name: payload.agentProfile.name,
           supportedInputLanguages: payload.agentProfile.supportedInputLanguages,
           reasoningMode: payload.agentProfile.reasoningMode,

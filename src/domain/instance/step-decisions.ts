@@ -4,7 +4,7 @@ import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
@@ -70,13 +70,13 @@ function createFlow({ step, wanted, ...about }: FlowStep, state: FlowState): Dec
   const { projectId, agentProfileId, flowSchema } = about;
   return E.right([
     flowCreated({ id, projectId, name, type, agentProfileId }),
-    happened('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
-    happened('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
+    newEvent('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
+    newEvent('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
   ]);
 }
 
 function flowCreated(made: Pick<FlowEvents['FlowCreated'], 'id' | 'projectId' | 'name' | 'type' | 'agentProfileId'>) {
-  return happened('FlowCreated', { ...made, description: null, tier: 'standard' as const });
+  return newEvent('FlowCreated', { ...made, description: null, tier: 'standard' as const });
 }
 
 function prepare({ step, wanted, flowSchema }: FlowStep, state: LiveFlow): Decided<FlowEvents> {
@@ -88,7 +88,7 @@ function prepare({ step, wanted, flowSchema }: FlowStep, state: LiveFlow): Decid
 
 function nextVersion({ record, lastVersionNumber }: LiveFlow, id: string, flowSchema: Json) {
   const version = lastVersionNumber + 1;
-  return happened('FlowVersionCreated', { id, flowId: record.id, version, tag: `v${version}`, flowSchema });
+  return newEvent('FlowVersionCreated', { id, flowId: record.id, version, tag: `v${version}`, flowSchema });
 }
 
 function activate({ step, wanted }: FlowStep, state: LiveFlow): Decided<FlowEvents> {
@@ -102,8 +102,8 @@ function activate({ step, wanted }: FlowStep, state: LiveFlow): Decided<FlowEven
 
 function switchTo({ record, activeVersionId }: LiveFlow, id: string, type: InstanceFlow['type']) {
   return [
-    ...(record.type === type ? [] : [happened('FlowTypeChanged', { id: record.id, type })]),
-    happened('FlowVersionActivated', { id, flowId: record.id, replacedVersionId: activeVersionId }),
+    ...(record.type === type ? [] : [newEvent('FlowTypeChanged', { id: record.id, type })]),
+    newEvent('FlowVersionActivated', { id, flowId: record.id, replacedVersionId: activeVersionId }),
   ];
 }
 
@@ -114,8 +114,8 @@ function adjust({ wanted, agentProfileId }: FlowStep, { record }: LiveFlow): Rea
   const assigned = agentProfileId !== null && agentProfileId !== previousAgentProfileId;
   const assignment = { id, agentProfileId, previousAgentProfileId, requestedAtRevision: null };
   return [
-    ...(renamed ? [happened('FlowRenamed', { id, name: wanted.name })] : []),
-    ...(assigned ? [happened('FlowAgentProfileAssigned', assignment)] : []),
+    ...(renamed ? [newEvent('FlowRenamed', { id, name: wanted.name })] : []),
+    ...(assigned ? [newEvent('FlowAgentProfileAssigned', assignment)] : []),
   ];
 }
 
@@ -124,9 +124,9 @@ function removeFlow({ step, projectId }: FlowStep, state: FlowState): ReadonlyAr
   if (state === null) {
     if (!step.contested) return [];
     const made = flowCreated({ id, projectId, name: key ?? '', type: 'simple', agentProfileId: null });
-    return [made, happened('FlowDeleted', { id, agentProfileId: null })];
+    return [made, newEvent('FlowDeleted', { id, agentProfileId: null })];
   }
-  return state.deleted ? [] : [happened('FlowDeleted', { id, agentProfileId: state.record.agentProfileId })];
+  return state.deleted ? [] : [newEvent('FlowDeleted', { id, agentProfileId: state.record.agentProfileId })];
 }
 
 /** Back to what was active before: also what somebody had activated by hand. */
@@ -145,7 +145,7 @@ function discard(about: FlowStep, state: LiveFlow): ReadonlyArray<EventOf<FlowEv
   const { id: flowId, versionId, contested } = about.step;
   const id = versionId ?? '';
   const version = state.versions.get(id);
-  const deletion = happened('FlowVersionDeleted', { id, flowId });
+  const deletion = newEvent('FlowVersionDeleted', { id, flowId });
   if (version === undefined) return contested ? [nextVersion(state, id, null), deletion] : [];
   if (version.deleted) return [];
   const restored = restore(about, state);
@@ -175,15 +175,15 @@ export function decideAgentProfileStep(
       if (live) return E.right([]);
       if (now !== undefined) return E.left(failure('agent-profile-not-found', gone('agent profile', null)));
       // The flows name it themselves when they are made: there are none to ask for.
-      return E.right([happened('AgentProfileCreated', { ...wanted, projectId, flowIds: [] })]);
+      return E.right([newEvent('AgentProfileCreated', { ...wanted, projectId, flowIds: [] })]);
     case 'adjust':
       if (!live || now === undefined || wanted === null || holdsContents(now, wanted)) return E.right([]);
-      return E.right([happened('AgentProfileRevised', wanted)]);
+      return E.right([newEvent('AgentProfileRevised', wanted)]);
     case 'remove': {
-      const deletion = happened('AgentProfileDeleted', { id });
+      const deletion = newEvent('AgentProfileDeleted', { id });
       if (now === undefined && contested) {
         const blank = { name: '', supportedInputLanguages: [], reasoningMode: '', outputVoiceId: '', flowIds: [] };
-        return E.right([happened('AgentProfileCreated', { id, projectId, ...blank }), deletion]);
+        return E.right([newEvent('AgentProfileCreated', { id, projectId, ...blank }), deletion]);
       }
       // The default of a project goes last: somebody made it theirs.
       const isKept = state.defaultId === id && state.liveCount > 1;
@@ -218,7 +218,7 @@ export function decideStoreStep(
     case 'remove': {
       if (state !== null || !contested) return E.right(storeRemoved(id, state));
       const made = storeMade({ id, projectId, name: key ?? '', description: null }, null);
-      return E.right([...made, happened('StoreDeleted', { id })]);
+      return E.right([...made, newEvent('StoreDeleted', { id })]);
     }
     default:
       throw new Error(`no store can ${action}`);

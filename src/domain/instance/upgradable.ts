@@ -1,5 +1,5 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { type InstanceState, shownTarget } from './instance.ts';
+import { type InstanceState, visibleTarget } from './instance.ts';
 
 /** What an upgrade asks of a template version. */
 export interface UpgradeVersion {
@@ -10,7 +10,7 @@ export interface UpgradeVersion {
 }
 
 /** Why nothing can be made of a version yet; null when it can. */
-export function notPublished({ id, publishedAt }: Pick<UpgradeVersion, 'id' | 'publishedAt'>): Failure | null {
+export function checkPublished({ id, publishedAt }: Pick<UpgradeVersion, 'id' | 'publishedAt'>): Failure | null {
   if (publishedAt !== null) return null;
   return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
 }
@@ -23,7 +23,7 @@ export const upgradeRefusals = [
 ] as const;
 
 /** Why an instance cannot be upgraded to a version; null when it can. */
-export function notUpgradable(state: NonNullable<InstanceState>, wanted: UpgradeVersion): Failure | null {
+export function checkUpgradable(state: NonNullable<InstanceState>, wanted: UpgradeVersion): Failure | null {
   const { id, templateId, version } = wanted;
   if (templateId !== state.templateId) {
     return failure(
@@ -31,9 +31,9 @@ export function notUpgradable(state: NonNullable<InstanceState>, wanted: Upgrade
       `Version ${id} is of template ${templateId}; the instance is of ${state.templateId}.`,
     );
   }
-  const refusal = notPublished(wanted);
+  const refusal = checkPublished(wanted);
   if (refusal !== null) return refusal;
-  const { templateVersion } = shownTarget(state);
+  const { templateVersion } = visibleTarget(state);
   if (version > templateVersion) return null;
   return failure('template-version-not-newer', `The instance has version ${templateVersion}; ${version} is not newer.`);
 }

@@ -19,7 +19,7 @@ export const organization: Entity<OrganizationState, OrganizationEvents> = {
   category: 'organization',
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null,
   notFound: 'organization-not-found',
   evolve: (state, event) => {
@@ -38,7 +38,7 @@ export const organization: Entity<OrganizationState, OrganizationEvents> = {
 /** An organization as its partner's customer: the same stream and state. */
 export const customer: Entity<OrganizationState, OrganizationEvents> = {
   ...organization,
-  knows: isCustomer,
+  everExisted: isCustomer,
   isLive: isCustomer,
   notFound: 'customer-not-found',
 };

@@ -38,7 +38,7 @@ export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
   stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null && state !== 'abandoned',
+  everExisted: (state) => state !== null && state !== 'abandoned',
   isLive: (state) => state !== null && state !== 'abandoned' && !state.deleted,
   notFound: 'phone-number-not-found',
   evolve: (state, event) => {
@@ -83,7 +83,7 @@ export const phoneNumberClaim: Entity<PhoneNumberClaimState, PhoneNumberClaimEve
   stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null,
   notFound: 'phone-number-not-found',
   evolve: (_, { data, metadata }) => ({ phoneNumberId: data.phoneNumberId, since: metadata.time }),

@@ -11,7 +11,7 @@ export const project: Entity<ProjectState, ProjectEvents> = {
   stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null,
   notFound: 'project-not-found',
   evolve: (state, event) => {

@@ -33,7 +33,7 @@ export interface Entity<State, Events> {
   /** The part of a resource's id that names its stream. */
   readonly streamKey: (id: string) => string;
   /** Whether this id was ever given out in this stream, deleted or not. */
-  readonly knows: (state: State, id: string) => boolean;
+  readonly everExisted: (state: State, id: string) => boolean;
   /** Whether the resource with this id is there now. */
   readonly isLive: (state: State, id: string) => boolean;
   /** The revision for a resource's ETag where it is not the stream's. */
@@ -50,7 +50,7 @@ export interface Entity<State, Events> {
 }
 
 /** The stream in which an entity keeps the resource with this id. */
-export function streamOf(entity: Pick<Entity<unknown, never>, 'category' | 'streamKey'>, id: string): string {
+export function streamName(entity: Pick<Entity<unknown, never>, 'category' | 'streamKey'>, id: string): string {
   return `${entity.category}-${entity.streamKey(id)}`;
 }
 
@@ -58,12 +58,12 @@ export function streamOf(entity: Pick<Entity<unknown, never>, 'category' | 'stre
 export const suffixLength = 8;
 
 /** An id made of another and a suffix. */
-export function withSuffix(id: string, suffix: string): string {
+export function childId(id: string, suffix: string): string {
   if (suffix.length !== suffixLength) throw new Error(`a suffix of an id has ${suffixLength} characters`);
   return id + suffix;
 }
 
 /** The id that a suffixed id begins with. */
-export function withoutSuffix(id: string): string {
+export function parentId(id: string): string {
   return id.slice(0, -suffixLength);
 }

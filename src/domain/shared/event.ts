@@ -25,6 +25,6 @@ export interface EventMetadata extends Tenant {
 }
 
 /** An event for a decision to give. */
-export function happened<const Type extends string, Data>(type: Type, data: Data): { type: Type; data: Data } {
+export function newEvent<const Type extends string, Data>(type: Type, data: Data): { type: Type; data: Data } {
   return { type, data };
 }

@@ -21,7 +21,7 @@ export function operatorRequests<Events>(
     stateVersion: 1,
     initial: { requests: 0 },
     streamKey: (name) => name,
-    knows: () => true,
+    everExisted: () => true,
     isLive: () => true,
     notFound,
     evolve: ({ requests }) => ({ requests: requests + 1 }),

@@ -60,7 +60,7 @@ export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
  * Whether a type of key is not even told that what a scope is about exists: templates are between a partner and the
  * operator. To any other key, its organization's own too, a template is 404.
  */
-export function isHiddenFrom(keyType: KeyType, scope: Scope | null): boolean {
+export function isConcealedFor(keyType: KeyType, scope: Scope | null): boolean {
   return scope?.startsWith('templates:') === true && !scopesOfKeyType[keyType].has(scope);
 }
 

@@ -26,7 +26,7 @@ export interface Caller {
  * Whether a caller's key reaches what belongs to a tenant (DECISIONS.md, "Tenancy and keys"). What it does not reach
  * answers like what does not exist.
  */
-export function reaches(caller: Caller, tenant: Tenant): boolean {
+export function canAccess(caller: Caller, tenant: Tenant): boolean {
   switch (caller.keyType) {
     case 'admin':
       return true;

@@ -11,7 +11,7 @@ export interface TextReference {
   readonly digest: string;
 }
 
-/** Reads the data of one event of a stream, by its revision. Rejects with `Unavailable`. */
+/** Reads the data of one event of a stream, by its revision. Rejects with `UnavailableError`. */
 export type DataAt = (revision: number) => Promise<JsonObject>;
 
 /** A reference to contents that the event at a revision has. */

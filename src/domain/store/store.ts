@@ -1,5 +1,5 @@
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { StoreEvents } from './events.ts';
 import type { StoreRecord } from './record.ts';
@@ -24,7 +24,7 @@ export const store: Entity<StoreState, StoreEvents> = {
   stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
   notFound: 'store-not-found',
   evolve: (state, event) => {
@@ -60,7 +60,7 @@ export function describedStoreRecord(
 
 /** Makes a store with this id; nothing where it was made before, deleted since or not. */
 export function storeMade(contents: StoreEvents['StoreCreated'], state: StoreState): Decided {
-  return state === null ? [happened('StoreCreated', contents)] : [];
+  return state === null ? [newEvent('StoreCreated', contents)] : [];
 }
 
 /** Gives a store another name and description; nothing where it has them, or there is none. */
@@ -68,12 +68,12 @@ export function storeDescribed({ id, name, description }: StoreEvents['StoreDesc
   if (state === null || state.deleted) return [];
   return refersTo(state.contents, inOrder({ name, description }))
     ? []
-    : [happened('StoreDescribed', { id, name, description })];
+    : [newEvent('StoreDescribed', { id, name, description })];
 }
 
 /** Deletes a store; nothing where there is none. */
 export function storeRemoved(id: string, state: StoreState): Decided {
-  return store.isLive(state, id) ? [happened('StoreDeleted', { id })] : [];
+  return store.isLive(state, id) ? [newEvent('StoreDeleted', { id })] : [];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { withoutSuffix } from '#domain/shared/entity.ts';
+import { parentId } from '#domain/shared/entity.ts';
 import { type DataAt, readText } from '#domain/shared/text-reference.ts';
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
@@ -28,7 +28,7 @@ export async function templateVersionRecord(
   if (made === undefined) throw new Error('an answer about a template version needs one');
   const { version, payloadRevision, publishedAt, createdAt, updatedAt } = made;
   const { tag, payload, fieldsSchema } = (await dataAt(payloadRevision)) as unknown as Contents;
-  const templateId = withoutSuffix(id);
+  const templateId = parentId(id);
   return { id, templateId, version, tag, payload, fieldsSchema, publishedAt, createdAt, updatedAt };
 }
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { checked, cuid, type FaultInside, json, list, object, oneOf, text, textLike } from '#domain/codecs/codecs.ts';
+import { checked, cuid, json, list, type NestedIssue, object, oneOf, text, textLike } from '#domain/codecs/codecs.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { fieldTypes, fieldValueFault } from './field-value.ts';
 import { placeholdersIn } from './placeholders.ts';
@@ -58,9 +58,9 @@ export const FieldsSchema = list(Field, { uniqueBy: 'key' });
 export type FieldsSchema = t.TypeOf<typeof FieldsSchema>;
 
 /** Placeholders in a payload's flow schemas that name a field which is not there; their paths begin at the payload. */
-export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema: FieldsSchema): FaultInside[] {
+export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema: FieldsSchema): NestedIssue[] {
   const declared = new Set(fieldsSchema.map((field) => field.key));
-  const faults: FaultInside[] = [];
+  const faults: NestedIssue[] = [];
   for (const [index, { flowSchema }] of flows.entries()) {
     for (const { field, path } of placeholdersIn(flowSchema)) {
       if (declared.has(field)) continue;

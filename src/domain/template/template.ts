@@ -1,5 +1,5 @@
 import { Map as PersistentMap } from 'immutable';
-import { type Entity, type Recorded, type RecordedEventOf, withoutSuffix } from '#domain/shared/entity.ts';
+import { type Entity, parentId, type Recorded, type RecordedEventOf } from '#domain/shared/entity.ts';
 import { referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
@@ -33,7 +33,7 @@ export const template: Entity<TemplateState, TemplateEvents> = {
   stateVersion: 1,
   initial: null,
   streamKey: (id) => id,
-  knows: (state) => state !== null,
+  everExisted: (state) => state !== null,
   isLive: (state) => state !== null,
   weigh: (state) => bytesOfVersion * (state?.versions.size ?? 0),
   notFound: 'template-not-found',
@@ -46,8 +46,8 @@ export const template: Entity<TemplateState, TemplateEvents> = {
 /** A version of a template, addressed by its own id: the same stream and state. */
 export const templateVersion: Entity<TemplateState, TemplateEvents> = {
   ...template,
-  streamKey: withoutSuffix,
-  knows: (state, id) => state?.versions.has(id) === true,
+  streamKey: parentId,
+  everExisted: (state, id) => state?.versions.has(id) === true,
   isLive: (state, id) => state?.versions.has(id) === true,
   notFound: 'template-version-not-found',
 };

@@ -2,9 +2,9 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
-import { pause } from '#shared/async/delay.ts';
-import { inTime } from '#shared/async/with-timeout.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { delay } from '#shared/async/delay.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type Attempt, attemptOf, failedAttemptOf } from './append-attempt.ts';
 import type { Connection } from './connection.ts';
 import { eventOf, positionOf } from './event-message.ts';
@@ -15,7 +15,7 @@ import type { StoreLog } from './store-log.ts';
 type Outcome = E.Either<AppendFailure, Appended>;
 
 /** The events of this stream were hidden, or the stream closed, by someone else's delete. */
-export class StreamDeleted extends Error {
+export class StreamDeletedError extends Error {
   override readonly name = 'StreamDeleted';
 }
 
@@ -74,7 +74,7 @@ export class Appends {
 
   /**
    * @param bytes what the append stores
-   * @throws StreamDeleted
+   * @throws StreamDeletedError
    */
   async append(append: Append, bytes: number): Promise<Outcome> {
     const { maxPending, maxPendingBytes, answerWithinMs } = this.#limits;
@@ -83,7 +83,7 @@ export class Appends {
       return unavailable('Too many writes are waiting for the event store.');
     const settled = this.#settle(append, bytes);
     this.#keep(settled, bytes);
-    return inTime(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
+    return withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
   }
 
   /**
@@ -121,7 +121,7 @@ export class Appends {
       case 'too-large':
         return E.left({ kind: 'append-too-large', bytes, maxBytes: result.maxBytes });
       case 'stream-deleted':
-        throw new StreamDeleted(
+        throw new StreamDeletedError(
           `The stream ${append.stream} was deleted in EventStoreDB: an append cannot stand in it.`,
         );
       case 'refused':
@@ -147,11 +147,11 @@ export class Appends {
       const result = await this.#resultOf(append, attempt, tries > 1, highestBefore).catch(lostWhileRead);
       if (result.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return result;
       this.#log.debug({ detail: result.detail, stream: append.stream, tries }, 'the answer to an append was lost');
-      await pause(backOff.failed(), this.#giveUp.signal);
+      await delay(backOff.failed(), this.#giveUp.signal);
     }
   }
 
-  /** @throws Unavailable when what the attempt came to cannot be read just now */
+  /** @throws UnavailableError when what the attempt came to cannot be read just now */
   async #resultOf(append: Append, attempt: Attempt, isRepeated: boolean, highestBefore: number): Promise<Result> {
     if (attempt.kind === 'stored') return this.#appended(append, attempt, isRepeated, highestBefore);
     if (attempt.kind !== 'conflict' || !isRepeated) return attempt;
@@ -195,7 +195,7 @@ export class Appends {
 type Result = Exclude<Attempt, { readonly kind: 'stored' }> | ({ readonly kind: 'appended' } & Appended);
 
 function lostWhileRead(error: unknown): Result {
-  if (error instanceof Unavailable) return { kind: 'lost', detail: error.message };
+  if (error instanceof UnavailableError) return { kind: 'lost', detail: error.message };
   throw error;
 }
 

@@ -1,4 +1,4 @@
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** The client's own options, in any writing of theirs (letter case, `-` and `_` do not count). */
 const knownOptions = [
@@ -28,17 +28,17 @@ const defaults = [
  * @param url `esdb://[user:password@]host[:port][,host[:port]…][?option=value[&…]]`, or `esdb+discover://…` for a name
  *   that stands for a whole cluster. KurrentDB's name for the same, `kurrentdb://…`, is taken too.
  * @returns the URL for the client
- * @throws StartFailure, with nothing of the URL but the name of an option in its message
+ * @throws StartupError, with nothing of the URL but the name of an option in its message
  */
 export function connectionUrl(url: string): string {
   const [, discover = '', authority, query = ''] =
     /^(?:esdb|kurrentdb)(\+discover)?:\/\/([^?]+?)\/?(?:\?(.*))?$/.exec(url.trim()) ?? [];
   if (authority === undefined)
-    throw new StartFailure(
+    throw new StartupError(
       'The event store URL is not of the form esdb://host:port,host:port?option=value or esdb+discover://name.',
     );
   // A piece of a password would be taken for an option, and its name shown.
-  if (query.includes('@')) throw new StartFailure('The password in the event store URL must be percent-encoded.');
+  if (query.includes('@')) throw new StartupError('The password in the event store URL must be percent-encoded.');
   const options = optionsOf(query);
   for (const [name, value] of defaults) if (!options.has(flat(name))) options.set(flat(name), `${name}=${value}`);
   return `${scheme(discover, authority)}://${authority}?${[...options.values()].join('&')}`;
@@ -54,11 +54,11 @@ function optionsOf(query: string): Map<string, string> {
   for (const option of query.split('&').filter((part) => part !== '')) {
     const [name = '', value] = option.split('=');
     if (!knownOptions.some((known) => flat(known) === flat(name)))
-      throw new StartFailure(
+      throw new StartupError(
         `The event store URL has the option ${name}, which is unknown or not supported; known are ${knownOptions.join(', ')}.`,
       );
     if (value === undefined || value === '')
-      throw new StartFailure(`The option ${name} of the event store URL has no value.`);
+      throw new StartupError(`The option ${name} of the event store URL has no value.`);
     options.set(flat(name), option);
   }
   return options;

@@ -1,7 +1,7 @@
 import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { callFailure, isBroken, isSilence } from './call-failure.ts';
 import { connectionUrl } from './connection-url.ts';
 import { within } from './within.ts';
@@ -53,7 +53,7 @@ export class Connection {
   #lastAnswerAt = 0;
   #closed = false;
 
-  /** @param url see `connectionUrl`; @throws StartFailure */
+  /** @param url see `connectionUrl`; @throws StartupError */
   constructor(url: string) {
     this.#client = clientFor(connectionUrl(url));
     this.#parts = this.#client as unknown as ClientParts;
@@ -63,7 +63,7 @@ export class Connection {
 
   /**
    * Appends once.
-   * @throws the call's failure, or TimedOut: either way it may have been stored
+   * @throws the call's failure, or TimedOutError: either way it may have been stored
    */
   append(requests: ReadonlyArray<AppendReq>, deadlineMs: number): Promise<AppendResp> {
     const end = Date.now() + deadlineMs;
@@ -75,7 +75,7 @@ export class Connection {
    * Begins a read, which fails at its deadline: destroy it when it is no longer needed.
    * @param deadlineMs until its last answer; null for a subscription
    * @param startMs until the call is on its way
-   * @throws TimedOut
+   * @throws TimedOutError
    */
   async read(request: ReadReq, deadlineMs: number | null, startMs: number): Promise<ReadCall> {
     const deadline = deadlineMs === null ? Number.POSITIVE_INFINITY : new Date(Date.now() + deadlineMs);
@@ -188,6 +188,6 @@ function clientFor(url: string): EventStoreDBClient {
   } catch (error) {
     // Its message may quote the URL, password and all; so only those that speak of a file are passed on.
     const message = error instanceof Error && /certificate|userCertFile/.test(error.message) ? error.message : '';
-    throw new StartFailure(`The event store URL cannot be used. ${message || 'Check its hosts and options.'}`);
+    throw new StartupError(`The event store URL cannot be used. ${message || 'Check its hosts and options.'}`);
   }
 }

@@ -52,7 +52,7 @@ export interface EventStoreDbOptions {
 
 /** The port on EventStoreDB, and reads of what is stored as it is. */
 export interface EventStoreDbEventStore extends EventStore, RawLog {
-  /** A stream's events as stored, not upcast: what `verifyChain` takes. @throws Unavailable */
+  /** A stream's events as stored, not upcast: what `verifyChain` takes. @throws UnavailableError */
   readRaw(stream: string, fromRevision: number, limit?: number): Promise<ReadonlyArray<StoredEvent>>;
 }
 
@@ -65,7 +65,7 @@ const closeLimitMs = 6_000;
 /**
  * Opens the event store on EventStoreDB (KurrentDB) 23.10. It connects at the first call, and again whenever the
  * connection is lost.
- * @throws StartFailure when the URL is wrong
+ * @throws StartupError when the URL is wrong
  */
 export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventStoreDbEventStore {
   return new ConnectedEventStore(options);

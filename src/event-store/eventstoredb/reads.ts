@@ -1,7 +1,7 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { BackOff } from '#shared/async/back-off.ts';
-import { pause } from '#shared/async/delay.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isDeleted, isRefusal, reasonOf } from './call-failure.ts';
 import { type Connection, endCall, type ReadCall } from './connection.ts';
 import { bytesOf, eventOf } from './event-message.ts';
@@ -22,21 +22,21 @@ export class Reads {
   /**
    * All answers of a read.
    * @param maxBytes of events, past which the rest is not waited for; two events come whatever their size
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   async answers(request: ReadReq, maxBytes = Number.POSITIVE_INFINITY): Promise<ReadonlyArray<ReadResp>> {
     const end = Date.now() + this.#deadlineMs;
     const backOff = new BackOff({ firstMs: 20, longestMs: 500 });
     for (;;) {
-      if (this.#closed.signal.aborted) throw new Unavailable('The event store is closed.');
+      if (this.#closed.signal.aborted) throw new UnavailableError('The event store is closed.');
       const left = end - Date.now();
       const result = await this.#once(request, maxBytes, left).catch(callFailure);
       if (!('detail' in result)) return result;
       const wait = backOff.failed();
-      if (isDeleted(result)) throw new Unavailable('The stream was deleted in EventStoreDB.');
-      if (isRefusal(result)) throw new Unavailable(`The event store refuses to be read: ${reasonOf(result)}.`);
-      if (Date.now() + wait >= end) throw new Unavailable(`The event store cannot be read: ${reasonOf(result)}.`);
-      await pause(wait, this.#closed.signal);
+      if (isDeleted(result)) throw new UnavailableError('The stream was deleted in EventStoreDB.');
+      if (isRefusal(result)) throw new UnavailableError(`The event store refuses to be read: ${reasonOf(result)}.`);
+      if (Date.now() + wait >= end) throw new UnavailableError(`The event store cannot be read: ${reasonOf(result)}.`);
+      await delay(wait, this.#closed.signal);
     }
   }
 

@@ -3,7 +3,7 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type Connection, endCall, type ReadCall } from './connection.ts';
 import { bytesOf, type EventMessage, eventOf } from './event-message.ts';
 import { subscriptionRequest } from './requests.ts';
-import { TimedOut } from './within.ts';
+import { TimedOutError } from './within.ts';
 
 /** Bytes of events that wait to be taken, beyond which the server is made to wait. */
 const maxWaitingBytes = 16 * 1024 * 1024;
@@ -38,7 +38,7 @@ export class SubscriptionFeed {
    * @param after the position after which to begin; 0 for the whole log
    * @param maxWaiting events that wait to be taken, at most
    * @param startMs until the server confirms it
-   * @throws the call's failure, or TimedOut
+   * @throws the call's failure, or TimedOutError
    */
   static async open(
     connection: Connection,
@@ -50,7 +50,7 @@ export class SubscriptionFeed {
     const call = await connection.read(subscriptionRequest(after), null, startMs);
     const feed = new SubscriptionFeed(call, maxWaiting);
     const limit = setTimeout(
-      () => feed.#end(new TimedOut(`The subscription did not start within ${startMs} ms`)),
+      () => feed.#end(new TimedOutError(`The subscription did not start within ${startMs} ms`)),
       end - Date.now(),
     );
     await feed.#until(() => feed.#confirmed).finally(() => clearTimeout(limit));

@@ -2,7 +2,7 @@ import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { BackOff } from '#shared/async/back-off.ts';
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 import { callFailure } from './call-failure.ts';
 import type { Connection } from './connection.ts';
 import { bytesOf, positionOf, storedEvent, typeOf } from './event-message.ts';
@@ -57,7 +57,7 @@ export class Subscriptions {
         position = batch.position;
         caughtUp = batch.caughtUp;
       }
-      await pause(backOff.failed(), signal);
+      await delay(backOff.failed(), signal);
     }
   }
 

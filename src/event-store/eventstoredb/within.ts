@@ -1,7 +1,7 @@
-import { inTimeOrThrow } from '#shared/async/with-timeout.ts';
+import { withTimeoutError } from '#shared/async/with-timeout.ts';
 
 /** What was waited for did not come in time. */
-export class TimedOut extends Error {
+export class TimedOutError extends Error {
   override readonly name = 'TimedOut';
   /** The gRPC status of a deadline exceeded, which it is treated as. */
   readonly code = 4;
@@ -9,8 +9,8 @@ export class TimedOut extends Error {
 
 /**
  * Waits for a promise, for so long at most. The promise goes on; what it comes to later is nobody's.
- * @throws TimedOut
+ * @throws TimedOutError
  */
 export function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
-  return inTimeOrThrow(milliseconds, promise, () => new TimedOut(`No answer within ${milliseconds} ms`));
+  return withTimeoutError(milliseconds, promise, () => new TimedOutError(`No answer within ${milliseconds} ms`));
 }

@@ -19,7 +19,7 @@ interface PendingAppend {
   readonly settle: (outcome: Outcome) => void;
 }
 
-interface Gathered {
+interface PendingBatch {
   readonly streams: string[];
   readonly expectedRevisions: number[];
   readonly eventCounts: number[];
@@ -38,7 +38,7 @@ export class AppendQueue {
   readonly #options: AppendQueueOptions;
   readonly #pending: PendingAppend[] = [];
   #pendingBytes = 0;
-  #gathered: Gathered = emptyGathered();
+  #gathered: PendingBatch = emptyGathered();
   #flushing: NodeJS.Immediate | null = null;
   #watchdog: NodeJS.Timeout | null = null;
   /** Why nothing more is accepted; null while it is. */
@@ -141,6 +141,6 @@ function unavailable(detail: string): Outcome {
   return E.left({ kind: 'unavailable', detail, retryAfterSeconds: 1 });
 }
 
-function emptyGathered(): Gathered {
+function emptyGathered(): PendingBatch {
   return { streams: [], expectedRevisions: [], eventCounts: [], texts: [] };
 }

@@ -5,7 +5,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
  * listener acknowledges it, and commits in between are told of together. So a listener that is busy, or never listens,
  * lets nothing pile up.
  */
-export class WakeSender {
+export class ChangeNotifier {
   readonly #port: MessagePort;
   #underWay = false;
   #position = 0;
@@ -40,7 +40,7 @@ export class WakeSender {
 }
 
 /** Where subscriptions wait for something new to be stored. */
-export class WakeUps {
+export class ChangeListener {
   /** Whoever waits, and the position past which. */
   readonly #waiting = new Map<() => void, number>();
   #position = 0;
@@ -82,8 +82,8 @@ export class WakeUps {
  * Wake-ups that come by a port, from a `WakeSender` in another thread.
  * @returns the wake-ups; they close with the port
  */
-export function wakeUpsFrom(port: MessagePort): WakeUps {
-  const wakeUps = new WakeUps();
+export function listenForChanges(port: MessagePort): ChangeListener {
+  const wakeUps = new ChangeListener();
   port.on('message', (position: number) => {
     port.postMessage('acknowledged');
     wakeUps.notify(position);

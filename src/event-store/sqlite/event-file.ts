@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** "SWYE": marks a SQLite file as a Switchyard event store. */
 const applicationId = 0x53575945;
@@ -69,7 +69,7 @@ export function streamRangeSql(columns: string): string {
  * Opens the file for the one writer, durable at every commit. Checks that it is an event store that this code can
  * read, and makes it one when it is new. Takes no longer for a large file.
  * @param file path of the SQLite file; its folder exists
- * @throws StartFailure when it is not an event store, is newer than this code, or is damaged
+ * @throws StartupError when it is not an event store, is newer than this code, or is damaged
  */
 export function openEventFile(file: string): DatabaseSync {
   const database = openDatabase(file);
@@ -95,10 +95,10 @@ export function openEventFileForReading(file: string): DatabaseSync {
 
 /**
  * Checks that a file which may never have been opened is an event store that this code can read; changes nothing.
- * @throws StartFailure when it is not there, is not an event store, is newer than this code, or is damaged
+ * @throws StartupError when it is not there, is not an event store, is newer than this code, or is damaged
  */
 export function checkEventFile(file: string): void {
-  if (!existsSync(file)) throw new StartFailure(`${file} is not there: name the event store's file.`);
+  if (!existsSync(file)) throw new StartupError(`${file} is not there: name the event store's file.`);
   let database: DatabaseSync | null = null;
   try {
     database = openEventFileForReading(file);
@@ -125,12 +125,12 @@ function checkOrCreate(database: DatabaseSync, file: string): void {
 
 function check(database: DatabaseSync, file: string): void {
   if (pragma(database, 'application_id') !== applicationId)
-    throw new StartFailure(
+    throw new StartupError(
       `${file} is a SQLite file of another application, not a Switchyard event store; name another file or folder.`,
     );
   const version = pragma(database, 'user_version');
   if (version > formatVersion)
-    throw new StartFailure(
+    throw new StartupError(
       `${file} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}); start that release.`,
     );
   // Touches the tables' roots and the newest event, and SQLite itself compares the header with the file's length:
@@ -157,8 +157,8 @@ function pragma(database: DatabaseSync, name: string): number {
 }
 
 function startFailure(file: string, error: unknown): unknown {
-  if (error instanceof StartFailure || !(error instanceof Error) || !('errcode' in error)) return error;
-  return new StartFailure(`${file} ${describe(file, error)}`, { cause: error });
+  if (error instanceof StartupError || !(error instanceof Error) || !('errcode' in error)) return error;
+  return new StartupError(`${file} ${describe(file, error)}`, { cause: error });
 }
 
 function describe(file: string, error: Error & { errcode: unknown }): string {

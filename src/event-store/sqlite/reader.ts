@@ -14,8 +14,8 @@ import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
-import { type WakeUps, wakeUpsFrom } from './change-notifications.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type ChangeListener, listenForChanges } from './change-notifications.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
 /** Events in a batch when the subscriber does not say. */
@@ -31,12 +31,12 @@ const maxFilteredPositions = 20_000;
 export interface EventReader extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'>, RawLog {
   /**
    * A stream's events as stored, not upcast: what `verifyChain` takes.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   readRaw(stream: string, fromRevision: number, limit?: number): ReadonlyArray<StoredEvent>;
   /**
    * The log as stored, not upcast, after a position. Stops early (with one event at least) where the texts grow large.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;
   /** Ends its subscriptions and closes. */
@@ -54,7 +54,7 @@ export interface EventReaderOptions {
 
 /** Opens a reader of its own in another thread than the store's. */
 export function openSqliteEventReader(options: EventReaderOptions): EventReader {
-  return new SqliteEventReader(options.file, options.upcast ?? asStored, wakeUpsFrom(options.wake), () =>
+  return new SqliteEventReader(options.file, options.upcast ?? asStored, listenForChanges(options.wake), () =>
     options.wake.close(),
   );
 }
@@ -74,7 +74,7 @@ type Parameters = [Record<string, string | number>] | Array<string | number>;
 export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
   readonly #upcast: Upcast;
-  readonly #wakeUps: WakeUps;
+  readonly #wakeUps: ChangeListener;
   readonly #readTurns = new TurnBudget(maxPartCharacters);
   readonly #onClose: () => void;
   readonly #selectStream: StatementSync;
@@ -86,7 +86,7 @@ export class SqliteEventReader implements EventReader {
    * @param wakeUps tell of new events; closed with the reader
    * @param onClose called once, at the end of `close`
    */
-  constructor(file: string, upcast: Upcast, wakeUps: WakeUps, onClose: () => void) {
+  constructor(file: string, upcast: Upcast, wakeUps: ChangeListener, onClose: () => void) {
     this.#database = openEventFileForReading(file);
     this.#upcast = upcast;
     this.#wakeUps = wakeUps;
@@ -180,7 +180,7 @@ export class SqliteEventReader implements EventReader {
   async #waitPast(position: number, signal: AbortSignal): Promise<void> {
     await this.#wakeUps.waitPast(position, signal);
     if (this.#wakeUps.closed && !this.#closed && !signal.aborted)
-      throw new Unavailable('The event store has stopped: nothing tells of new events any more.');
+      throw new UnavailableError('The event store has stopped: nothing tells of new events any more.');
   }
 
   #readLastPosition(): number {
@@ -203,9 +203,9 @@ export class SqliteEventReader implements EventReader {
   }
 
   #unavailable(error: unknown): unknown {
-    if (this.#closed) return new Unavailable('The event store is closed.');
+    if (this.#closed) return new UnavailableError('The event store is closed.');
     const isOfDatabase = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
-    return isOfDatabase ? new Unavailable(`The event store cannot be read: ${error.message}`) : error;
+    return isOfDatabase ? new UnavailableError(`The event store cannot be read: ${error.message}`) : error;
   }
 
   #prepareFiltered({ types, operator }: TypeFilter): StatementSync {

@@ -12,9 +12,9 @@ import {
   type EventToAppend,
 } from '#event-store/event-store.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { AppendQueue } from './append-queue.ts';
-import { WakeUps } from './change-notifications.ts';
+import { ChangeListener } from './change-notifications.ts';
 import { openEventFile } from './event-file.ts';
 import type { FromWriter } from './messages.ts';
 import { asStored, type EventReader, SqliteEventReader } from './reader.ts';
@@ -52,13 +52,13 @@ const closeLimitMs = 6_000;
 /**
  * Opens the embedded event store: one SQLite file, written by one thread, which commits what waits as one transaction.
  * The process should own the file (`lockStoreFile`).
- * @throws StartFailure when the file is not an event store, is newer than this code, or is damaged
+ * @throws StartupError when the file is not an event store, is newer than this code, or is damaged
  */
 export async function openSqliteEventStore(options: SqliteEventStoreOptions): Promise<SqliteEventStore> {
   // Open until the others are, so that none of them is the last to close and has the log copied into the file.
   const checked = openEventFile(options.file);
   try {
-    const wakeUps = new WakeUps();
+    const wakeUps = new ChangeListener();
     const reader = new SqliteEventReader(options.file, options.upcast ?? asStored, wakeUps, () => {});
     const store = new ThreadedEventStore(options, reader, wakeUps);
     await store.started();
@@ -70,7 +70,7 @@ export async function openSqliteEventStore(options: SqliteEventStoreOptions): Pr
 
 class ThreadedEventStore implements SqliteEventStore {
   readonly #reader: SqliteEventReader;
-  readonly #wakeUps: WakeUps;
+  readonly #wakeUps: ChangeListener;
   readonly #port: MessagePort;
   readonly #thread: Worker;
   readonly #queue: AppendQueue;
@@ -80,7 +80,7 @@ class ThreadedEventStore implements SqliteEventStore {
   #threadError: Error | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(options: SqliteEventStoreOptions, reader: SqliteEventReader, wakeUps: WakeUps) {
+  constructor(options: SqliteEventStoreOptions, reader: SqliteEventReader, wakeUps: ChangeListener) {
     const { port1, port2 } = new MessageChannel();
     this.#reader = reader;
     this.#wakeUps = wakeUps;
@@ -107,7 +107,7 @@ class ThreadedEventStore implements SqliteEventStore {
     port1.on('message', (message: FromWriter) => this.#receive(message));
   }
 
-  /** @throws StartFailure when the writer thread does not come up */
+  /** @throws StartupError when the writer thread does not come up */
   async started(): Promise<void> {
     try {
       await once(this.#port, 'message', {
@@ -116,7 +116,7 @@ class ThreadedEventStore implements SqliteEventStore {
     } catch (error) {
       await this.#end();
       const reason = this.#threadError?.message ?? 'it does not answer';
-      throw new StartFailure(`The writer of the event store did not start: ${reason}`, { cause: error });
+      throw new StartupError(`The writer of the event store did not start: ${reason}`, { cause: error });
     }
   }
 

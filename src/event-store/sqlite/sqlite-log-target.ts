@@ -1,8 +1,8 @@
 import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { doesNotFollow, type LogRun, runsOf } from '#event-store/transfer/append-batches.ts';
+import { type AppendBatch, checkRevisionFollows, splitIntoAppends } from '#event-store/transfer/append-batches.ts';
 import type { LogTarget, RawEvent } from '#event-store/transfer/raw-log.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
-import { WakeUps } from './change-notifications.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { ChangeListener } from './change-notifications.ts';
 import { openEventFile } from './event-file.ts';
 import { type AppendMessage, conflictMark } from './messages.ts';
 import { asStored, SqliteEventReader } from './reader.ts';
@@ -17,7 +17,7 @@ export interface SqliteLogTarget extends LogTarget {
  * Opens an event file to put a log into, and makes it when it is not there. It writes on the calling thread, each part
  * in one transaction: so the order is kept whatever fails, and nothing waits for a disk but once a part.
  * @param file this process owns it, and its folder exists (`lockStoreFile`)
- * @throws StartFailure
+ * @throws StartupError
  */
 export function openSqliteLogTarget(file: string): SqliteLogTarget {
   return new FileLogTarget(file);
@@ -29,7 +29,7 @@ class FileLogTarget implements SqliteLogTarget {
 
   constructor(file: string) {
     this.#writer = new Writer(openEventFile(file));
-    this.#reader = new SqliteEventReader(file, asStored, new WakeUps(), () => {});
+    this.#reader = new SqliteEventReader(file, asStored, new ChangeListener(), () => {});
   }
 
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> {
@@ -41,11 +41,12 @@ class FileLogTarget implements SqliteLogTarget {
   }
 
   async store(events: ReadonlyArray<StoredEvent>): Promise<number> {
-    const runs = [...runsOf(events)];
+    const runs = [...splitIntoAppends(events)];
     const answer = this.#writer.commit([messageOf(runs)]);
-    if (answer.kind === 'failed') throw new Unavailable(answer.detail);
+    if (answer.kind === 'failed') throw new UnavailableError(answer.detail);
     for (const [index, run] of runs.entries())
-      if (answer.outcomes[2 * index + 1] === conflictMark) throw doesNotFollow(run, answer.outcomes[2 * index] ?? -1);
+      if (answer.outcomes[2 * index + 1] === conflictMark)
+        throw checkRevisionFollows(run, answer.outcomes[2 * index] ?? -1);
     return answer.lastPosition;
   }
 
@@ -55,7 +56,7 @@ class FileLogTarget implements SqliteLogTarget {
   }
 }
 
-function messageOf(runs: ReadonlyArray<LogRun>): AppendMessage {
+function messageOf(runs: ReadonlyArray<AppendBatch>): AppendMessage {
   return {
     kind: 'append',
     streams: runs.map(({ stream }) => stream),

@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { WakeSender } from './change-notifications.ts';
+import { ChangeNotifier } from './change-notifications.ts';
 import { openEventFile } from './event-file.ts';
 import type { AppendMessage, FromWriter, ToWriter } from './messages.ts';
 import { Writer } from './writer.ts';
@@ -15,7 +15,7 @@ const maxAppendsInCommit = 2_000;
 
 const { file, port } = workerData as WriterThreadData;
 const writer = new Writer(openEventFile(file));
-const wakeSenders = new Set<WakeSender>();
+const wakeSenders = new Set<ChangeNotifier>();
 
 port.on('message', take);
 answer({ kind: 'ready', lastPosition: writer.lastPosition });
@@ -52,7 +52,7 @@ function answer(message: FromWriter): void {
 }
 
 function addWakeSender(wakePort: MessagePort): void {
-  const sender = new WakeSender(wakePort, () => wakeSenders.delete(sender));
+  const sender = new ChangeNotifier(wakePort, () => wakeSenders.delete(sender));
   wakeSenders.add(sender);
   sender.send(writer.lastPosition);
 }

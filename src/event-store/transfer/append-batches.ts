@@ -1,17 +1,17 @@
 import { storedBytes } from '#event-store/append-size.ts';
 import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { LogFailure } from './log-failure.ts';
+import { LogError } from './log-failure.ts';
 
 /** Events of one stream that follow one another in the log: what one append may store. */
-export interface LogRun {
+export interface AppendBatch {
   readonly stream: string;
   readonly expectedRevision: number;
   readonly events: ReadonlyArray<StoredEvent>;
 }
 
 /** Cuts a part of a log into appends, in order: each as long as its stream goes on, and not above what an append may hold. */
-export function* runsOf(events: ReadonlyArray<StoredEvent>): Generator<LogRun, void, void> {
+export function* splitIntoAppends(events: ReadonlyArray<StoredEvent>): Generator<AppendBatch, void, void> {
   let run: StoredEvent[] = [];
   let bytes = 0;
   for (const event of events) {
@@ -27,13 +27,13 @@ export function* runsOf(events: ReadonlyArray<StoredEvent>): Generator<LogRun, v
   if (run[0] !== undefined) yield runOf(run[0], run);
 }
 
-function runOf({ stream, revision }: StoredEvent, events: ReadonlyArray<StoredEvent>): LogRun {
+function runOf({ stream, revision }: StoredEvent, events: ReadonlyArray<StoredEvent>): AppendBatch {
   return { stream, expectedRevision: revision - 1, events };
 }
 
 /** Why a run does not fit. @param actualRevision of the stream in the target */
-export function doesNotFollow({ stream, expectedRevision }: LogRun, actualRevision: number): LogFailure {
-  return new LogFailure(
+export function checkRevisionFollows({ stream, expectedRevision }: AppendBatch, actualRevision: number): LogError {
+  return new LogError(
     `The target has ${stream} at revision ${actualRevision}, where ${expectedRevision} should be: something else writes to it; stop that, and import into an empty store.`,
   );
 }

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Appended, AppendFailure, EventStore } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
-import { doesNotFollow, type LogRun, runsOf } from './append-batches.ts';
-import { LogFailure } from './log-failure.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type AppendBatch, checkRevisionFollows, splitIntoAppends } from './append-batches.ts';
+import { LogError } from './log-failure.ts';
 import type { LogTarget, RawEvent, RawLog } from './raw-log.ts';
 
 /**
@@ -28,34 +28,34 @@ export class AppendLogTarget implements LogTarget {
   async store(events: ReadonlyArray<StoredEvent>): Promise<number> {
     for (const event of events) checkId(event);
     let position = 0;
-    for (const run of runsOf(events)) position = (await this.#append(run)).position;
+    for (const run of splitIntoAppends(events)) position = (await this.#append(run)).position;
     return position;
   }
 
-  async #append(run: LogRun): Promise<Appended> {
+  async #append(run: AppendBatch): Promise<Appended> {
     const outcome = await this.#store.append(run.stream, run.expectedRevision, run.events)();
     if (E.isRight(outcome)) return outcome.right;
     throw refusal(run, outcome.left);
   }
 }
 
-function refusal(run: LogRun, failure: AppendFailure): Error {
+function refusal(run: AppendBatch, failure: AppendFailure): Error {
   switch (failure.kind) {
     case 'conflict':
-      return doesNotFollow(run, failure.actualRevision);
+      return checkRevisionFollows(run, failure.actualRevision);
     case 'append-too-large':
-      return new LogFailure(
+      return new LogError(
         `Revision ${run.expectedRevision + 1} of ${run.stream} takes ${failure.bytes} bytes; the target stores ${failure.maxBytes} at once: raise its limit.`,
       );
     case 'unavailable':
-      return new Unavailable(failure.detail, failure.retryAfterSeconds);
+      return new UnavailableError(failure.detail, failure.retryAfterSeconds);
   }
 }
 
 /** EventStoreDB gives ids back in lower case: another spelling would break the chain. */
 function checkId({ stream, revision, id }: StoredEvent): void {
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return;
-  throw new LogFailure(
+  throw new LogError(
     `The id of revision ${revision} of ${stream} is no UUID in lower case: the target would not keep it.`,
   );
 }

@@ -4,12 +4,12 @@ import type { BrokenLink, StoredEvent } from '#event-store/hash-chain.ts';
  * A log cannot be moved or does not verify, and a person must do something about it. The message is one clear line: what
  * is wrong, where, and what to do.
  */
-export class LogFailure extends Error {
-  override readonly name = 'LogFailure';
+export class LogError extends Error {
+  override readonly name = 'LogError';
 }
 
 /** A person asked for the end; what was done stays. */
-export class Interrupted extends Error {
+export class InterruptedError extends Error {
   override readonly name = 'Interrupted';
 }
 

@@ -10,10 +10,10 @@ export interface RawLog {
   /**
    * The events after a position, in order; none at the end of the log. Stops early (with one event at least) where the
    * texts grow large.
-   * @throws Unavailable
+   * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>>;
-  /** The position of the last event stored; 0 for an empty log. @throws Unavailable */
+  /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
 }
 
@@ -23,7 +23,7 @@ export interface LogTarget extends RawLog {
    * Stores events, each at the revision that it says, so that the log's order is theirs; durable when it returns.
    * Where it fails, a part of them may be stored: the first ones, without a gap.
    * @returns the position of the last
-   * @throws LogFailure when a stream is at another revision, or an event is too large for the store; Unavailable
+   * @throws LogError when a stream is at another revision, or an event is too large for the store; UnavailableError
    */
   store(events: ReadonlyArray<StoredEvent>): Promise<number>;
 }
@@ -33,7 +33,7 @@ const pageEvents = 1_000;
 /**
  * A log from its beginning, page by page; the next page is read while one is worked on.
  * @param upTo the position at which to end, that event included
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function* pagesOf(log: RawLog, upTo: number): AsyncGenerator<ReadonlyArray<RawEvent>, void, void> {
   let position = 0;
@@ -54,7 +54,7 @@ async function readPage(log: RawLog, after: number): Promise<ReadonlyArray<RawEv
   return log.readRawLog(after, pageEvents);
 }
 
-/** A log from its beginning, event by event. @throws Unavailable */
+/** A log from its beginning, event by event. @throws UnavailableError */
 export async function* eventsOf(log: RawLog, upTo: number): AsyncGenerator<RawEvent, void, void> {
   for await (const page of pagesOf(log, upTo)) yield* page;
 }

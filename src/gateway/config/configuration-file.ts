@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Logger } from 'pino';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { decodeConfiguration, type GatewayConfiguration } from './configuration.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,10 +28,10 @@ export class ConfigurationFile {
     this.#log = log;
   }
 
-  /** Reads the file for the first time. @throws StartFailure with the issues in one line */
+  /** Reads the file for the first time. @throws StartupError with the issues in one line */
   async load(): Promise<GatewayConfiguration> {
     const read = await this.#read();
-    if (E.isLeft(read)) throw new StartFailure(`GATEWAY_CONFIG=${this.#path}: ${read.left}`);
+    if (E.isLeft(read)) throw new StartupError(`GATEWAY_CONFIG=${this.#path}: ${read.left}`);
     this.#text = read.right.text;
     return read.right.configuration;
   }

@@ -7,7 +7,7 @@ import type { JsonObject } from '#shared/json/json.ts';
  * The members of an input that a query string gives, as texts. Others are ignored.
  * @returns invalid-input when one is given twice
  */
-export function queryFields(query: string, known: ReadonlySet<string>): E.Either<Failure, JsonObject> {
+export function readQueryParameters(query: string, known: ReadonlySet<string>): E.Either<Failure, JsonObject> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!known.has(name)) continue;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import { writeAnswer } from './response.ts';
+import { writeResponse } from './response.ts';
 
 /** How long a client may stop reading once all of its response has been written, in ms. */
 const maxUnreadMs = 60_000;
@@ -35,7 +35,7 @@ export class HttpResponse implements ResponseSink {
   }
 
   send(status: number, headers: ReadonlyArray<string>, body: string | Buffer): void {
-    writeAnswer(this.#ctx, status, [...this.#headers, ...headers], body);
+    writeResponse(this.#ctx, status, [...this.#headers, ...headers], body);
     this.#setWriteTimeout();
   }
 

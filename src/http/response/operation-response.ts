@@ -1,12 +1,16 @@
 import type { OperationResult } from '#application/operations/operation.ts';
-import type { Route } from '#application/operations/registry.ts';
-import type { Exchange } from '#http/server/request-context.ts';
+import type { OperationRoute } from '#application/operations/registry.ts';
+import type { RequestContext } from '#http/server/request-context.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { dataPolicy, notStored } from './response.ts';
+import { apiSecurityHeaders, noStoreHeaders } from './response.ts';
 
 /** The headers of a success, names and values in turn. */
-export function answerFields(exchange: Exchange, route: Route, answer: OperationResult): ReadonlyArray<string> {
-  const fields = [...dataPolicy, ...notStored, ...exchange.limitFields];
+export function createResponseHeaders(
+  exchange: RequestContext,
+  route: OperationRoute,
+  answer: OperationResult,
+): ReadonlyArray<string> {
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
   if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
@@ -16,7 +20,7 @@ export function answerFields(exchange: Exchange, route: Route, answer: Operation
   return fields;
 }
 
-function nextPage({ path, query }: Exchange, cursor: string): string {
+function nextPage({ path, query }: RequestContext, cursor: string): string {
   const next = new URLSearchParams(query);
   next.set('cursor', cursor);
   return `${path}?${next}`;

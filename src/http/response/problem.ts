@@ -7,7 +7,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 export const problemsPath = '/docs/problems';
 
 /** The answer to a failure. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: JsonObject;
@@ -15,7 +15,7 @@ export interface ErrorAnswer {
 }
 
 /** What an error says of the request that it answers. */
-export interface Refused {
+export interface RefusedRequest {
   readonly plane: Plane;
   /** Clients of the gateway ask this too: problem details carry their `error` as well. */
   readonly onBothPlanes: boolean;
@@ -27,7 +27,7 @@ export interface Refused {
 }
 
 /** Answers a failure in the shape of its plane: problem details (RFC 9457), or what OpenAI's clients read. */
-export function errorAnswer(failure: Failure, refused: Refused): ErrorAnswer {
+export function createErrorResponse(failure: Failure, refused: RefusedRequest): ErrorResponse {
   const onGateway = refused.plane === 'gateway';
   const status = onGateway ? gatewayStatus(failure.code) : failures[failure.code].status;
   const retriable = status === 429 || status === 503 || failure.retryAfterSeconds !== undefined;
@@ -39,7 +39,7 @@ export function errorAnswer(failure: Failure, refused: Refused): ErrorAnswer {
   };
 }
 
-function problem(failure: Failure, { path, requestId, onBothPlanes }: Refused): JsonObject {
+function problem(failure: Failure, { path, requestId, onBothPlanes }: RefusedRequest): JsonObject {
   const { status, title } = failures[failure.code];
   return {
     type: `${problemsPath}#${failure.code}`,

@@ -6,10 +6,10 @@ import { hasBody } from '#http/request/request-body.ts';
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
 
 /** For answers that are no page: nothing in them may run or be framed. */
-export const dataPolicy = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
+export const apiSecurityHeaders = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
 /** For what only the holder of a key may see. */
-export const notStored = ['Cache-Control', 'no-store'];
+export const noStoreHeaders = ['Cache-Control', 'no-store'];
 
 /** An unread body up to this size is read and thrown away so that the connection can be kept. */
 const discardedBytes = 64 * 1024;
@@ -25,7 +25,12 @@ const lingerMilliseconds = 1_000;
  * @param fields header names and values in turn
  * @param body null for no content
  */
-export function writeAnswer(ctx: Context, status: number, fields: ReadonlyArray<string>, body: string | Buffer | null) {
+export function writeResponse(
+  ctx: Context,
+  status: number,
+  fields: ReadonlyArray<string>,
+  body: string | Buffer | null,
+) {
   const { req, res } = ctx;
   if (res.headersSent || res.destroyed) return;
   const headers = [...always, 'X-Request-Id', requestIdOf(ctx), ...fields];

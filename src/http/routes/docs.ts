@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import type { Context } from 'koa';
 import { failures } from '#domain/shared/failure.ts';
 import { problemsPath } from '#http/response/problem.ts';
-import { writeAnswer } from '#http/response/response.ts';
-import type { Line } from '#http/server/router.ts';
+import { writeResponse } from '#http/response/response.ts';
+import type { Route } from '#http/server/router.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** Where the page with all operations is. */
@@ -93,7 +93,7 @@ ${rows}
 }
 
 /** The documentation's paths; all are public. */
-export function docsLines(openApi: Json): ReadonlyArray<Line> {
+export function docsRoutes(openApi: Json): ReadonlyArray<Route> {
   const files = new Map(Object.entries(packageFiles).map(([name, type]) => [name, packageFile(name, type)]));
   files.set('start.js', fixed(start, 'text/javascript; charset=utf-8', keptADay));
   return [
@@ -133,6 +133,6 @@ function tagOf(bytes: Buffer): string {
 
 function serve(ctx: Context, bytes: Buffer, tag: string, type: string, caching: ReadonlyArray<string>): void {
   const fields = [...pagePolicy, ...caching, 'ETag', tag];
-  if (ctx.req.headers['if-none-match'] === tag) writeAnswer(ctx, 304, fields, null);
-  else writeAnswer(ctx, 200, [...fields, 'Content-Type', type], bytes);
+  if (ctx.req.headers['if-none-match'] === tag) writeResponse(ctx, 304, fields, null);
+  else writeResponse(ctx, 200, [...fields, 'Content-Type', type], bytes);
 }

@@ -1,6 +1,6 @@
-import { dataPolicy, writeAnswer } from '#http/response/response.ts';
-import type { Line } from '#http/server/router.ts';
-import { inTime } from '#shared/async/with-timeout.ts';
+import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
+import type { Route } from '#http/server/router.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
 import type { Metrics } from './metrics.ts';
 
 /** One thing that must be well for the service to answer. */
@@ -16,14 +16,14 @@ export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
 const readinessMilliseconds = 2_000;
 
-const fresh = [...dataPolicy, 'Cache-Control', 'no-store', 'Content-Type'];
+const fresh = [...apiSecurityHeaders, 'Cache-Control', 'no-store', 'Content-Type'];
 const json = [...fresh, 'application/json'];
 
 /** `/healthz`: the process answers. `/readyz`: so does all that it needs. */
-export function healthLines(version: string, readiness: Readiness): ReadonlyArray<Line> {
+export function healthRoutes(version: string, readiness: Readiness): ReadonlyArray<Route> {
   const healthy = JSON.stringify({ status: 'ok', service: 'service-api', version });
   return [
-    { method: 'GET', path: '/healthz', handler: async (ctx) => writeAnswer(ctx, 200, json, healthy) },
+    { method: 'GET', path: '/healthz', handler: async (ctx) => writeResponse(ctx, 200, json, healthy) },
     {
       method: 'GET',
       path: '/readyz',
@@ -31,18 +31,18 @@ export function healthLines(version: string, readiness: Readiness): ReadonlyArra
         const checks = await withinLimit(readiness);
         const ready = checks.every((check) => check.ready);
         const body = JSON.stringify({ status: ready ? 'ready' : 'not-ready', checks });
-        writeAnswer(ctx, ready ? 200 : 503, ready ? json : [...json, 'Retry-After', '1'], body);
+        writeResponse(ctx, ready ? 200 : 503, ready ? json : [...json, 'Retry-After', '1'], body);
       },
     },
   ];
 }
 
 /** `/metrics`, in Prometheus' format. */
-export function metricsLine(metrics: Metrics): Line {
+export function metricsRoute(metrics: Metrics): Route {
   return {
     method: 'GET',
     path: '/metrics',
-    handler: async (ctx) => writeAnswer(ctx, 200, [...fresh, metrics.contentType], await metrics.text()),
+    handler: async (ctx) => writeResponse(ctx, 200, [...fresh, metrics.contentType], await metrics.text()),
   };
 }
 
@@ -50,7 +50,7 @@ export function metricsLine(metrics: Metrics): Line {
 async function withinLimit(readiness: Readiness): Promise<ReadonlyArray<ReadinessCheck>> {
   const unready = (detail: string) => [{ name: 'readiness', ready: false, detail }];
   try {
-    return await inTime(readinessMilliseconds, readiness(), unready('no answer in time'));
+    return await withTimeout(readinessMilliseconds, readiness(), unready('no answer in time'));
   } catch {
     return unready('the checks failed');
   }

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
-import { Batches } from '#shared/async/batcher.ts';
+import { Batcher } from '#shared/async/batcher.ts';
 
 /** A projection or process that has stopped at an event. */
 export interface Stopped {
@@ -56,7 +56,7 @@ interface AnsweredRequest {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const answered = new Batches<AnsweredRequest>((batch) => {
+  const answered = new Batcher<AnsweredRequest>((batch) => {
     for (const { operation, method, status, seconds: took } of batch)
       requests.observe({ operation, method, status }, took);
   });

@@ -8,25 +8,25 @@ import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import type { CallTarget, Invoke } from '#application/operations/invoke.ts';
 import { openApiDocument } from '#application/operations/openapi.ts';
 import type { AnyOperation, Plane, RequestInput } from '#application/operations/operation.ts';
-import { type Route, routesOf } from '#application/operations/registry.ts';
+import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { HttpBody } from '#http/request/http-body.ts';
-import { queryFields } from '#http/request/query-parameters.ts';
+import { readQueryParameters } from '#http/request/query-parameters.ts';
 import { jsonBodyReader } from '#http/request/request-body.ts';
 import { ifMatchOf, neverRevision, presentedKeyOf, requestHeadersOf } from '#http/request/request-headers.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
-import { answerFields } from '#http/response/operation-response.ts';
-import { errorAnswer } from '#http/response/problem.ts';
-import { dataPolicy, notStored, writeAnswer } from '#http/response/response.ts';
+import { createResponseHeaders } from '#http/response/operation-response.ts';
+import { createErrorResponse } from '#http/response/problem.ts';
+import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 import { answerText } from '#http/response/response-text.ts';
-import { docsLines, docsPath } from '#http/routes/docs.ts';
-import { healthLines, metricsLine, type Readiness } from '#http/routes/health.ts';
+import { docsPath, docsRoutes } from '#http/routes/docs.ts';
+import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { type Exchange, exchangeOf } from './request-context.ts';
-import { type Dispatch, dispatchOf, type Line } from './router.ts';
+import { createRequestContext, type RequestContext } from './request-context.ts';
+import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './slim-koa.ts';
 
 /** What the HTTP adapter needs. */
@@ -51,7 +51,7 @@ export interface AppOptions {
   /** Whether `/metrics` is answered here; false when it has a port of its own. Default true. */
   readonly servesMetrics?: boolean;
   /** Further paths that need no key. */
-  readonly publicLines?: ReadonlyArray<Line>;
+  readonly publicRoutes?: ReadonlyArray<Route>;
 }
 
 /**
@@ -67,17 +67,17 @@ export function createApp(options: AppOptions): Koa {
 
 /** An app that answers `/metrics` alone, for a port of its own. */
 export function createMetricsApp(metrics: Metrics): Koa {
-  const dispatch = dispatchOf([metricsLine(metrics)]);
+  const dispatch = createRouter([metricsRoute(metrics)]);
   const app = new SlimKoa();
   app.use(async (ctx) => {
-    const exchange = exchangeOf(ctx);
+    const exchange = createRequestContext(ctx);
     ctx.state = exchange;
     try {
       const found = await dispatch.handle(ctx, exchange.path);
-      if (!found) writeAnswer(ctx, 404, dataPolicy, null);
+      if (!found) writeResponse(ctx, 404, apiSecurityHeaders, null);
     } catch {
       // A figure could not be asked for: the next reading may have it.
-      writeAnswer(ctx, 503, dataPolicy, null);
+      writeResponse(ctx, 503, apiSecurityHeaders, null);
     }
   });
   return app;
@@ -89,8 +89,8 @@ class HttpAdapter {
   readonly #requestLog: Logger;
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
   readonly #servesDocs: boolean;
-  readonly #dispatch: Dispatch;
-  readonly #gatewayPaths: Dispatch;
+  readonly #dispatch: RequestRouter;
+  readonly #gatewayPaths: RequestRouter;
   readonly #bodies: ByteBudget;
 
   constructor(options: AppOptions) {
@@ -101,22 +101,22 @@ class HttpAdapter {
     this.#readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
     this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
     const { planes = bothPlanes } = options;
-    const routes = routesOf(options.operations).filter(({ operation }) => isAnsweredOn(planes, operation));
+    const routes = createRoutes(options.operations).filter(({ operation }) => isAnsweredOn(planes, operation));
     this.#servesDocs = planes.has('control');
     const open = [
-      ...healthLines(options.version, options.readiness),
-      ...(options.servesMetrics === false ? [] : [metricsLine(options.metrics)]),
-      ...(this.#servesDocs ? docsLines(openApiDocument(options.operations)) : []),
-      ...(options.publicLines ?? []),
+      ...healthRoutes(options.version, options.readiness),
+      ...(options.servesMetrics === false ? [] : [metricsRoute(options.metrics)]),
+      ...(this.#servesDocs ? docsRoutes(openApiDocument(options.operations)) : []),
+      ...(options.publicRoutes ?? []),
     ];
     const served = routes.map((route) => this.#operationLine(route));
-    this.#dispatch = dispatchOf([...open.map((line) => this.#openLine(line)), ...served]);
-    this.#gatewayPaths = dispatchOf(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
+    this.#dispatch = createRouter([...open.map((line) => this.#openLine(line)), ...served]);
+    this.#gatewayPaths = createRouter(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
   }
 
   /** Answers one request, whatever happens. */
   async answer(ctx: Context): Promise<void> {
-    const exchange = exchangeOf(ctx);
+    const exchange = createRequestContext(ctx);
     ctx.state = exchange;
     try {
       const found = await this.#dispatch.handle(ctx, exchange.path);
@@ -130,18 +130,18 @@ class HttpAdapter {
     this.#record(exchange);
   }
 
-  #openLine(line: Line): Line {
-    const handler: Line['handler'] = (ctx, parameters) => {
-      (ctx.state as Exchange).name = line.path;
+  #openLine(line: Route): Route {
+    const handler: Route['handler'] = (ctx, parameters) => {
+      (ctx.state as RequestContext).name = line.path;
       return line.handler(ctx, parameters);
     };
     return { ...line, handler };
   }
 
-  #operationLine(route: Route): Line {
+  #operationLine(route: OperationRoute): Route {
     const { operation, method } = route;
-    const handler: Line['handler'] = (ctx, parameters) => {
-      const exchange = ctx.state as Exchange;
+    const handler: Route['handler'] = (ctx, parameters) => {
+      const exchange = ctx.state as RequestContext;
       exchange.name = operation.name;
       exchange.plane = operation.plane;
       exchange.onBothPlanes = operation.onBothPlanes === true;
@@ -151,7 +151,7 @@ class HttpAdapter {
     return { method, path: operation.http.path, handler };
   }
 
-  async #invoke(exchange: Exchange, target: CallTarget): Promise<void> {
+  async #invoke(exchange: RequestContext, target: CallTarget): Promise<void> {
     const { ctx, path, requestId } = exchange;
     const { method, headers } = ctx.req;
     const isCommand = target.kind === 'operation' && target.route.operation.kind === 'command';
@@ -175,22 +175,26 @@ class HttpAdapter {
     if (outcome.right === null || target.kind === 'none') return;
     const { status, body } = outcome.right;
     const text = body === undefined ? null : await answerText(body);
-    writeAnswer(ctx, status, answerFields(exchange, target.route, outcome.right), text);
+    writeResponse(ctx, status, createResponseHeaders(exchange, target.route, outcome.right), text);
   }
 
   /** What a request's body holds counts for the project of its key until the request is answered. */
-  #holdBody(exchange: Exchange, { projectId }: Caller): ByteHold {
+  #holdBody(exchange: RequestContext, { projectId }: Caller): ByteHold {
     const hold = this.#bodies.hold(projectId);
     exchange.body = hold;
     return hold;
   }
 
-  async #loadBody(exchange: Exchange, target: CallTarget, caller: Caller): Promise<E.Either<Failure, RequestInput>> {
+  async #loadBody(
+    exchange: RequestContext,
+    target: CallTarget,
+    caller: Caller,
+  ): Promise<E.Either<Failure, RequestInput>> {
     if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
     const { route, parameters } = target;
     const { ctx, query } = exchange;
     if (!route.hasBody) {
-      const fields = query === '' ? E.right({}) : queryFields(query, route.members);
+      const fields = query === '' ? E.right({}) : readQueryParameters(query, route.members);
       if (E.isLeft(fields)) return fields;
       return E.right({ fields: { ...fields.right, ...parameters }, bodyHash: hashOf(noBytes, query) });
     }
@@ -202,7 +206,7 @@ class HttpAdapter {
   }
 
   /** A browser that asks for `/` is sent to the documentation. */
-  async #answerUnfound(exchange: Exchange): Promise<void> {
+  async #answerUnfound(exchange: RequestContext): Promise<void> {
     const { path, ctx } = exchange;
     if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendToDocs(exchange);
     const allowedMethods = this.#dispatch.allowed(path);
@@ -211,24 +215,24 @@ class HttpAdapter {
     await this.#invoke(exchange, { kind: 'none', method: ctx.req.method ?? '', allowedMethods });
   }
 
-  #sendToDocs({ ctx }: Exchange): void {
-    const fields = [...dataPolicy, 'Cache-Control', 'no-cache', 'Vary', 'Accept', 'Location', docsPath];
-    writeAnswer(ctx, 303, fields, '');
+  #sendToDocs({ ctx }: RequestContext): void {
+    const fields = [...apiSecurityHeaders, 'Cache-Control', 'no-cache', 'Vary', 'Accept', 'Location', docsPath];
+    writeResponse(ctx, 303, fields, '');
   }
 
-  #refuse(exchange: Exchange, refusal: Failure, target: CallTarget | null = null): void {
-    const answer = errorAnswer(isTagUnknown(exchange, refusal) ? noSuchTag : refusal, exchange);
-    const fields = [...dataPolicy, ...notStored, ...exchange.limitFields];
+  #refuse(exchange: RequestContext, refusal: Failure, target: CallTarget | null = null): void {
+    const answer = createErrorResponse(isTagUnknown(exchange, refusal) ? noSuchTag : refusal, exchange);
+    const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
     fields.push('Content-Type', answer.contentType);
     if (refusal.code === 'method-not-allowed' && target?.kind === 'none') {
       fields.push('Allow', target.allowedMethods.join(', '));
     }
     if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
     if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
-    writeAnswer(exchange.ctx, answer.status, fields, JSON.stringify(answer.body));
+    writeResponse(exchange.ctx, answer.status, fields, JSON.stringify(answer.body));
   }
 
-  #record({ ctx, name, keyId, requestId, started }: Exchange): void {
+  #record({ ctx, name, keyId, requestId, started }: RequestContext): void {
     const milliseconds = performance.now() - started;
     const method = methodOf(ctx.req.method);
     const status = ctx.res.headersSent ? ctx.res.statusCode : clientGoneStatus;
@@ -264,7 +268,7 @@ const noSuchTag = failure(
 );
 
 /** Whether a precondition failed because `If-Match` holds what is no ETag of ours. */
-function isTagUnknown({ ctx }: Exchange, { code }: Failure): boolean {
+function isTagUnknown({ ctx }: RequestContext, { code }: Failure): boolean {
   return code === 'precondition-failed' && ifMatchOf(ctx.req.headers) === neverRevision;
 }
 

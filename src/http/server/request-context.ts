@@ -4,7 +4,7 @@ import type { Plane } from '#application/operations/operation.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 
 /** What is known of a request while it is answered. */
-export interface Exchange {
+export interface RequestContext {
   readonly ctx: Context;
   readonly requestId: string;
   readonly path: string;
@@ -24,7 +24,7 @@ export interface Exchange {
 }
 
 /** What is known of a request when it comes in. */
-export function exchangeOf(ctx: Context): Exchange {
+export function createRequestContext(ctx: Context): RequestContext {
   const url = ctx.req.url ?? '/';
   const mark = url.indexOf('?');
   return {

@@ -5,14 +5,14 @@ import type { Context } from 'koa';
 export type Handler = (ctx: Context, parameters: Readonly<Record<string, string>>) => Promise<void>;
 
 /** A method (upper case; GET answers HEAD too), a path with `:name` for parameters, and what answers it. */
-export interface Line {
+export interface Route {
   readonly method: string;
   readonly path: string;
   readonly handler: Handler;
 }
 
 /** Finds what answers a request. */
-export interface Dispatch {
+export interface RequestRouter {
   /** Answers with the line that fits; false when none does. */
   readonly handle: (ctx: Context, path: string) => Promise<boolean>;
   /** The methods that a path takes; none for an unknown path. */
@@ -28,7 +28,7 @@ const noParameters: Readonly<Record<string, string>> = {};
  * and number of segments) has a small router of its own, picked from a map. A path without parameters needs none.
  * @throws Error when a path has a parameter among its first two segments
  */
-export function dispatchOf(lines: ReadonlyArray<Line>): Dispatch {
+export function createRouter(lines: ReadonlyArray<Route>): RequestRouter {
   const everything = new Router(options);
   const routers = new Map<string, Router>();
   const fixed = new Map<string, Handler>();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import { hasOwnArrivalLimits } from '#http/request/receive-body.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** The limits of connections; every one has a default. */
 export interface ServerLimits {
@@ -35,7 +35,7 @@ const sweepMilliseconds = 25;
 /**
  * Serves an app.
  * @param variables what names the address to whoever has to change it: `HOST and PORT`
- * @throws StartFailure when the address cannot be listened on
+ * @throws StartupError when the address cannot be listened on
  */
 export async function listen(
   app: Koa,
@@ -89,7 +89,7 @@ function listening(server: Server, { host, port }: { host: string; port: number 
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
-        new StartFailure(`Cannot listen on ${host}:${port} (${reasonOf(error)}): set ${variables} to a free address.`),
+        new StartupError(`Cannot listen on ${host}:${port} (${reasonOf(error)}): set ${variables} to a free address.`),
       );
     });
     server.listen({ host, port }, resolve);

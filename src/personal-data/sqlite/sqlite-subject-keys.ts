@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /**
  * Keys in a SQLite file. A destroyed key leaves no byte in it: rows are only added at the end, so no page with a key in
  * it is ever copied, a key is overwritten where it stands by as many zeros, and the write-ahead log that held it is
  * emptied at once. Calls are short and rare, so they are made where they are asked for: one sync for each new key.
  * @param file made when it is not there, for its owner alone
- * @throws StartFailure for a file of anything else, which stays as it is, and one that cannot be opened
+ * @throws StartupError for a file of anything else, which stays as it is, and one that cannot be opened
  */
 export function openSqliteSubjectKeys(file: string): SubjectKeys {
   const database = openFile(file);
@@ -55,7 +55,8 @@ export function openSqliteSubjectKeys(file: string): SubjectKeys {
         overwrite.run(subject, destroyed);
         // Also where the key was overwritten before: whoever did it may have ended before this.
         const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-        if (row?.busy !== 0) throw new Unavailable('The file of the subject keys is in use: a key is not erased yet.');
+        if (row?.busy !== 0)
+          throw new UnavailableError('The file of the subject keys is in use: a key is not erased yet.');
       }),
     close: async () => {
       if (database.isOpen) database.close();
@@ -67,7 +68,7 @@ function openFile(file: string): DatabaseSync {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(file, { timeout: 5000 });
-    if (isOfOthers(database)) throw new StartFailure(`${file} holds no subject keys, but something else.`);
+    if (isOfOthers(database)) throw new StartupError(`${file} holds no subject keys, but something else.`);
     chmodSync(file, 0o600);
     database.exec(`
       PRAGMA journal_mode = WAL;
@@ -82,8 +83,8 @@ function openFile(file: string): DatabaseSync {
     return database;
   } catch (error) {
     database?.close();
-    if (error instanceof StartFailure || !(error instanceof Error) || !('code' in error)) throw error;
-    throw new StartFailure(`The subject keys in ${file} cannot be opened: ${error.message}.`, { cause: error });
+    if (error instanceof StartupError || !(error instanceof Error) || !('code' in error)) throw error;
+    throw new StartupError(`The subject keys in ${file} cannot be opened: ${error.message}.`, { cause: error });
   }
 }
 
@@ -106,6 +107,6 @@ function usable<Result>(work: () => Result): Result {
     return work();
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error;
-    throw new Unavailable(`The subject keys cannot be used: ${error.message}.`);
+    throw new UnavailableError(`The subject keys cannot be used: ${error.message}.`);
   }
 }

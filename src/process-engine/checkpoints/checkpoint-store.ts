@@ -22,14 +22,14 @@ export interface WatchedCheckpoint extends Checkpoint {
 export interface CheckpointStore {
   /**
    * Where a process stands in a log, for whoever runs it there from now on: at the beginning after another log.
-   * @throws Unavailable; Superseded where nodes share the store and another runs the process under a newer lease
+   * @throws UnavailableError; FencedError where nodes share the store and another runs the process under a newer lease
    */
   read(process: string, log: string): Promise<Checkpoint>;
-  /** Where a process stands in a log, whoever runs it. @throws Unavailable */
+  /** Where a process stands in a log, whoever runs it. @throws UnavailableError */
   peek(process: string, log: string): Promise<WatchedCheckpoint>;
   /**
    * Of the log that was last read for.
-   * @throws Unavailable; Superseded as `read`, and once the process was read for another log
+   * @throws UnavailableError; FencedError as `read`, and once the process was read for another log
    */
   write(process: string, log: string, checkpoint: Checkpoint): Promise<void>;
   /**
@@ -44,7 +44,7 @@ export interface CheckpointStore {
 }
 
 /** Of a process that has seen nothing of the log. */
-export const beginning: Checkpoint = { position: 0, lastAppended: 0 };
+export const startOfLog: Checkpoint = { position: 0, lastAppended: 0 };
 
 /** A checkpoint and the failure that was kept beside it, unless the checkpoint has passed that event. */
 export function watchedCheckpoint(checkpoint: Checkpoint, failure: EventFailure | null): WatchedCheckpoint {

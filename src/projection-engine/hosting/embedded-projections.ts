@@ -1,10 +1,10 @@
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
-import { ProjectionWaits } from '#projection-engine/progress/projection-waiter.ts';
+import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
 import type { Following, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { FromProjector, ToSave } from './projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
 
@@ -14,9 +14,9 @@ const saveLimitMilliseconds = 5000;
 export interface EmbeddedProjections extends ProjectionsProgress {
   /** Calls the listener whenever documents may have changed, before any wait for that ends. @returns ends it */
   onCommit(listener: () => void): () => void;
-  /** Stores when keys were last used; resolves when it is done. @throws Unavailable */
+  /** Stores when keys were last used; resolves when it is done. @throws UnavailableError */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
-  /** Stores a stream's snapshot; resolves when it is done. @throws Unavailable */
+  /** Stores a stream's snapshot; resolves when it is done. @throws UnavailableError */
   saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
   /** Lets the thread finish its batch and store where it stands; 5 s at most. */
   close(): Promise<void>;
@@ -35,12 +35,12 @@ export async function startEmbeddedProjections(options: ProjectorThreadOptions):
 
 interface PendingSave {
   readonly resolve: () => void;
-  readonly reject: (error: Unavailable) => void;
+  readonly reject: (error: UnavailableError) => void;
 }
 
 class ThreadProjections implements EmbeddedProjections {
   readonly #thread: ProjectorThread;
-  readonly #waits = new ProjectionWaits();
+  readonly #waits = new ProjectionWaiter();
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #commitListeners = new Set<() => void>();
   readonly #saves = new Map<number, PendingSave>();
@@ -106,12 +106,12 @@ class ThreadProjections implements EmbeddedProjections {
   }
 
   #save(what: ToSave): Promise<void> {
-    if (this.#thread.state !== 'running') return Promise.reject(new Unavailable('The projector thread is down.'));
+    if (this.#thread.state !== 'running') return Promise.reject(new UnavailableError('The projector thread is down.'));
     this.#requests += 1;
     const request = this.#requests;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(
-      () => reject(new Unavailable('The projector thread does not answer.')),
+      () => reject(new UnavailableError('The projector thread does not answer.')),
       saveLimitMilliseconds,
     );
     this.#saves.set(request, { resolve, reject });
@@ -152,7 +152,7 @@ class ThreadProjections implements EmbeddedProjections {
   #exited(): void {
     this.#ready = false;
     this.#tellCommit();
-    for (const { reject } of this.#saves.values()) reject(new Unavailable('The projector thread has ended.'));
+    for (const { reject } of this.#saves.values()) reject(new UnavailableError('The projector thread has ended.'));
     // Nobody follows the log now: a command must not wait for what will not come.
     if (this.#thread.state !== 'closed') this.#waits.update([]);
   }
@@ -160,7 +160,7 @@ class ThreadProjections implements EmbeddedProjections {
   #settleSave(request: number, failure: string | null): void {
     const save = this.#saves.get(request);
     if (failure === null) save?.resolve();
-    else save?.reject(new Unavailable(failure));
+    else save?.reject(new UnavailableError(failure));
   }
 
   #tellCommit(): void {

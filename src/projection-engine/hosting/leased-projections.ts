@@ -1,6 +1,6 @@
 import { type UnderLeaseOptions, underLease } from '#leases/under-lease.ts';
-import { PositionTeller } from '#projection-engine/progress/position-publisher.ts';
-import type { PositionsWriter, ServedPositions } from '#projection-engine/progress/published-positions.ts';
+import { PositionPublisher } from '#projection-engine/progress/position-publisher.ts';
+import type { PositionsWriter, ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
 import type { AnyProjection } from '#projection-engine/projection.ts';
 import {
   type ProjectionRunner,
@@ -23,7 +23,7 @@ export interface LeasedProjectionsOptions
 /**
  * Runs all projections whenever this node holds the lease for it, and tells the other nodes where they stand, until the
  * signal aborts.
- * @throws what the stores throw other than Unavailable, which is waited out; then the lease is released already
+ * @throws what the stores throw other than UnavailableError, which is waited out; then the lease is released already
  */
 export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Promise<void> {
   const { leases, holder, limits, log, signal } = options;
@@ -38,7 +38,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
   const end = () => ended.abort();
-  let teller: PositionTeller | null = null;
+  let teller: PositionPublisher | null = null;
   try {
     const onPositions = () => teller?.changed();
     const { knownTypes } = options;
@@ -55,14 +55,14 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
     // What ended while it started does not know where the projections stand.
     if (signal.aborted) return;
     const positions = () => servedBy(runner, projections);
-    teller = new PositionTeller({ save: (served) => store.savePositions(served), positions, log });
+    teller = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
     await allSettled([runner.finished.finally(end), teller.run(either).finally(end)]);
   } finally {
     await store.close();
   }
 }
 
-function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjection>): ServedPositions {
+function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjection>): ProjectionPositions {
   const names = projections.map(({ name }) => name);
   // The runner's positions are in the order of the projections.
   const served = runner.positions().map((position, index) => ({ name: names[index] ?? '', ...position }));

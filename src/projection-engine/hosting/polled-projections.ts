@@ -1,12 +1,12 @@
 import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
-import { ProjectionWaits } from '#projection-engine/progress/projection-waiter.ts';
+import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
 import type { Following, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import type { PositionsReader, ToldPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PositionsReader, PublishedPositions } from '#projection-engine/progress/published-positions.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
-import { pause } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/delay.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
-import type { ProjectionFacts } from './projector-messages.ts';
+import type { ProjectionInfo } from './projector-messages.ts';
 
 /** How often the store is looked at, and when the node that runs the projections is taken for dead; milliseconds. */
 export interface PollLimits {
@@ -22,9 +22,9 @@ const defaultLimits: PollLimits = { busy: 10, idle: 500, silence: 4000 };
 
 export interface PolledProjectionsOptions {
   /** The projections as this node knows them; the node that runs them may be of another release. */
-  readonly facts: ReadonlyArray<ProjectionFacts>;
+  readonly facts: ReadonlyArray<ProjectionInfo>;
   readonly store: PositionsReader & Pick<ReadStore, 'status'>;
-  /** Which node runs the projections under a lease's token; null when that is not known. @throws Unavailable */
+  /** Which node runs the projections under a lease's token; null when that is not known. @throws UnavailableError */
   readonly holder: (token: number) => Promise<string | null>;
   readonly log: Log;
   readonly limits?: Partial<PollLimits>;
@@ -45,7 +45,7 @@ export async function startPolledProjections(options: PolledProjectionsOptions):
 
 class Poller implements PolledProjections {
   readonly #options: PolledProjectionsOptions;
-  readonly #waits = new ProjectionWaits();
+  readonly #waits = new ProjectionWaiter();
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #closing = new AbortController();
   readonly #outage: OutageLog;
@@ -53,7 +53,7 @@ class Poller implements PolledProjections {
   /** Ends a pause between two looks. */
   #hurry = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #told: ToldPositions | null = null;
+  #told: PublishedPositions | null = null;
   /** When, by this node's own clock, something new was told. */
   #toldAt = Number.NEGATIVE_INFINITY;
   /** More than one thing was told while this node looked: the first may have been told by one that is long dead. */
@@ -123,10 +123,10 @@ class Poller implements PolledProjections {
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       if (this.#waits.waiting) {
-        await pause(this.#limits.busy, this.#closing.signal);
+        await delay(this.#limits.busy, this.#closing.signal);
       } else {
         this.#hurry = new AbortController();
-        await pause(this.#limits.idle, this.#hurry.signal);
+        await delay(this.#limits.idle, this.#hurry.signal);
       }
       if (!this.#closing.signal.aborted) await this.#look();
     }
@@ -143,11 +143,11 @@ class Poller implements PolledProjections {
       this.#answers = false;
       this.#outage.failed(error);
       // Nobody is helped by asking a store that is down a hundred times a second.
-      await pause(this.#limits.idle, this.#closing.signal);
+      await delay(this.#limits.idle, this.#closing.signal);
     }
   }
 
-  async #hear(told: ToldPositions): Promise<void> {
+  async #hear(told: PublishedPositions): Promise<void> {
     const before = this.#told;
     this.#told = told;
     if (told.token !== before?.token || told.beat !== before.beat) {

@@ -25,7 +25,7 @@ export interface ProjectorThreadData {
 }
 
 /** A projection as the main thread must know it. */
-export interface ProjectionFacts {
+export interface ProjectionInfo {
   readonly name: string;
   readonly types: ReadonlyArray<string>;
 }
@@ -43,7 +43,7 @@ export type ToProjector =
 /** What the projector thread tells the main thread. */
 export type FromProjector =
   /** It works; the projections are in the order of all later messages. */
-  | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionFacts> }
+  | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionInfo> }
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }
   | { readonly kind: 'saved'; readonly request: number; readonly failure: string | null }

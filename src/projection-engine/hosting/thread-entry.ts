@@ -4,7 +4,7 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
-import { type AnyProjection, typesOf } from '#projection-engine/projection.ts';
+import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
@@ -125,7 +125,7 @@ async function save(writer: ReadStoreWriter, message: Exclude<ToProjector, { kin
 }
 
 function tellOpened(): void {
-  tell({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: typesOf(one) })) });
+  tell({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: eventTypesOf(one) })) });
 }
 
 function logged(level: 'info' | 'warn' | 'error'): Log['info'] {

@@ -1,18 +1,18 @@
-import { pause } from '#shared/async/delay.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
-import type { ServedPositions } from './published-positions.ts';
+import type { ProjectionPositions } from './published-positions.ts';
 
 /** Others take a node that tells nothing for a few of these as dead. */
 const beatMilliseconds = 1000;
 /** After a failure. */
 const retryMilliseconds = 200;
 
-export interface PositionTellerOptions {
-  /** Tells it; called again only when it has settled. @throws Unavailable: then it is called again */
-  readonly save: (positions: ServedPositions) => Promise<void>;
-  readonly positions: () => ServedPositions;
+export interface PositionPublisherOptions {
+  /** Tells it; called again only when it has settled. @throws UnavailableError: then it is called again */
+  readonly save: (positions: ProjectionPositions) => Promise<void>;
+  readonly positions: () => ProjectionPositions;
   readonly log: Log;
 }
 
@@ -20,14 +20,14 @@ export interface PositionTellerOptions {
  * Tells other nodes where the projections stand: at every change, one call at a time, always what holds then; and once a
  * second though nothing changes. It holds up nobody.
  */
-export class PositionTeller {
-  readonly #options: PositionTellerOptions;
+export class PositionPublisher {
+  readonly #options: PositionPublisherOptions;
   readonly #outage: OutageLog;
   #woken = new AbortController();
   #told = '';
   #toldAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PositionTellerOptions) {
+  constructor(options: PositionPublisherOptions) {
     this.#options = options;
     this.#outage = new OutageLog(options.log, 'The store in which other nodes read how far the projections are');
   }
@@ -37,12 +37,12 @@ export class PositionTeller {
     this.#woken.abort();
   }
 
-  /** Tells until the signal aborts, and then what has changed last. @throws what `save` throws other than Unavailable */
+  /** Tells until the signal aborts, and then what has changed last. @throws what `save` throws other than UnavailableError */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#tell(signal);
       const left = this.#toldAt + beatMilliseconds - performance.now();
-      if (left > 0) await pause(left, AbortSignal.any([signal, this.#woken.signal]));
+      if (left > 0) await delay(left, AbortSignal.any([signal, this.#woken.signal]));
     }
     await this.#tell(signal);
   }
@@ -58,9 +58,9 @@ export class PositionTeller {
       this.#toldAt = performance.now();
       this.#outage.succeeded();
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
+      if (!(error instanceof UnavailableError)) throw error;
       this.#outage.failed(error);
-      await pause(retryMilliseconds, signal);
+      await delay(retryMilliseconds, signal);
     }
   }
 }

@@ -15,7 +15,7 @@ interface Wait {
 const maxWaits = 10_000;
 
 /** Those who wait until what queries read has passed a position. */
-export class PositionWaits {
+export class PositionWaiter {
   readonly #waits = new Set<Wait>();
   #served: ReadonlyArray<ServedPosition | undefined> = [];
 

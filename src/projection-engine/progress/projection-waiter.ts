@@ -1,13 +1,13 @@
-import type { ProjectionFacts } from '#projection-engine/hosting/projector-messages.ts';
-import { PositionWaits, type WaitOutcome } from './position-waiter.ts';
+import type { ProjectionInfo } from '#projection-engine/hosting/projector-messages.ts';
+import { PositionWaiter, type WaitOutcome } from './position-waiter.ts';
 
 /** Those who wait until projections have passed a position. */
-export class ProjectionWaits extends PositionWaits {
+export class ProjectionWaiter extends PositionWaiter {
   /** In the order in which it is told where the projections stand. */
-  #facts: ReadonlyArray<ProjectionFacts> = [];
+  #facts: ReadonlyArray<ProjectionInfo> = [];
 
   /** Tells which projections there are, before anybody waits for one. */
-  learn(facts: ReadonlyArray<ProjectionFacts>): void {
+  learn(facts: ReadonlyArray<ProjectionInfo>): void {
     this.#facts = facts;
   }
 
@@ -23,7 +23,7 @@ export class ProjectionWaits extends PositionWaits {
     return this.wait(places, position, true, timeoutMilliseconds);
   }
 
-  #places(wanted: (facts: ProjectionFacts) => boolean): ReadonlyArray<number> {
+  #places(wanted: (facts: ProjectionInfo) => boolean): ReadonlyArray<number> {
     return this.#facts.flatMap((facts, index) => (wanted(facts) ? [index] : []));
   }
 }

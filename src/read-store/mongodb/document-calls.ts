@@ -39,7 +39,7 @@ export async function merge(records: ReadonlyArray<DocumentRecord>, applying: Ap
   }
 }
 
-/** Calls the store on the documents of the generation. @throws Unavailable; what `beforeCall` throws */
+/** Calls the store on the documents of the generation. @throws UnavailableError; what `beforeCall` throws */
 export async function calling<Result>(
   { connection, generation, beforeCall }: Applying,
   work: (collection: Collection<DocumentRecord>) => Promise<Result>,

@@ -20,7 +20,7 @@ type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
 /**
  * Applies writes to a generation's documents, in bounded calls. What it stored when it fails does no harm: it may be
  * applied again.
- * @throws Unavailable; Error, with nothing stored, if a removal asks for an index that was not declared
+ * @throws UnavailableError; Error, with nothing stored, if a removal asks for an index that was not declared
  */
 export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: Applying): Promise<void> {
   for (const write of writes) {
@@ -41,7 +41,7 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
 /**
  * Forgets some documents that were removed more than a day ago.
  * @returns whether there may be more
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function forgetRemoved(connection: MongoDbConnection, generation: Generation): Promise<boolean> {
   // The index on the order finds them.

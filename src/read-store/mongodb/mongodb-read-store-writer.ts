@@ -1,7 +1,7 @@
 import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import type { PositionsWriter, ServedPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PositionsWriter, ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -13,7 +13,7 @@ import type {
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { applyWrites, forgetRemoved } from './document-writes.ts';
 import {
   type KeyLastUsedRecord,
@@ -84,7 +84,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     this.#fence = fence;
   }
 
-  /** From here on a writer with an older token is refused. @throws Superseded */
+  /** From here on a writer with an older token is refused. @throws FencedError */
   async generations(collection: string): Promise<CollectionGenerations> {
     return collectionGenerations(await this.#takeOver(collection));
   }
@@ -186,7 +186,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await this.#saveNote('operator-state', state);
   }
 
-  async savePositions(positions: ServedPositions): Promise<void> {
+  async savePositions(positions: ProjectionPositions): Promise<void> {
     this.#beat += 1;
     await this.#saveNote('positions', { ...positions, beat: this.#beat });
   }
@@ -246,7 +246,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     tracking.heldAt = now;
   }
 
-  /** Lets every older token be refused. @throws Superseded */
+  /** Lets every older token be refused. @throws FencedError */
   async #takeOver(name: string): Promise<ReadModelRecord<number> | null> {
     const fence = Long.fromNumber(this.#fence);
     await this.#writeRecords((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
@@ -270,8 +270,8 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     if (record !== null && record.fence > this.#fence) throw this.#superseded(name);
   }
 
-  #superseded(name: string): Superseded {
-    return new Superseded(
+  #superseded(name: string): FencedError {
+    return new FencedError(
       `The read model ${name} is written by somebody else now (this writer's token: ${this.#fence}).`,
     );
   }
@@ -324,7 +324,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const { upsertedCount } = await this.#connection.call((database) =>
       notes(database).updateOne({ _id: name }, { $setOnInsert: { body: text, fence } }, { upsert: true }),
     );
-    if (upsertedCount === 0) throw new Superseded(`The note ${name} is written by somebody else now.`);
+    if (upsertedCount === 0) throw new FencedError(`The note ${name} is written by somebody else now.`);
   }
 
   #trackingOf(generation: Generation): Tracking {

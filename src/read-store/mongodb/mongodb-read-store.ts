@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import type { PositionsReader, ToldPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PositionsReader, PublishedPositions } from '#projection-engine/progress/published-positions.ts';
 import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
 import type {
   DocumentValue,
@@ -14,7 +14,7 @@ import type {
   Where,
 } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type KeyLastUsedRecord, keysLastUsedName, readNote, type SnapshotRecord, snapshotsName } from './notes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
@@ -64,7 +64,7 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
     return state?.unknownEvents?.types ?? [];
   }
 
-  async positions(): Promise<ToldPositions | null> {
+  async positions(): Promise<PublishedPositions | null> {
     const note = await this.#connection.call((database) => readNote(database, 'positions'));
     return note === null ? null : { ...JSON.parse(note.body), token: note.fence };
   }
@@ -110,14 +110,14 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
         if (outcome.status === 'rejected') throw outcome.reason;
         return outcome.value;
       }
-      throw new Unavailable(`The read model ${collection} is being replaced over and over.`);
+      throw new UnavailableError(`The read model ${collection} is being replaced over and over.`);
     });
   }
 
   async #current(database: Db, collection: string): Promise<Generation> {
     const records = database.collection<ReadModelRecord<number>>(readModelsName);
     const current = currentGeneration(await records.findOne({ _id: collection }));
-    if (current === null) throw new Unavailable(`The read model ${collection} is not there yet.`);
+    if (current === null) throw new UnavailableError(`The read model ${collection} is not there yet.`);
     this.#known.set(collection, current);
     return current;
   }

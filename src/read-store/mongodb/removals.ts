@@ -9,7 +9,7 @@ const maxExchanged = 10_000;
 
 /**
  * Removes the living documents that fit a declared index and that nothing has touched since, in bounded calls.
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export async function removeWhere(
   { where, position }: DocumentWrite & { readonly kind: 'delete-where' },

@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** Marks a SQLite file as a read store of Switchyard's ("SYrs"). */
 const applicationId = 0x53597273;
@@ -42,7 +42,7 @@ export class ReadStoreDamaged extends Error {
 /**
  * Opens the read store's file for its one writer, and makes it where there is none.
  * @param file its path; the folder must exist
- * @throws ReadStoreDamaged if it is corrupt, newer or no read store; Unavailable if it cannot be opened just now
+ * @throws ReadStoreDamaged if it is corrupt, newer or no read store; UnavailableError if it cannot be opened just now
  */
 export function openReadStoreFile(file: string): DatabaseSync {
   return guarded(() => {
@@ -77,7 +77,7 @@ export function setAside(file: string): string {
 
 /**
  * Runs what touches the database, and names its failures.
- * @throws ReadStoreDamaged or Unavailable in place of SQLite's errors of that meaning
+ * @throws ReadStoreDamaged or UnavailableError in place of SQLite's errors of that meaning
  */
 export function guarded<Result>(work: () => Result): Result {
   try {
@@ -99,7 +99,7 @@ function named(error: unknown): unknown {
     case 10: // SQLITE_IOERR
     case 13: // SQLITE_FULL
     case 14: // SQLITE_CANTOPEN
-      return new Unavailable(`The read store cannot be used: ${error.message}.`);
+      return new UnavailableError(`The read store cannot be used: ${error.message}.`);
     default:
       return error;
   }

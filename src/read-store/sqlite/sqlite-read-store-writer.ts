@@ -12,7 +12,7 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import * as table from './document-table.ts';
 import { guarded, openReadStoreFile, ReadStoreDamaged, setAside } from './read-store-file.ts';
 
@@ -30,7 +30,7 @@ const fillingCheckpointPages = 25_000;
  * Opens the read store's file for writing, in the one thread that does. A file that is damaged, foreign or newer is
  * renamed and begun anew: read models are made again from the log.
  * @param warn told when that happens, in a sentence for the log
- * @throws Unavailable
+ * @throws UnavailableError
  */
 export function openSqliteReadStoreWriter(file: string, warn: (message: string) => void): ReadStoreWriter {
   try {
@@ -305,7 +305,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     try {
       return guarded(() => this.#inTransaction(work, mayLastMilliseconds));
     } catch (error) {
-      if (!begun || !(error instanceof Unavailable)) throw error;
+      if (!begun || !(error instanceof UnavailableError)) throw error;
       // Whoever believes it stored must begin again at the stored checkpoints.
       throw new Error('The read store has lost commits that were put off.', { cause: error });
     }

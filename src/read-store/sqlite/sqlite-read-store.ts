@@ -13,7 +13,7 @@ import type {
   Where,
 } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { DocumentCache } from './document-cache.ts';
 import * as table from './document-table.ts';
 import { guarded, ReadStoreDamaged } from './read-store-file.ts';
@@ -165,10 +165,10 @@ class SqliteReadStore implements ReadStore {
     return { documents, next: null };
   }
 
-  /** The generation that the store's pointer names now. @throws Unavailable when the collection was never begun */
+  /** The generation that the store's pointer names now. @throws UnavailableError when the collection was never begun */
   #findCurrent(open: OpenFile, collection: string): CurrentGeneration {
     const row = open.pointer.get(collection);
-    if (row === undefined) throw new Unavailable(`The read model ${collection} is not there yet.`);
+    if (row === undefined) throw new UnavailableError(`The read model ${collection} is not there yet.`);
     const known = open.current.get(collection);
     if (known !== undefined && known.generation === row.generation) return known;
     const generation = Number(row.generation);
@@ -200,12 +200,12 @@ class SqliteReadStore implements ReadStore {
     } catch (error) {
       if (!(error instanceof ReadStoreDamaged)) throw error;
       this.#closeFile();
-      throw new Unavailable('The read store is damaged; its writer will set it aside and fill it anew.');
+      throw new UnavailableError('The read store is damaged; its writer will set it aside and fill it anew.');
     }
   }
 
   #current(): OpenFile {
-    if (this.#closed) throw new Unavailable('The read store is closed.');
+    if (this.#closed) throw new UnavailableError('The read store is closed.');
     const now = performance.now();
     if (this.#open !== null && now - this.#checkedAt < fileCheckMilliseconds) return this.#open;
     const inode = this.#inode();
@@ -219,7 +219,7 @@ class SqliteReadStore implements ReadStore {
 
   #inode(): number {
     const stats = statSync(this.#file, { throwIfNoEntry: false });
-    if (stats === undefined) throw new Unavailable('The read store is not there yet.');
+    if (stats === undefined) throw new UnavailableError('The read store is not there yet.');
     return stats.ino;
   }
 
@@ -234,7 +234,7 @@ class SqliteReadStore implements ReadStore {
         return { database, inode, pointer, current: new Map() };
       } catch (error) {
         database.close();
-        if (isMissingTable(error)) throw new Unavailable('The read store is not there yet.');
+        if (isMissingTable(error)) throw new UnavailableError('The read store is not there yet.');
         throw error;
       }
     });

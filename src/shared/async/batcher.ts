@@ -8,7 +8,7 @@ const mostWaiting = 10_000;
  * Gathers what is to be done after a request, and does it a little later and many at a time: done at once, one by one,
  * it would hold up the request that follows, and take several times as long.
  */
-export class Batches<Item> {
+export class Batcher<Item> {
   readonly #take: (items: ReadonlyArray<Item>) => void;
   #waiting: Item[] = [];
   #timer: NodeJS.Timeout | null = null;

@@ -1,5 +1,5 @@
 /** A work that is done a while after it was asked for: once for all who ask meanwhile, and one after the other. */
-export class DeferredWork {
+export class Debouncer {
   readonly #milliseconds: number;
   readonly #work: () => Promise<void>;
   #timer: NodeJS.Timeout | null = null;
@@ -13,12 +13,12 @@ export class DeferredWork {
   }
 
   /** Asks for it, unless it was stopped. It does not keep the process alive. */
-  soon(): void {
-    if (!this.#stopped) this.#timer ??= setTimeout(() => void this.now(), this.#milliseconds).unref();
+  schedule(): void {
+    if (!this.#stopped) this.#timer ??= setTimeout(() => void this.flush(), this.#milliseconds).unref();
   }
 
   /** Does it as soon as what runs has ended. @returns when it is done */
-  now(): Promise<void> {
+  flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#running = this.#running.then(this.#work);

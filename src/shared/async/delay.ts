@@ -1,5 +1,5 @@
 /** Waits, for less when the signal aborts; never throws. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+export function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const end = () => {

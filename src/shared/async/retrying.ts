@@ -1,7 +1,7 @@
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Log } from '#shared/logging/read-store-log.ts';
 import { BackOff } from './back-off.ts';
-import { pause } from './delay.ts';
+import { delay } from './delay.ts';
 
 const retryLimits = { firstMs: 20, longestMs: 5000 };
 
@@ -15,7 +15,7 @@ export interface Retrying {
 /**
  * Calls a store until it is no longer unavailable, waiting longer each time (5 s at most).
  * @param what named in the log when it fails
- * @throws what `call` throws other than Unavailable; Unavailable once the signal has aborted
+ * @throws what `call` throws other than UnavailableError; Unavailable once the signal has aborted
  */
 export async function retrying<Result>(what: string, call: () => Promise<Result>, by: Retrying): Promise<Result> {
   const backOff = new BackOff(retryLimits);
@@ -23,10 +23,10 @@ export async function retrying<Result>(what: string, call: () => Promise<Result>
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof Unavailable) || by.signal.aborted) throw error;
+      if (!(error instanceof UnavailableError) || by.signal.aborted) throw error;
       const retryMilliseconds = backOff.failed();
       by.log.warn({ error: error.message, retryMilliseconds }, `${what} failed and is tried again`);
-      await pause(retryMilliseconds, by.signal);
+      await delay(retryMilliseconds, by.signal);
     }
   }
 }

@@ -3,7 +3,7 @@
  * @returns what it comes to, or `late`
  * @throws what it throws in time
  */
-export async function inTime<Value, Late>(
+export async function withTimeout<Value, Late>(
   milliseconds: number,
   work: Promise<Value>,
   late: Late,
@@ -23,12 +23,12 @@ const expired = Symbol('expired');
  * As `inTime`, for work whose lateness is a failure.
  * @throws what it throws in time, else what `late` gives
  */
-export async function inTimeOrThrow<Value>(
+export async function withTimeoutError<Value>(
   milliseconds: number,
   work: Promise<Value>,
   late: () => Error,
 ): Promise<Value> {
-  const value = await inTime(milliseconds, work, expired);
+  const value = await withTimeout(milliseconds, work, expired);
   if (value === expired) throw late();
   return value;
 }

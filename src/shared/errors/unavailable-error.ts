@@ -2,7 +2,7 @@
  * A store cannot be reached or will not take more just now. Thrown by reads of both stores; the faces answer it as
  * 503 with `Retry-After`.
  */
-export class Unavailable extends Error {
+export class UnavailableError extends Error {
   override readonly name = 'Unavailable';
   readonly retryAfterSeconds: number;
 

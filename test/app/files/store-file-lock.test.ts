@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 
 describe('the lock of a store file', () => {
   let folder: string;
@@ -22,7 +22,7 @@ describe('the lock of a store file', () => {
     assert.throws(
       () => lockStoreFile(file, 'READ_STORE_URL'),
       (error) =>
-        error instanceof StartFailure &&
+        error instanceof StartupError &&
         error.message.startsWith(`${file} is in use by process ${process.pid}, this one`) &&
         error.message.includes('READ_STORE_URL') &&
         !error.message.includes('\n'),
@@ -51,7 +51,7 @@ describe('the lock of a store file', () => {
   it('is refused for a file with a second hard link, because SQLite would keep two logs of it', () => {
     writeFileSync(file, '');
     linkSync(file, join(folder, 'twin.db'));
-    assert.throws(() => take(file), { name: 'StartFailure', message: /2 names \(hard links\).*EVENT_STORE_URL/ });
+    assert.throws(() => take(file), { name: 'StartupError', message: /2 names \(hard links\).*EVENT_STORE_URL/ });
     rmSync(join(folder, 'twin.db'));
     take(file).release();
   });
@@ -60,6 +60,6 @@ describe('the lock of a store file', () => {
     assert.throws(() => take(join(folder, 'nowhere', 'events.db')), /check that its folder exists/);
     symlinkSync('b', join(folder, 'a'));
     symlinkSync('a', join(folder, 'b'));
-    assert.throws(() => take(join(folder, 'a')), { name: 'StartFailure' });
+    assert.throws(() => take(join(folder, 'a')), { name: 'StartupError' });
   });
 });

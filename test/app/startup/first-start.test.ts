@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { bootstrap, firstKeyOf, isBegun } from '#app/startup/bootstrap.ts';
-import { makeFirstStart } from '#app/startup/first-start.ts';
+import { bootstrap, createFirstKey, isBootstrapped } from '#app/startup/bootstrap.ts';
+import { bootstrapEmptyStore } from '#app/startup/first-start.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
@@ -13,10 +13,10 @@ describe('the first start', () => {
     const leases = new InMemoryLeaseStore();
     const told: string[] = [];
     const start = (node: string) =>
-      makeFirstStart({
+      bootstrapEmptyStore({
         handler: new StreamWriter({ store }),
         givenKey: null,
-        tellKey: (key) => told.push(key),
+        printAdminKey: (key) => told.push(key),
         leases,
         node,
         log,
@@ -31,17 +31,17 @@ describe('the first start', () => {
   it('leaves a key that is given untold', async () => {
     const handler = new StreamWriter({ store: new AppendableEventStore() });
     const givenKey = `sy_live_${'a'.repeat(40)}`;
-    await makeFirstStart({ handler, givenKey, tellKey: () => assert.fail(), leases: null, node: 'a', log });
-    assert.ok(await isBegun(handler));
+    await bootstrapEmptyStore({ handler, givenKey, printAdminKey: () => assert.fail(), leases: null, node: 'a', log });
+    assert.ok(await isBootstrapped(handler));
   });
 
   it('tells the same key when it is tried again, and knows when another node’s became the first', async () => {
     const store = new AppendableEventStore();
     const told: string[] = [];
-    const own = firstKeyOf(null, (key) => told.push(key));
+    const own = createFirstKey(null, (key) => told.push(key));
     const slept = own.text();
     assert.equal(
-      await bootstrap(new StreamWriter({ store }), firstKeyOf(`sy_live_${'b'.repeat(40)}`, assert.fail)),
+      await bootstrap(new StreamWriter({ store }), createFirstKey(`sy_live_${'b'.repeat(40)}`, assert.fail)),
       true,
     );
     assert.equal(await bootstrap(new StreamWriter({ store }), own), false);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { reachedAtStart } from '#app/startup/wait-for-store.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 describe('a store reached at the start', () => {
   let lines: string[];
@@ -15,31 +15,31 @@ describe('a store reached at the start', () => {
     let tries = 0;
     const call = async () => {
       tries += 1;
-      if (tries < 3) throw new Unavailable('It starts.');
+      if (tries < 3) throw new UnavailableError('It starts.');
       return 'an answer';
     };
-    assert.equal(await reachedAtStart('EVENT_STORE_URL', log, call), 'an answer');
+    assert.equal(await waitForStore('EVENT_STORE_URL', log, call), 'an answer');
     assert.equal(lines.length, 2);
     for (const line of lines) assert.match(line, /EVENT_STORE_URL/);
   });
 
   it('is waited for no longer than the limit: the failure names the variable, and why', async () => {
-    const call = () => Promise.reject(new Unavailable('Nobody is there.'));
+    const call = () => Promise.reject(new UnavailableError('Nobody is there.'));
     await assert.rejects(
-      reachedAtStart('READ_STORE_URL', log, call, 50),
-      (error) => error instanceof StartFailure && /^READ_STORE_URL: .*Nobody is there\./.test(error.message),
+      waitForStore('READ_STORE_URL', log, call, 50),
+      (error) => error instanceof StartupError && /^READ_STORE_URL: .*Nobody is there\./.test(error.message),
     );
   });
 
   it('is not tried again when it refuses, and a bug stays one', async () => {
     const refused = Object.assign(new Error('Authentication is required.'), { code: 13 });
     await assert.rejects(
-      reachedAtStart('READ_STORE_URL', log, () => Promise.reject(refused)),
-      (error) => error instanceof StartFailure && /^READ_STORE_URL: .*Authentication/.test(error.message),
+      waitForStore('READ_STORE_URL', log, () => Promise.reject(refused)),
+      (error) => error instanceof StartupError && /^READ_STORE_URL: .*Authentication/.test(error.message),
     );
     const bug = new TypeError('It is a bug.');
     await assert.rejects(
-      reachedAtStart('READ_STORE_URL', log, () => Promise.reject(bug)),
+      waitForStore('READ_STORE_URL', log, () => Promise.reject(bug)),
       bug,
     );
     assert.deepEqual(lines, []);

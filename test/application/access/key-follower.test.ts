@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KeyFollower } from '#application/access/key-follower.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Clock } from '#leases/clock.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -92,7 +92,7 @@ describe('key follower', () => {
     let answer: (() => void) | undefined;
     store.lastPosition = () =>
       new Promise((_, reject) => {
-        answer = () => reject(new Unavailable('away'));
+        answer = () => reject(new UnavailableError('away'));
       });
     await eventually('it asks again', () => answer !== undefined);
     assert.equal(follower.isStoreAway, false);
@@ -100,7 +100,7 @@ describe('key follower', () => {
     assert.equal(follower.isStoreAway, true);
     assert.equal(await follower.seeEnd(60_000), false);
     answer?.();
-    store.lastPosition = () => Promise.reject(new Unavailable('away'));
+    store.lastPosition = () => Promise.reject(new UnavailableError('away'));
     await sleep(20);
     assert.equal(follower.isStoreAway, true);
     store.lastPosition = InMemoryEventStore.prototype.lastPosition;
@@ -115,7 +115,7 @@ describe('key follower', () => {
       afters.push(options.after);
       for await (const batch of subscribe(options)) {
         yield batch;
-        if (afters.length === 1) throw new Unavailable('the subscription broke');
+        if (afters.length === 1) throw new UnavailableError('the subscription broke');
       }
     };
     follow();

@@ -4,13 +4,13 @@ import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
-import { keptOfSecret } from '#domain/api-key/secret.ts';
+import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { apiKeyCreated, apiKeyRevoked, apiKeyRotated, firstSecret } from '#test/support/events/tenant-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
@@ -82,7 +82,7 @@ class Node {
 
   cut(): void {
     this.follower.isStoreAway = true;
-    this.service.store.read = () => Promise.reject(new Unavailable('The event store is away.'));
+    this.service.store.read = () => Promise.reject(new UnavailableError('The event store is away.'));
   }
 
   async resolves(secret = firstSecret, use: KeyUse = 'query'): Promise<boolean> {
@@ -115,7 +115,7 @@ describe('key resolver', () => {
 
   it('gives the scopes of a list as they are', async () => {
     await node.append(
-      apiKeyCreated({ id: 'ckeytwo000000001', scopes: ['flows:read'], ...keptOfSecret(secondSecret) }),
+      apiKeyCreated({ id: 'ckeytwo000000001', scopes: ['flows:read'], ...storedFormOfKey(secondSecret) }),
       apiKey,
       'ckeytwo000000001',
     );
@@ -221,7 +221,7 @@ describe('key resolver', () => {
   it('refuses every secret issued before the time that was named for all, and no later one', async () => {
     node.seconds = 10;
     await node.append(
-      apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) }),
+      apiKeyCreated({ id: 'ckeytwo000000001', ...storedFormOfKey(secondSecret) }),
       apiKey,
       'ckeytwo000000001',
     );
@@ -246,7 +246,7 @@ describe('key resolver', () => {
 
   it('refuses a key with an event that this release cannot read, and that key alone', async () => {
     await node.append(
-      apiKeyCreated({ id: 'ckeytwo000000001', ...keptOfSecret(secondSecret) }),
+      apiKeyCreated({ id: 'ckeytwo000000001', ...storedFormOfKey(secondSecret) }),
       apiKey,
       'ckeytwo000000001',
     );
@@ -274,11 +274,11 @@ describe('key resolver', () => {
       node.cut();
       node.seconds = 2;
       for (const use of ['relay', 'query'] as const) assert.ok(await node.resolves(firstSecret, use));
-      await assert.rejects(node.resolves(firstSecret, 'command'), Unavailable);
+      await assert.rejects(node.resolves(firstSecret, 'command'), UnavailableError);
       node.seconds = 300;
       assert.ok(await node.resolves());
       node.seconds = 301;
-      await assert.rejects(node.resolves(), Unavailable);
+      await assert.rejects(node.resolves(), UnavailableError);
     });
 
     it('does not ask the store for what it remembers', async () => {
@@ -320,7 +320,7 @@ describe('key resolver', () => {
 
     it('says of a text that it does not know that it cannot find out', async () => {
       node.cut();
-      await assert.rejects(node.resolves(secondSecret), Unavailable);
+      await assert.rejects(node.resolves(secondSecret), UnavailableError);
     });
   });
 });

@@ -5,7 +5,7 @@ import { claimGraceMilliseconds } from '#application/commands/claims.ts';
 import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
 import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import type { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
@@ -136,7 +136,7 @@ describe('claims of phone numbers', () => {
     assert.equal(await ended.refusal(createPhoneNumber, path, { body }), 'unavailable');
     works(ended.store);
     const service = new Service(ended.store, { deadlineMilliseconds: 100 });
-    await assert.rejects(service.send(createPhoneNumber, sibling, { body }), Unavailable);
+    await assert.rejects(service.send(createPhoneNumber, sibling, { body }), UnavailableError);
     assert.deepEqual(await live(service), []);
   });
 

@@ -1,36 +1,40 @@
 import assert from 'node:assert/strict';
-import { derivedIds, freshIds } from '#application/commands/new-ids.ts';
+import { createNewIds, deriveNewIds } from '#application/commands/new-ids.ts';
 import { isCuid } from '#domain/codecs/codecs.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
+import { parentId } from '#domain/shared/entity.ts';
 
 const forms = { id: /^c[0-9a-z]{23}$/, secondId: /^c[0-9a-z]{23}$/, suffix: /^[0-9a-z]{8}$/ };
 
 describe('fresh ids', () => {
   it('have the forms of ids', () => {
     for (let round = 0; round < 200; round += 1) {
-      for (const ids of [freshIds(), derivedIds(`seed ${round}`)]) {
+      for (const ids of [createNewIds(), deriveNewIds(`seed ${round}`)]) {
         assert.match(ids.id, forms.id);
         assert.match(ids.secondId, forms.secondId);
         assert.match(ids.suffix, forms.suffix);
         assert.ok(isCuid(ids.id + ids.suffix));
-        assert.equal(withoutSuffix(ids.id + ids.suffix), ids.id);
+        assert.equal(parentId(ids.id + ids.suffix), ids.id);
       }
     }
   });
 
   it('stay the same each time they are asked for', () => {
-    const ids = freshIds();
+    const ids = createNewIds();
     assert.deepEqual([ids.id, ids.secondId, ids.suffix], [ids.id, ids.secondId, ids.suffix]);
   });
 
   it('differ from one another', () => {
-    const made = Array.from({ length: 1_000 }, () => freshIds()).flatMap((ids) => [ids.id, ids.secondId, ids.suffix]);
+    const made = Array.from({ length: 1_000 }, () => createNewIds()).flatMap((ids) => [
+      ids.id,
+      ids.secondId,
+      ids.suffix,
+    ]);
     assert.equal(new Set(made).size, 3_000);
   });
 
   it('follow from their seed', () => {
-    const of = ({ id, secondId, suffix }: ReturnType<typeof derivedIds>) => [id, secondId, suffix];
-    assert.deepEqual(of(derivedIds('one')), of(derivedIds('one')));
-    assert.equal(new Set([...of(derivedIds('one')), ...of(derivedIds('two'))]).size, 6);
+    const of = ({ id, secondId, suffix }: ReturnType<typeof deriveNewIds>) => [id, secondId, suffix];
+    assert.deepEqual(of(deriveNewIds('one')), of(deriveNewIds('one')));
+    assert.equal(new Set([...of(deriveNewIds('one')), ...of(deriveNewIds('two'))]).size, 6);
   });
 });

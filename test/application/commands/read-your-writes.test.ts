@@ -33,7 +33,7 @@ describe('waiting until effects show', () => {
   /** A process that reacts to one type. @param effect the position of what it appended; null when it is late */
   const process = (type: string, effect: number | null): ProcessProgress => ({
     concerns: (events) => events.some((event) => event.type === type),
-    passed: async (position) => {
+    waitUntilProcessed: async (position) => {
       asked.push(position);
       return effect;
     },

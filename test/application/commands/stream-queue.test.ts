@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamQueue } from '#application/commands/stream-queue.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const soon = () => performance.now() + 5_000;
 
@@ -53,7 +53,7 @@ describe('stream queue', () => {
     const waiting = [1, 2].map((number) => queue.run('flow-1', soon(), async () => number));
     await assert.rejects(
       queue.run('flow-1', soon(), async () => 3),
-      Unavailable,
+      UnavailableError,
     );
     first.release();
     await running;
@@ -72,7 +72,7 @@ describe('stream queue', () => {
     const behind = queue.run('flow-1', soon(), async () => 'done');
     const waiting = sleep(2_000, 'still waiting', { ref: false });
     const outcome = await Promise.race([late.then(String, (error: unknown) => error), waiting]);
-    assert.ok(outcome instanceof Unavailable, String(outcome));
+    assert.ok(outcome instanceof UnavailableError, String(outcome));
     first.release();
     await running;
     assert.equal(await behind, 'done');

@@ -8,11 +8,11 @@ import {
   type InvokeDependencies,
   type OperationCall,
 } from '#application/operations/invoke.ts';
-import { type AnyOperation, type Operation, put, type RelayOperation } from '#application/operations/operation.ts';
-import { type Route, routesOf } from '#application/operations/registry.ts';
+import { type AnyOperation, type Operation, put, type StreamingOperation } from '#application/operations/operation.ts';
+import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { cuid, text } from '#domain/codecs/codecs.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 
 const refusedWith = (code: FailureCode): E.Either<Failure, never> => E.left(failure(code, code));
@@ -155,7 +155,7 @@ describe('invoke', () => {
   });
 
   function send({ dependencies, operation, call, path, flowId }: Scenario): Promise<Invocation> {
-    const [route] = routesOf([operation as AnyOperation]) as [Route];
+    const [route] = createRoutes([operation as AnyOperation]) as [OperationRoute];
     const invoke = createInvoke(dependencies);
     if (path === 'known') return invoke({ ...call, target: { kind: 'operation', route, parameters: { flowId } } });
     const allowedMethods = path === 'unknown' ? [] : ['GET', 'PUT'];
@@ -198,7 +198,7 @@ describe('invoke', () => {
   });
 
   it('answers an operation that throws with a failure, and logs it', async () => {
-    const down = inOperation({ execute: () => Promise.reject(new Unavailable('The log is down.')) });
+    const down = inOperation({ execute: () => Promise.reject(new UnavailableError('The log is down.')) });
     assert.equal(codeOf(await send(down(scenario))), 'unavailable');
     const broken = inOperation({ loadSubject: () => Promise.reject(new Error('secret')) });
     const { outcome } = await send(broken(scenario));
@@ -214,7 +214,7 @@ describe('invoke', () => {
 
   it('gives a streaming operation its connection once the key has the scope', async () => {
     const connection = {} as ReturnType<OperationCall['openConnection']>;
-    const streaming: RelayOperation = {
+    const streaming: StreamingOperation = {
       ...common,
       name: 'stream_flow',
       kind: 'relay',

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, it } from 'mocha';
-import { type CommandRuntime, commandOperation } from '#application/commands/command-handler.ts';
+import { type CommandDependencies, commandOperation } from '#application/commands/command-handler.ts';
 import { inputErrors } from '#application/operations/input-errors.ts';
 import { bodySchema, openApiDocument } from '#application/operations/openapi.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
-import { routesOf } from '#application/operations/registry.ts';
-import { type QueryRuntime, queryOperation } from '#application/queries/query-handler.ts';
+import { createRoutes } from '#application/operations/registry.ts';
+import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import { commands } from '#commands/table.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import { queries } from '#queries/table.ts';
@@ -22,8 +22,8 @@ function at(root: unknown, ...keys: ReadonlyArray<string | number>): unknown {
 /** Every operation there is, described but not to be executed: nothing stands behind them. */
 function allOperations(): ReadonlyArray<AnyOperation> {
   return [
-    ...commands.map((command) => commandOperation(command, {} as CommandRuntime)),
-    ...queries.map((query) => queryOperation(query, {} as QueryRuntime)),
+    ...commands.map((command) => commandOperation(command, {} as CommandDependencies)),
+    ...queries.map((query) => queryOperation(query, {} as QueryDependencies)),
     ...gatewayOperations(null, usualLimits),
   ];
 }
@@ -189,7 +189,7 @@ describe('routes', () => {
   const operations = fakeOperations();
 
   it('know where what is created can be read', () => {
-    const routes = new Map(routesOf(operations).map((route) => [route.operation.name, route]));
+    const routes = new Map(createRoutes(operations).map((route) => [route.operation.name, route]));
     assert.equal(routes.get('create_widget')?.createdUnder, '/v1/widgets/');
     assert.equal(routes.get('activate_widget')?.createdUnder, null);
     assert.deepEqual(routes.get('break_widget')?.idParameters, ['widgetId']);
@@ -198,7 +198,7 @@ describe('routes', () => {
   it('find the place of what belongs to something', () => {
     const [read, , create] = operations;
     assert.ok(read !== undefined && create !== undefined);
-    const versions = routesOf([
+    const versions = createRoutes([
       { ...create, http: { method: 'post', path: '/v1/widgets/:projectId/versions', status: 201 } },
       { ...read, http: { method: 'get', path: '/v1/widget-versions/:widgetId', status: 200 } },
       { ...read, http: { method: 'get', path: '/v1/widgets/:widgetId/versions', status: 200 } },
@@ -210,7 +210,7 @@ describe('routes', () => {
     const [read] = operations;
     assert.ok(read !== undefined);
     const other = { ...read, name: 'other', http: { ...read.http, path: '/v1/widgets/:id' } };
-    assert.throws(() => routesOf([read, other]), /Two operations answer get \/v1\/widgets\/:id/);
-    assert.throws(() => routesOf([other]), /"id" is no member of its input/);
+    assert.throws(() => createRoutes([read, other]), /Two operations answer get \/v1\/widgets\/:id/);
+    assert.throws(() => createRoutes([other]), /"id" is no member of its input/);
   });
 });

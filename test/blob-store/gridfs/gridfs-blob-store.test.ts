@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { MongoClient, ObjectId } from 'mongodb';
 import { BlobTooLarge } from '#blob-store/blob-store.ts';
 import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { blobStoreContract } from '#test/contract/blob-store.ts';
 import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
@@ -74,8 +74,8 @@ describeOnFerretDb('blob store on a GridFS that fails', (ferret) => {
       await store.put('file', oneChunk(), 100);
       ferret.freeze();
       try {
-        await assert.rejects(store.put('other', oneChunk(), 100), Unavailable);
-        await assert.rejects(store.get('file'), Unavailable);
+        await assert.rejects(store.put('other', oneChunk(), 100), UnavailableError);
+        await assert.rejects(store.get('file'), UnavailableError);
       } finally {
         ferret.thaw();
       }

@@ -6,7 +6,7 @@ import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
-import { keptOfSecret } from '#domain/api-key/secret.ts';
+import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { project } from '#domain/project/project.ts';
 import { type Scope, scopes, scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
@@ -35,7 +35,7 @@ const created = (
     id: fresh.id,
     keyType,
     scopes: granted && [...granted],
-    ...keptOfSecret(secretKey),
+    ...storedFormOfKey(secretKey),
     createdByKeyId: callerOf('admin').keyId,
     ...change,
   });
@@ -176,9 +176,9 @@ describe('create_api_key', () => {
   });
 
   it('keeps of the secret a hash and a short prefix', () => {
-    const [, shown] = /^(sy_live_.{4})$/.exec(keptOfSecret(secretKey).prefix) ?? [];
+    const [, shown] = /^(sy_live_.{4})$/.exec(storedFormOfKey(secretKey).prefix) ?? [];
     assert.ok(shown !== undefined && secretKey.startsWith(shown));
-    assert.match(keptOfSecret(secretKey).secretHash, /^[0-9a-f]{64}$/);
+    assert.match(storedFormOfKey(secretKey).secretHash, /^[0-9a-f]{64}$/);
   });
 
   describe('input', () => {

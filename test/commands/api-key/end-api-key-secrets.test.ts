@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { endApiKeySecrets } from '#commands/api-key/end-api-key-secrets.ts';
 import { keyCutoff } from '#domain/api-key/cutoff.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { decidedAt, givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 
-const ended = (issuedBefore: string) => happened('ApiKeySecretsEnded', { issuedBefore });
+const ended = (issuedBefore: string) => newEvent('ApiKeySecretsEnded', { issuedBefore });
 const earlier = '2026-01-01T00:00:00.000Z';
 
 describe('end_api_key_secrets', () => {

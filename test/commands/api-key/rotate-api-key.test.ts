@@ -3,7 +3,7 @@ import { localOperator } from '#app/control-socket.ts';
 import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
-import { hashOfSecret } from '#domain/api-key/secret.ts';
+import { hashKey } from '#domain/api-key/secret.ts';
 import { apiKeyCreated, apiKeyRotated } from '#test/support/events/tenant-events.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
@@ -31,7 +31,7 @@ describe('rotate_api_key', () => {
   it('replaces the newest secret when rotated again', () => {
     givenHistory(apiKeyCreated(), apiKeyRotated(second, { previousValidUntil: later(60) }))
       .when(rotateApiKey, { ...input, overlapSeconds: 1 })
-      .then(rotated(later(1), { previousSecretHash: hashOfSecret(second) }));
+      .then(rotated(later(1), { previousSecretHash: hashKey(second) }));
   });
 
   it('ends all earlier secrets when its overlap ends, those sooner that would end sooner', () => {

@@ -40,7 +40,7 @@ describe('create_customer', () => {
         dataAt: null as never,
         lookup: null as never,
       };
-      return { also: await createCustomer.also?.(input, loads, callerOf('partner'), null), seen };
+      return { also: await createCustomer.loadRelated?.(input, loads, callerOf('partner'), null), seen };
     };
 
     it('seals name and address for a partner', async () => {

@@ -17,15 +17,15 @@ describe('erase_personal_data', () => {
   it('destroys what it can be read by, also when it was recorded before', async () => {
     const erased: string[] = [];
     const effects = { erasePersonalData: async (subject: string) => void erased.push(subject) };
-    await erasePersonalData.afterwards?.(ids.customer, effects as never, callerOf('partner'));
+    await erasePersonalData.afterAppend?.(ids.customer, effects as never, callerOf('partner'));
     assert.deepEqual(erased, [ids.customer]);
   });
 
   it('knows customers alone', () => {
-    assert.ok(customer.knows(stateOf(customer, customerCreated()), ids.customer));
+    assert.ok(customer.everExisted(stateOf(customer, customerCreated()), ids.customer));
     assert.ok(customer.isLive(stateOf(customer, customerCreated(), personalDataErased()), ids.customer));
-    assert.ok(!customer.knows(stateOf(customer, organizationCreated()), ids.partner));
-    assert.ok(!customer.knows(null, ids.customer));
+    assert.ok(!customer.everExisted(stateOf(customer, organizationCreated()), ids.partner));
+    assert.ok(!customer.everExisted(null, ids.customer));
   });
 
   it('leaves nothing in the state, not even sealed', () => {

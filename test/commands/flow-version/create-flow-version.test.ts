@@ -1,5 +1,5 @@
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/events/flow-events.ts';
 import { fresh, ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
@@ -8,7 +8,7 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const flowSchema = { say: 'good evening' };
 const input = { flowId: ids.flow, flowSchema };
 const numbered = (version: number) =>
-  happened('FlowVersionCreated', {
+  newEvent('FlowVersionCreated', {
     id: ids.flow + fresh.suffix,
     flowId: ids.flow,
     version,

@@ -1,12 +1,12 @@
 import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { begunFlow, versionCreated, versionOf } from '#test/support/events/flow-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const versionId = versionOf(ids.flow, 1);
-const tagged = (tag: string) => happened('FlowVersionTagged', { id: versionId, flowId: ids.flow, tag });
+const tagged = (tag: string) => newEvent('FlowVersionTagged', { id: versionId, flowId: ids.flow, tag });
 
 describe('tag_flow_version', () => {
   it('gives a version another tag', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { changeFlowTier } from '#commands/flow/change-flow-tier.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import { begunFlow } from '#test/support/events/flow-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
@@ -8,7 +8,7 @@ import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const id = ids.flow;
-const toPro = happened('FlowTierChanged', { id, tier: 'pro' as const });
+const toPro = newEvent('FlowTierChanged', { id, tier: 'pro' as const });
 
 describe('change_flow_tier', () => {
   it('puts a flow on a tier', () => {
@@ -20,7 +20,7 @@ describe('change_flow_tier', () => {
   it('and back', () => {
     givenHistory(...begunFlow(), toPro)
       .when(changeFlowTier, { flowId: id, tier: 'standard' })
-      .then(happened('FlowTierChanged', { id, tier: 'standard' as const }));
+      .then(newEvent('FlowTierChanged', { id, tier: 'standard' as const }));
   });
 
   it('changes nothing for a flow that is on the tier', () => {

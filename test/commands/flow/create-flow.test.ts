@@ -1,6 +1,6 @@
 import { createFlow } from '#commands/flow/create-flow.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
 import { fresh, ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
@@ -15,7 +15,7 @@ function created(change: { type?: 'graph'; description?: string; agentProfileId?
   const id = fresh.id;
   const versionId = id + fresh.suffix;
   return [
-    happened('FlowCreated', {
+    newEvent('FlowCreated', {
       id,
       projectId: ids.project,
       name: 'Opening hours',
@@ -25,8 +25,8 @@ function created(change: { type?: 'graph'; description?: string; agentProfileId?
       agentProfileId: null,
       ...change,
     }),
-    happened('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
-    happened('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
+    newEvent('FlowVersionCreated', { id: versionId, flowId: id, version: 1, tag: 'v1', flowSchema }),
+    newEvent('FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId: null }),
   ];
 }
 

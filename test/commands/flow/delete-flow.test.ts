@@ -38,7 +38,8 @@ describe('delete_flow', () => {
         descendantKeys: async () => [],
       },
     };
-    const also = (input: object) => deleteFlow.also?.({ flowId: ids.flow, ...input }, loads, null as never, null);
+    const also = (input: object) =>
+      deleteFlow.loadRelated?.({ flowId: ids.flow, ...input }, loads, null as never, null);
     assert.equal(await also({}), false);
     assert.equal(await also({ rejectIfInUse: false }), false);
     assert.deepEqual(asked, []);

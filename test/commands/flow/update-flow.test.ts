@@ -1,6 +1,6 @@
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
 import { begunFlow, profileAssigned } from '#test/support/events/flow-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
@@ -15,14 +15,14 @@ describe('update_flow', () => {
   it('renames', () => {
     givenHistory(...begunFlow())
       .when(updateFlow, { flowId: id, name: 'Nights' })
-      .then(happened('FlowRenamed', { id, name: 'Nights' }));
+      .then(newEvent('FlowRenamed', { id, name: 'Nights' }));
   });
 
   it('describes, and clears a description with null or an empty text', () => {
     for (const description of ['At night', null, '']) {
       givenHistory(...begunFlow())
         .when(updateFlow, { flowId: id, description })
-        .then(happened('FlowDescribed', { id, description }));
+        .then(newEvent('FlowDescribed', { id, description }));
     }
   });
 
@@ -43,8 +43,8 @@ describe('update_flow', () => {
         { also: profiles },
       )
       .then(
-        happened('FlowRenamed', { id, name: 'Nights' }),
-        happened('FlowDescribed', { id, description: null }),
+        newEvent('FlowRenamed', { id, name: 'Nights' }),
+        newEvent('FlowDescribed', { id, description: null }),
         profileAssigned(ids.profile, null),
       );
   });
@@ -61,10 +61,10 @@ describe('update_flow', () => {
   });
 
   it('sees the changes before it', () => {
-    givenHistory(...begunFlow(), happened('FlowRenamed', { id, name: 'Nights' }))
+    givenHistory(...begunFlow(), newEvent('FlowRenamed', { id, name: 'Nights' }))
       .when(updateFlow, { flowId: id, name: 'Nights' })
       .then();
-    givenHistory(...begunFlow(), happened('FlowDescribed', { id, description: null }))
+    givenHistory(...begunFlow(), newEvent('FlowDescribed', { id, description: null }))
       .when(updateFlow, { flowId: id, description: null })
       .then();
   });

@@ -4,7 +4,7 @@ import { createInstance } from '#commands/instance/create-instance.ts';
 import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
 import { planResources } from '#domain/instance/resources.ts';
 import { project } from '#domain/project/project.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
 import { templateContents, wantedVersion } from '#test/support/events/instance-events.ts';
@@ -55,7 +55,7 @@ describe('create_instance', () => {
     givenHistory()
       .when(createInstance, { ...input, fieldValues }, context())
       .then(
-        happened('InstanceCreated', {
+        newEvent('InstanceCreated', {
           id: fresh.id,
           projectId: ids.customerProject,
           organizationId: ids.customer,

@@ -1,6 +1,6 @@
 import { setInstancePhoneNumber } from '#commands/instance/set-instance-phone-number.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { activeInstance } from '#test/support/events/instance-events.ts';
 import { phoneNumberCreated, phoneNumberDeleted } from '#test/support/events/phone-number-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
@@ -11,7 +11,7 @@ import { stateOf } from '#test/support/harness/recorded-events.ts';
 const input = { instanceId: ids.instance, key: 'main', phoneNumberId: ids.number };
 const there = { also: stateOf(phoneNumber, phoneNumberCreated()) };
 const set = (phoneNumberId: string | null) =>
-  happened('InstancePhoneNumberSet', { id: ids.instance, key: 'main', phoneNumberId });
+  newEvent('InstancePhoneNumberSet', { id: ids.instance, key: 'main', phoneNumberId });
 
 describe('set_instance_phone_number', () => {
   it('meets a requirement, with another number too, and takes it back', () => {

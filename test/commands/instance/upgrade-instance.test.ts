@@ -6,7 +6,7 @@ import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
 import { holdSame } from '#domain/instance/drift.ts';
 import type { Target } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
 import {
@@ -73,7 +73,7 @@ function values(fieldsSchema: FieldsSchema, had: Record<string, string>, newFiel
 }
 
 const requested = (operation: number, target: Target) =>
-  happened('InstanceUpgradeRequested', { id: ids.instance, operation, ...target });
+  newEvent('InstanceUpgradeRequested', { id: ids.instance, operation, ...target });
 
 describe('upgrade_instance', () => {
   it('records the target: what stays keeps its id, and gets a version of its own', () => {

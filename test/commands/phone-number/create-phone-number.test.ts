@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
 import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
 import { fresh, ids } from '#test/support/events/tenants.ts';
@@ -53,7 +53,7 @@ describe('create_phone_number', () => {
   }
 
   it('comes too late when its claim was given up', () => {
-    givenHistory(happened('PhoneNumberAbandoned', { id: fresh.id }))
+    givenHistory(newEvent('PhoneNumberAbandoned', { id: fresh.id }))
       .when(createPhoneNumber, input)
       .then('phone-number-taken');
   });

@@ -1,5 +1,5 @@
 import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
@@ -7,9 +7,9 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const id = ids.number;
 const input = { phoneNumberId: id };
-const renamed = happened('PhoneNumberRenamed', { id, name: 'Night desk' });
-const enabled = happened('PhoneNumberStatusChanged', { id, status: 'enabled' as const });
-const disabled = happened('PhoneNumberStatusChanged', { id, status: 'disabled' as const });
+const renamed = newEvent('PhoneNumberRenamed', { id, name: 'Night desk' });
+const enabled = newEvent('PhoneNumberStatusChanged', { id, status: 'enabled' as const });
+const disabled = newEvent('PhoneNumberStatusChanged', { id, status: 'disabled' as const });
 
 describe('update_phone_number', () => {
   it('renames', () => {

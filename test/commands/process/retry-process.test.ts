@@ -1,5 +1,5 @@
 import { retryProcess } from '#commands/process/retry-process.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
@@ -9,7 +9,7 @@ describe('retry_process', () => {
   it('lets a stopped process try its event again', () => {
     givenHistory()
       .when(retryProcess, input, { also: { failure: { eventId: 'e' } } })
-      .then(happened('ProcessRetried', input));
+      .then(newEvent('ProcessRetried', input));
   });
 
   it('is refused while the process runs', () => {

@@ -1,5 +1,5 @@
 import { skipProcessEvent } from '#commands/process/skip-process-event.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
@@ -9,7 +9,7 @@ describe('skip_process_event', () => {
   it('leaves out the event at which the process has stopped', () => {
     givenHistory()
       .when(skipProcessEvent, input, { also: { failure: { eventId: input.eventId } } })
-      .then(happened('ProcessEventSkipped', input));
+      .then(newEvent('ProcessEventSkipped', input));
   });
 
   it('is refused where the process has stopped at another event, or runs', () => {

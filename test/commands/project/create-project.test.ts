@@ -69,8 +69,8 @@ describe('create_project', () => {
         descendantKeys: async () => [],
       },
     };
-    await createProject.also?.(input, loads, callerOf('organization'), null);
-    await createProject.also?.({ ...input, organizationId: ids.customer }, loads, callerOf('partner'), null);
+    await createProject.loadRelated?.(input, loads, callerOf('organization'), null);
+    await createProject.loadRelated?.({ ...input, organizationId: ids.customer }, loads, callerOf('partner'), null);
     assert.deepEqual(asked, [ids.partner, ids.customer]);
   });
 

@@ -1,12 +1,12 @@
 import { updateProject } from '#commands/project/update-project.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { projectCreated } from '#test/support/events/tenant-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { projectId: ids.project, name: 'Nights' };
-const renamed = happened('ProjectRenamed', { name: 'Nights' });
+const renamed = newEvent('ProjectRenamed', { name: 'Nights' });
 
 describe('update_project', () => {
   it('renames', () => {

@@ -1,10 +1,10 @@
 import { rebuildProjection } from '#commands/projection/rebuild-projection.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { projection: 'flows' };
-const requested = happened('ProjectionRebuildRequested', input);
+const requested = newEvent('ProjectionRebuildRequested', input);
 
 describe('rebuild_projection', () => {
   it('asks for a rebuild, as often as it is asked, of a stopped one too', () => {

@@ -1,5 +1,5 @@
 import { retryProjection } from '#commands/projection/retry-projection.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
@@ -9,7 +9,7 @@ describe('retry_projection', () => {
   it('lets a stopped one try again', () => {
     givenHistory()
       .when(retryProjection, input, { also: { failure: { eventId: 'e' }, rebuild: null } })
-      .then(happened('ProjectionRetried', input));
+      .then(newEvent('ProjectionRetried', input));
   });
 
   it('is refused where nothing is stopped', () => {

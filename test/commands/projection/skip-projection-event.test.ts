@@ -1,5 +1,5 @@
 import { skipProjectionEvent } from '#commands/projection/skip-projection-event.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
@@ -9,7 +9,7 @@ describe('skip_projection_event', () => {
   it('leaves out the event that stopped it', () => {
     givenHistory()
       .when(skipProjectionEvent, input, { also: { failure: { eventId: input.eventId }, rebuild: null } })
-      .then(happened('ProjectionEventSkipped', input));
+      .then(newEvent('ProjectionEventSkipped', input));
   });
 
   it('is refused where another event stopped it, or none', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { decodeInput } from '#application/operations/decode-input.ts';
 import { createTemplateVersion } from '#commands/template-version/create-template-version.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import {
   templateArchived,
@@ -19,7 +19,7 @@ import { field, payload, payloadFlow, payloadProfile } from '#test/support/input
 const templateId = ids.template;
 const input = { templateId, payload: payload(), fieldsSchema: [field()], tag: 'spring' };
 const numbered = (version: number, change: JsonObject = {}) =>
-  happened('TemplateVersionCreated', {
+  newEvent('TemplateVersionCreated', {
     ...{ id: templateId + fresh.suffix, templateId, version },
     ...{ tag: 'spring', payload: payload(), fieldsSchema: [field()], ...change },
   } as never);

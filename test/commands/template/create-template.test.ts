@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createTemplate } from '#commands/template/create-template.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { callerOf, fresh, ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { name: 'Dental practice', description: 'Front desk of a practice' };
 const created = (headlessIntegratorId: string, description: string | null = input.description) =>
-  happened('TemplateCreated', { id: fresh.id, headlessIntegratorId, name: input.name, description });
+  newEvent('TemplateCreated', { id: fresh.id, headlessIntegratorId, name: input.name, description });
 
 describe('create_template', () => {
   it("creates one of the key's own organization, an admin's too", () => {

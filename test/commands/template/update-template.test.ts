@@ -1,13 +1,13 @@
 import { updateTemplate } from '#commands/template/update-template.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { templateArchived, templateCreated } from '#test/support/events/template-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const id = ids.template;
-const renamed = happened('TemplateRenamed', { id, name: 'Clinic' });
-const described = (description: string | null) => happened('TemplateDescribed', { id, description });
+const renamed = newEvent('TemplateRenamed', { id, name: 'Clinic' });
+const described = (description: string | null) => newEvent('TemplateDescribed', { id, description });
 
 describe('update_template', () => {
   it('renames', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { instanceRecord } from '#domain/instance/answer.ts';
-import { instance, underway } from '#domain/instance/instance.ts';
+import { instance, pendingOperation } from '#domain/instance/instance.ts';
 import { type Patience, type Problem, reportOn, standingOf, standsThere } from '#domain/instance/reports.ts';
 import {
   activeInstance,
@@ -24,7 +24,7 @@ const stateAfter = (...events: ReadonlyArray<ToldEvent>) => {
 };
 /** The steps that are left, as a person reads them. */
 const left = (...events: ReadonlyArray<ToldEvent>) => {
-  const operation = underway(stateAfter(...events));
+  const operation = pendingOperation(stateAfter(...events));
   return operation?.steps
     .slice(operation.done)
     .map(({ action, resource, key, contested }) => `${action} ${key ?? resource}${contested ? ' (contested)' : ''}`);
@@ -63,7 +63,7 @@ describe('an instance’s operations', () => {
       'remove bye',
       'remove faq',
     ]);
-    assert.equal(underway(stateAfter(...begun))?.commitAt, 2);
+    assert.equal(pendingOperation(stateAfter(...begun))?.commitAt, 2);
     assert.deepEqual(
       left(...begun, progressed(2, 2), committed(2), progressed(2, 6), ended(2), upgradeRequested(3, full)),
       ['create bye', 'create faq', 'prepare welcome', 'activate welcome', 'adjust agent-profile', 'adjust welcome'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { reaches } from '#domain/shared/tenancy.ts';
+import { canAccess } from '#domain/shared/tenancy.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 
 const whole = (organizationId: string, partnerId: string | null) => ({ organizationId, projectId: null, partnerId });
@@ -19,7 +19,7 @@ describe('reach', () => {
   } as const;
   for (const keyType of ['admin', 'partner', 'organization', 'project'] as const) {
     it(`of a key of type ${keyType}`, () => {
-      const found = Object.entries(places).filter(([, tenant]) => reaches(callerOf(keyType), tenant));
+      const found = Object.entries(places).filter(([, tenant]) => canAccess(callerOf(keyType), tenant));
       assert.deepEqual(
         found.map(([name]) => name),
         reached[keyType],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FlowRecord } from '#domain/flow/record.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
-import { withoutSuffix } from '#domain/shared/entity.ts';
+import { parentId } from '#domain/shared/entity.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import type { AgentProfileDocument } from '#projections/agent-profiles.ts';
 import type { FlowVersionDocument } from '#projections/flow-versions.ts';
@@ -140,7 +140,7 @@ function expectAcknowledged(log: ReadonlyArray<LoggedEvent>, load: CommandLoad):
 
 /** The version of a version's flow that was active at a position. */
 function activeAt(log: ReadonlyArray<LoggedEvent>, position: number, versionId: string): string | undefined {
-  const stream = `flow-${withoutSuffix(versionId)}`;
+  const stream = `flow-${parentId(versionId)}`;
   const activation = log.findLast(
     (event) => event.position <= position && event.stream === stream && event.type === 'FlowVersionActivated',
   );

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { customer } from '#domain/organization/organization.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
@@ -152,7 +152,7 @@ async function recordErasure(dataDir: string, id: string): Promise<void> {
       entity: customer,
       id,
       origin,
-      decide: () => E.right({ events: [happened('PersonalDataErased', { id })], tenant: null }),
+      decide: () => E.right({ events: [newEvent('PersonalDataErased', { id })], tenant: null }),
     });
     assert.ok(E.isRight(handled));
   } finally {

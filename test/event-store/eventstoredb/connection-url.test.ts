@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connectionUrl } from '#event-store/eventstoredb/connection-url.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 
 const defaults = 'keepAliveInterval=10000&keepAliveTimeout=5000&connectionName=switchyard';
 
@@ -41,7 +41,7 @@ describe('EventStoreDB connection URL', () => {
     it(`refuses ${JSON.stringify(url)}, and says no secret`, () => {
       assert.throws(
         () => connectionUrl(url),
-        (error) => error instanceof StartFailure && !error.message.includes('secret'),
+        (error) => error instanceof StartupError && !error.message.includes('secret'),
       );
     });
 });

@@ -9,7 +9,7 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import { noStream } from '#event-store/event-store.ts';
-import { WakeSender, wakeUpsFrom } from '#event-store/sqlite/change-notifications.ts';
+import { ChangeNotifier, listenForChanges } from '#event-store/sqlite/change-notifications.ts';
 import { openEventFile } from '#event-store/sqlite/event-file.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import {
@@ -18,8 +18,8 @@ import {
   type SqliteEventStoreOptions,
 } from '#event-store/sqlite/sqlite-event-store.ts';
 import { Writer } from '#event-store/sqlite/writer.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {
   collect,
   eventStoreContract,
@@ -237,11 +237,11 @@ describe('SQLite event store', () => {
 
     it('let one message wait at most for a listener that is busy, and then tell the newest position', async () => {
       const { port1, port2 } = new MessageChannel();
-      const sender = new WakeSender(port1, () => {});
+      const sender = new ChangeNotifier(port1, () => {});
       for (let position = 1; position <= 1_000; position += 1) sender.send(position);
       const told: number[] = [];
       port2.on('message', (position: number) => told.push(position));
-      const wakeUps = wakeUpsFrom(port2);
+      const wakeUps = listenForChanges(port2);
       await wakeUps.waitPast(999, AbortSignal.timeout(5_000));
       sender.close();
       assert.deepEqual(told, [1, 1_000]);
@@ -253,7 +253,7 @@ describe('SQLite event store', () => {
       const signal = AbortSignal.timeout(10_000);
       await assert.rejects(async () => {
         for await (const _ of reader.subscribe({ after: 0, signal })) void store.close();
-      }, Unavailable);
+      }, UnavailableError);
       await reader.close();
     });
   });
@@ -309,7 +309,7 @@ describe('SQLite event store', () => {
       try {
         await open();
       } catch (error) {
-        assert.ok(error instanceof StartFailure, String(error));
+        assert.ok(error instanceof StartupError, String(error));
         assert.ok(!error.message.includes('\n') && error.message.includes(file), error.message);
         return error.message;
       }
@@ -364,6 +364,6 @@ describe('SQLite event store', () => {
     const closing = store.close();
     assert.equal((await mustRefuse(store, 'thing-1', noStream, [someEvent()])).kind, 'unavailable');
     await closing;
-    assert.throws(() => store.readRaw('thing-1', 0), Unavailable);
+    assert.throws(() => store.readRaw('thing-1', 0), UnavailableError);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { pagesOf, type RawLog } from '#event-store/transfer/raw-log.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { someEvent } from '#test/contract/event-store.ts';
 import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
 
@@ -34,7 +34,7 @@ describe('pages of a log', () => {
       readRawLog: async (after, limit) => {
         asked.push(after);
         if (after === 0) return whole.readRawLog(after, limit);
-        throw new Unavailable('Gone.');
+        throw new UnavailableError('Gone.');
       },
     };
     // A rejection that nobody handles would fail the run.
@@ -42,6 +42,6 @@ describe('pages of a log', () => {
     assert.deepEqual(asked, [0, 7_000]);
     await assert.rejects(async () => {
       for await (const _page of pagesOf(log, await log.lastPosition()));
-    }, Unavailable);
+    }, UnavailableError);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { ConfigurationFile } from '#gateway/config/configuration-file.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { loggerOn } from '#shared/logging/logger.ts';
 import { eventually } from '#test/gateway/support/gateway-service.ts';
 
@@ -47,7 +47,7 @@ describe('ConfigurationFile', () => {
     try {
       await file.load();
     } catch (error) {
-      assert.ok(error instanceof StartFailure);
+      assert.ok(error instanceof StartupError);
       return error.message;
     }
     return assert.fail('it is taken');

@@ -7,7 +7,7 @@ import type { Operation } from '#application/operations/operation.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { createMetricsApp } from '#http/server/app.ts';
 import { listen } from '#http/server/server.ts';
-import { StartFailure } from '#shared/errors/startup-error.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 import { fakeOperations, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
 import { rawRequest } from '#test/http/support/raw-request.ts';
 
@@ -130,7 +130,7 @@ describe('HTTP server', () => {
     await assert.rejects(
       listen(createMetricsApp(createMetrics()), { host: '127.0.0.1', port: service.port }),
       (error: unknown) => {
-        assert.ok(error instanceof StartFailure);
+        assert.ok(error instanceof StartupError);
         assert.match(error.message, new RegExp(`^Cannot listen on 127.0.0.1:${service.port} .*HOST and PORT`));
         return true;
       },

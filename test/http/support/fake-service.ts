@@ -19,7 +19,7 @@ import type { Caller } from '#domain/shared/tenancy.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { type AppOptions, createApp } from '#http/server/app.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { loggerOn } from '#shared/logging/logger.ts';
 
 export const goodKey = `sy_live_${'a'.repeat(40)}`;
@@ -177,7 +177,7 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     example: {},
     loadSubject,
     execute: async ({ request: { parameters } }) => {
-      if (parameters.name === 'unavailable') throw new Unavailable('The log is down.', 3);
+      if (parameters.name === 'unavailable') throw new UnavailableError('The log is down.', 3);
       if (parameters.name === 'rate') return E.left(failure('rate-limited', 'Slow down.', { retryAfterSeconds: 9 }));
       throw new Error('secret inside');
     },

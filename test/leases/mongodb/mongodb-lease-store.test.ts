@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
 import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { leaseStoreContract } from '#test/contract/lease-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
@@ -47,6 +47,6 @@ describeOnMongoDb('leases on MongoDB', (server) => {
   it('is unavailable once it is closed', async () => {
     const store = openMongoDbLeaseStore({ url: server.newUrl(), timeoutMilliseconds });
     await store.close();
-    await assert.rejects(store.newest('work'), Unavailable);
+    await assert.rejects(store.newest('work'), UnavailableError);
   });
 });

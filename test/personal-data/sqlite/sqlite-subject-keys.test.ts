@@ -45,7 +45,7 @@ describe('subject keys in a file', () => {
     writeFileSync(text, 'no database '.repeat(100));
     const before = contents();
     for (const file of [other, text, folder]) {
-      assert.throws(() => openSqliteSubjectKeys(file), new RegExp(`^StartFailure: .*${file}`));
+      assert.throws(() => openSqliteSubjectKeys(file), new RegExp(`^StartupError: .*${file}`));
     }
     assert.deepEqual(contents(), before);
   });

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { Long, MongoClient } from 'mongodb';
 import { openMongoDbCheckpointStore } from '#process-engine/checkpoints/mongodb/mongodb-checkpoint-store.ts';
 import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { checkpointStoreContract } from '#test/contract/checkpoint-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
@@ -67,7 +67,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     await store.write('one', log, { position: 5, lastAppended: 4 });
     assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 6, failure: null });
     await store.close();
-    await assert.rejects(store.read('one', log), Unavailable);
+    await assert.rejects(store.read('one', log), UnavailableError);
   });
 
   it('are taken for this log where an older release stored them, and noted as such', async () => {
@@ -98,13 +98,13 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
       await older.read('one', log);
       await newer.read('one', log);
       await newer.write('one', log, { position: 7, lastAppended: 6 });
-      await assert.rejects(older.read('one', other), Superseded);
-      await assert.rejects(older.reset('one', log), Superseded);
+      await assert.rejects(older.read('one', other), FencedError);
+      await assert.rejects(older.reset('one', log), FencedError);
       assert.deepEqual(await newer.read('one', log), { position: 7, lastAppended: 6 });
       // On another log whoever comes later begins anew, and the earlier can write to neither.
       assert.equal((await newer.read('one', other)).position, 0);
       for (const each of [log, other]) {
-        await assert.rejects(older.write('one', each, { position: 9, lastAppended: 0 }), Superseded);
+        await assert.rejects(older.write('one', each, { position: 9, lastAppended: 0 }), FencedError);
       }
       assert.equal((await newer.peek('one', other)).position, 0);
     } finally {
@@ -123,8 +123,8 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
       await newer.peek('one', log);
       await older.write('one', log, { position: 4, lastAppended: 0 });
       assert.equal((await newer.read('one', log)).position, 4);
-      await assert.rejects(older.write('one', log, { position: 9, lastAppended: 0 }), Superseded);
-      await assert.rejects(older.read('one', log), Superseded);
+      await assert.rejects(older.write('one', log, { position: 9, lastAppended: 0 }), FencedError);
+      await assert.rejects(older.read('one', log), FencedError);
       assert.equal((await older.peek('one', log)).position, 4);
       await newer.write('one', log, { position: 5, lastAppended: 0 });
       assert.equal((await newer.read('one', log)).position, 5);

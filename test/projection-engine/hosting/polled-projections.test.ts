@@ -4,9 +4,9 @@ import {
   type PollLimits,
   startPolledProjections,
 } from '#projection-engine/hosting/polled-projections.ts';
-import type { ToldPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PublishedPositions } from '#projection-engine/progress/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
 const facts = [
@@ -28,14 +28,14 @@ const statusOf = (name: string, fields: Partial<ProjectionStatus> = {}): Project
 
 /** What a node that runs the projections tells in the store, as the test says. */
 class Telling {
-  told: ToldPositions | null = null;
+  told: PublishedPositions | null = null;
   statuses: ReadonlyArray<ProjectionStatus> = [];
   down = false;
   looks = 0;
   atOnce = 0;
   mostAtOnce = 0;
 
-  tell(flows: number, projects: number, fields: Partial<ToldPositions> & { readonly live?: boolean } = {}): void {
+  tell(flows: number, projects: number, fields: Partial<PublishedPositions> & { readonly live?: boolean } = {}): void {
     const { live = true, ...rest } = fields;
     this.told = {
       token: this.told?.token ?? 1,
@@ -49,18 +49,18 @@ class Telling {
     };
   }
 
-  positions = async (): Promise<ToldPositions | null> => {
+  positions = async (): Promise<PublishedPositions | null> => {
     this.looks += 1;
     this.atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.atOnce);
     await new Promise((resolve) => setImmediate(resolve));
     this.atOnce -= 1;
-    if (this.down) throw new Unavailable('It is down.');
+    if (this.down) throw new UnavailableError('It is down.');
     return this.told;
   };
 
   status = async (): Promise<ReadonlyArray<ProjectionStatus>> => {
-    if (this.down) throw new Unavailable('It is down.');
+    if (this.down) throw new UnavailableError('It is down.');
     return this.statuses;
   };
 }
@@ -124,7 +124,7 @@ describe('the projections of a shared read store, polled', () => {
 
   it('does not wait for a projection that the node which runs them does not know', async () => {
     telling.tell(5, 5);
-    telling.told = { ...(telling.told as ToldPositions), projections: [] };
+    telling.told = { ...(telling.told as PublishedPositions), projections: [] };
     const projections = await start();
     assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
     assert.equal(await projections.waitForProjections(['flows'], 6, 20), 'timeout');

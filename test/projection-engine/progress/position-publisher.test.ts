@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { PositionTeller } from '#projection-engine/progress/position-publisher.ts';
-import type { ServedPositions } from '#projection-engine/progress/published-positions.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { PositionPublisher } from '#projection-engine/progress/position-publisher.ts';
+import type { ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
 describe('teller of positions', () => {
@@ -12,7 +12,7 @@ describe('teller of positions', () => {
   let warnings: string[];
   let running: Promise<void>;
   let beforeSave: () => Promise<void>;
-  let teller: PositionTeller;
+  let teller: PositionPublisher;
 
   beforeEach(() => {
     ending = new AbortController();
@@ -26,8 +26,11 @@ describe('teller of positions', () => {
     await running.catch(() => undefined);
   });
 
-  const positions = (): ServedPositions => ({ ready: true, projections: [{ name: 'flows', position, live: true }] });
-  const save = async ({ projections }: ServedPositions) => {
+  const positions = (): ProjectionPositions => ({
+    ready: true,
+    projections: [{ name: 'flows', position, live: true }],
+  });
+  const save = async ({ projections }: ProjectionPositions) => {
     await beforeSave();
     told.push(projections[0]?.position ?? -1);
   };
@@ -37,7 +40,7 @@ describe('teller of positions', () => {
       warn: (_: object, message: string) => warnings.push(message),
       error: assert.fail,
     };
-    teller = new PositionTeller({ save, positions, log });
+    teller = new PositionPublisher({ save, positions, log });
     running = teller.run(ending.signal);
     running.catch(() => undefined);
   };
@@ -97,7 +100,7 @@ describe('teller of positions', () => {
     let failures = 3;
     beforeSave = async () => {
       failures -= 1;
-      if (failures >= 0) throw new Unavailable('It is down.');
+      if (failures >= 0) throw new UnavailableError('It is down.');
     };
     start();
     await eventually('it is told', () => told.length === 1);
@@ -107,8 +110,8 @@ describe('teller of positions', () => {
   it('rejects when another node tells it now', async () => {
     start();
     await eventually('it is told', () => told.length === 1);
-    beforeSave = () => Promise.reject(new Superseded('Another node tells it.'));
+    beforeSave = () => Promise.reject(new FencedError('Another node tells it.'));
     moveTo(1);
-    await assert.rejects(running, Superseded);
+    await assert.rejects(running, FencedError);
   });
 });

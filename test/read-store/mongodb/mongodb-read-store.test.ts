@@ -4,7 +4,7 @@ import type { PositionsWriter } from '#projection-engine/progress/published-posi
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
@@ -144,14 +144,14 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await newer.saveOperatorState({ position: 1, skipped: {} });
       await newer.savePositions({ ready: true, projections: [] });
       const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
-      await assert.rejects(older.commit([commit]), Superseded);
-      await assert.rejects(older.commit([{ ...commit, writes: [] }]), Superseded);
-      await assert.rejects(older.begin(items, 0), Superseded);
-      await assert.rejects(older.publish(generation), Superseded);
-      await assert.rejects(older.generations('items'), Superseded);
-      await assert.rejects(older.saveStatus([]), Superseded);
-      await assert.rejects(older.saveOperatorState({ position: 2, skipped: {} }), Superseded);
-      await assert.rejects(older.savePositions({ ready: true, projections: [] }), Superseded);
+      await assert.rejects(older.commit([commit]), FencedError);
+      await assert.rejects(older.commit([{ ...commit, writes: [] }]), FencedError);
+      await assert.rejects(older.begin(items, 0), FencedError);
+      await assert.rejects(older.publish(generation), FencedError);
+      await assert.rejects(older.generations('items'), FencedError);
+      await assert.rejects(older.saveStatus([]), FencedError);
+      await assert.rejects(older.saveOperatorState({ position: 2, skipped: {} }), FencedError);
+      await assert.rejects(older.savePositions({ ready: true, projections: [] }), FencedError);
       await older.dropOthers([]);
       const { current, filling } = await newer.generations('items');
       assert.deepEqual([current, filling], [generation, null]);
@@ -161,7 +161,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
     it('refuses to store to a generation that was dropped', async () => {
       await older.begin({ ...items, version: 2 }, 0);
       const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
-      await assert.rejects(older.commit([commit]), Superseded);
+      await assert.rejects(older.commit([commit]), FencedError);
     });
 
     it('tells readers where the projections stand, by whose token, and that its writer lives', async () => {

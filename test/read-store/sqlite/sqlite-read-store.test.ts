@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Generation, GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 
 readStoreContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'read-store-'))));
@@ -132,7 +132,7 @@ describe('SQLite read store file', () => {
 
   it('is unavailable to readers before its writer has made it, and seen by them after', async () => {
     const reader = openSqliteReadStore(file);
-    await assert.rejects(reader.status(), Unavailable);
+    await assert.rejects(reader.status(), UnavailableError);
     const writer = openWriter();
     assert.deepEqual(await reader.status(), []);
     await reader.close();

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { Batches } from '#shared/async/batcher.ts';
+import { Batcher } from '#shared/async/batcher.ts';
 import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
 describe('batches', () => {
   let taken: number[][];
-  let batches: Batches<number>;
+  let batches: Batcher<number>;
   const add = (count: number) => {
     for (let item = 0; item < count; item += 1) batches.add(item);
   };
 
   beforeEach(() => {
     taken = [];
-    batches = new Batches<number>((items) => taken.push([...items]));
+    batches = new Batcher<number>((items) => taken.push([...items]));
   });
 
   it('are handed over later, in order, a hundred in a turn', async () => {

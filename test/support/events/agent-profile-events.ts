@@ -1,5 +1,5 @@
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { ids } from './tenants.ts';
 
 const contents = (change: Partial<AgentProfileEvents['AgentProfileCreated']>) =>
@@ -15,18 +15,18 @@ const contents = (change: Partial<AgentProfileEvents['AgentProfileCreated']>) =>
   }) satisfies AgentProfileEvents['AgentProfileCreated'];
 
 export const profileCreated = (change: Partial<AgentProfileEvents['AgentProfileCreated']> = {}) =>
-  happened('AgentProfileCreated', contents(change));
+  newEvent('AgentProfileCreated', contents(change));
 
 export const profileReplaced = (change: Partial<AgentProfileEvents['AgentProfileReplaced']> = {}) =>
-  happened('AgentProfileReplaced', contents(change));
+  newEvent('AgentProfileReplaced', contents(change));
 
 /** Its contents alone are replaced. */
 export const profileRevised = (change: Partial<AgentProfileEvents['AgentProfileRevised']> = {}) => {
   const { flowIds: _, projectId: _project, ...revised } = contents(change);
-  return happened('AgentProfileRevised', revised);
+  return newEvent('AgentProfileRevised', revised);
 };
 
 export const defaultMoved = (id: string, previousId: string | null) =>
-  happened('AgentProfileDefaultMoved', { id, previousId });
+  newEvent('AgentProfileDefaultMoved', { id, previousId });
 
-export const profileDeleted = (id: string = ids.profile) => happened('AgentProfileDeleted', { id });
+export const profileDeleted = (id: string = ids.profile) => newEvent('AgentProfileDeleted', { id });

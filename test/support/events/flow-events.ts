@@ -1,5 +1,5 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { ids } from './tenants.ts';
 
 /** The id of a flow's n-th version in the tests' story. */
@@ -7,7 +7,7 @@ export const versionOf = (flowId: string, number: number) => `${flowId}version${
 
 /** A flow begins, alone: `begunFlow` has its first version too. */
 export const flowCreated = (change: Partial<FlowEvents['FlowCreated']> = {}) =>
-  happened('FlowCreated', {
+  newEvent('FlowCreated', {
     id: ids.flow,
     projectId: ids.project,
     name: 'Opening hours',
@@ -20,7 +20,7 @@ export const flowCreated = (change: Partial<FlowEvents['FlowCreated']> = {}) =>
 
 /** A version is added: `version3`, tag `v3`. */
 export const versionCreated = (number: number, flowId: string = ids.flow) =>
-  happened('FlowVersionCreated', {
+  newEvent('FlowVersionCreated', {
     id: versionOf(flowId, number),
     flowId,
     version: number,
@@ -30,17 +30,17 @@ export const versionCreated = (number: number, flowId: string = ids.flow) =>
 
 /** One version takes the place of another, or of none. */
 export const versionActivated = (number: number, replaced: number | null, flowId: string = ids.flow) =>
-  happened('FlowVersionActivated', {
+  newEvent('FlowVersionActivated', {
     id: versionOf(flowId, number),
     flowId,
     replacedVersionId: replaced === null ? null : versionOf(flowId, replaced),
   });
 
 export const versionDeleted = (number: number, flowId: string = ids.flow) =>
-  happened('FlowVersionDeleted', { id: versionOf(flowId, number), flowId });
+  newEvent('FlowVersionDeleted', { id: versionOf(flowId, number), flowId });
 
 export const flowDeleted = (id: string = ids.flow, agentProfileId: string | null = null) =>
-  happened('FlowDeleted', { id, agentProfileId });
+  newEvent('FlowDeleted', { id, agentProfileId });
 
 /** An agent profile is assigned to the flow; by its own request unless a revision is named. */
 export const profileAssigned = (
@@ -48,7 +48,7 @@ export const profileAssigned = (
   previousAgentProfileId: string | null,
   requestedAtRevision: number | null = null,
   id: string = ids.flow,
-) => happened('FlowAgentProfileAssigned', { id, agentProfileId, previousAgentProfileId, requestedAtRevision });
+) => newEvent('FlowAgentProfileAssigned', { id, agentProfileId, previousAgentProfileId, requestedAtRevision });
 
 /** What creating a flow leaves in its stream: the flow and its first version, active. */
 export const begunFlow = (change: Partial<FlowEvents['FlowCreated']> = {}) => {

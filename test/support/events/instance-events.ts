@@ -1,7 +1,7 @@
 import type { WantedVersion } from '#commands/instance/shared/wanted-version.ts';
 import type { InstanceEvents, Target } from '#domain/instance/events.ts';
 import { planResources } from '#domain/instance/resources.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { template } from '#domain/template/template.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
@@ -82,7 +82,7 @@ export function targetOf(operation: number, change: Partial<Target> = {}, had: T
 }
 
 export const instanceCreated = (change: Partial<InstanceEvents['InstanceCreated']> = {}) =>
-  happened('InstanceCreated', {
+  newEvent('InstanceCreated', {
     id: ids.instance,
     projectId: ids.project,
     organizationId: ids.partner,
@@ -95,30 +95,30 @@ export const instanceCreated = (change: Partial<InstanceEvents['InstanceCreated'
 const id = ids.instance;
 
 export const upgradeRequested = (operation: number, target: Target = targetOf(operation)) =>
-  happened('InstanceUpgradeRequested', { id, operation, ...target });
+  newEvent('InstanceUpgradeRequested', { id, operation, ...target });
 
 export const retryRequested = (operation: number, target: Target = targetOf(operation)) =>
-  happened('InstanceRetryRequested', { id, operation, ...target });
+  newEvent('InstanceRetryRequested', { id, operation, ...target });
 
 export const instanceDeleted = (operation: number, keepResources = false) =>
-  happened('InstanceDeleted', { id, operation, keepResources });
+  newEvent('InstanceDeleted', { id, operation, keepResources });
 
-export const progressed = (operation: number, done: number) => happened('InstanceProgressed', { id, operation, done });
+export const progressed = (operation: number, done: number) => newEvent('InstanceProgressed', { id, operation, done });
 
 export const attemptFailed = (
   operation: number,
   attempt: number,
   reason = 'not now',
   retryAt = '2026-01-05T09:40:00.000Z',
-) => happened('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt });
+) => newEvent('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt });
 
 export const operationFailed = (operation: number, reason = 'too large') =>
-  happened('InstanceOperationFailed', { id, operation, reason });
+  newEvent('InstanceOperationFailed', { id, operation, reason });
 
-export const committed = (operation: number) => happened('InstanceOperationCommitted', { id, operation });
+export const committed = (operation: number) => newEvent('InstanceOperationCommitted', { id, operation });
 
 export const ended = (operation: number, outcome: InstanceEvents['InstanceOperationEnded']['outcome'] = 'succeeded') =>
-  happened('InstanceOperationEnded', { id, operation, outcome });
+  newEvent('InstanceOperationEnded', { id, operation, outcome });
 
 /** What makes the tests' instance active at version 1. */
 export const activeInstance = () => [instanceCreated(), progressed(1, 4), committed(1), ended(1)];

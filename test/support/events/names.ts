@@ -1,5 +1,5 @@
 import type { Entity } from '#domain/shared/entity.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 
 export interface NamesEvents {
   readonly NamesSet: { readonly names: string };
@@ -10,10 +10,10 @@ export const names: Entity<string, NamesEvents> = {
   category: 'names',
   initial: '',
   streamKey: (id) => id,
-  knows: () => true,
+  everExisted: () => true,
   isLive: () => true,
   notFound: 'flow-not-found',
   evolve: (_, { data }) => data.names,
 };
 
-export const namesSet = (text: string) => happened('NamesSet', { names: text });
+export const namesSet = (text: string) => newEvent('NamesSet', { names: text });

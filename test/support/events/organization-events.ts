@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
 
@@ -23,7 +23,7 @@ export async function organizationCreated(handler: StreamWriter, id: string, par
     origin,
     decide: () =>
       E.right({
-        events: [happened('OrganizationCreated', { id, name: id, partner })],
+        events: [newEvent('OrganizationCreated', { id, name: id, partner })],
         tenant: { organizationId: id, projectId: null, partnerId: null },
       }),
   });
@@ -40,7 +40,7 @@ export function makeProject({ data }: RecordedEvent, { handle }: ProcessTools): 
     id,
     decide: ({ state }) =>
       E.right({
-        events: state === null ? [happened('ProjectCreated', { id, organizationId, name: 'First' })] : [],
+        events: state === null ? [newEvent('ProjectCreated', { id, organizationId, name: 'First' })] : [],
         tenant: { organizationId, projectId: id, partnerId: null },
       }),
   });

@@ -1,9 +1,9 @@
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { ids } from './tenants.ts';
 
 export const phoneNumberCreated = (change: Partial<PhoneNumberEvents['PhoneNumberCreated']> = {}) =>
-  happened('PhoneNumberCreated', {
+  newEvent('PhoneNumberCreated', {
     id: ids.number,
     projectId: ids.project,
     type: 'platform' as const,
@@ -19,6 +19,6 @@ export const phoneNumberFlowSet = (
   flowId: string | null,
   reason: 'requested' | 'flow-deleted' = 'requested',
   id: string = ids.number,
-) => happened('PhoneNumberFlowSet', { id, flowId, reason });
+) => newEvent('PhoneNumberFlowSet', { id, flowId, reason });
 
-export const phoneNumberDeleted = (id: string = ids.number) => happened('PhoneNumberDeleted', { id });
+export const phoneNumberDeleted = (id: string = ids.number) => newEvent('PhoneNumberDeleted', { id });

@@ -1,9 +1,9 @@
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
 import { ids } from './tenants.ts';
 
 export const storeCreated = (change: Partial<StoreEvents['StoreCreated']> = {}) =>
-  happened('StoreCreated', {
+  newEvent('StoreCreated', {
     id: ids.store,
     projectId: ids.project,
     name: 'House rules',
@@ -12,6 +12,6 @@ export const storeCreated = (change: Partial<StoreEvents['StoreCreated']> = {}) 
   } satisfies StoreEvents['StoreCreated']);
 
 export const storeDescribed = (name: string, description: string | null, id: string = ids.store) =>
-  happened('StoreDescribed', { id, name, description });
+  newEvent('StoreDescribed', { id, name, description });
 
-export const storeDeleted = (id: string = ids.store) => happened('StoreDeleted', { id });
+export const storeDeleted = (id: string = ids.store) => newEvent('StoreDeleted', { id });

@@ -1,4 +1,4 @@
-import { happened } from '#domain/shared/event.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import type { TemplateEvents } from '#domain/template/events.ts';
 import { ids } from './tenants.ts';
 
@@ -6,7 +6,7 @@ import { ids } from './tenants.ts';
 export const templateVersionOf = (templateId: string, number: number) => `${templateId}version${number}`;
 
 export const templateCreated = (change: Partial<TemplateEvents['TemplateCreated']> = {}) =>
-  happened('TemplateCreated', {
+  newEvent('TemplateCreated', {
     id: ids.template,
     headlessIntegratorId: ids.partner,
     name: 'Dental practice',
@@ -14,7 +14,7 @@ export const templateCreated = (change: Partial<TemplateEvents['TemplateCreated'
     ...change,
   });
 
-export const templateArchived = (id: string = ids.template) => happened('TemplateArchived', { id });
+export const templateArchived = (id: string = ids.template) => newEvent('TemplateArchived', { id });
 
 /** A version is added: `version3`, tag `spring`. */
 export const templateVersionCreated = (
@@ -22,7 +22,7 @@ export const templateVersionCreated = (
   change: Partial<TemplateEvents['TemplateVersionCreated']> = {},
   templateId: string = ids.template,
 ) =>
-  happened('TemplateVersionCreated', {
+  newEvent('TemplateVersionCreated', {
     id: templateVersionOf(templateId, number),
     templateId,
     version: number,
@@ -35,4 +35,4 @@ export const templateVersionCreated = (
   } satisfies TemplateEvents['TemplateVersionCreated']);
 
 export const templateVersionPublished = (number: number, templateId: string = ids.template) =>
-  happened('TemplateVersionPublished', { id: templateVersionOf(templateId, number), templateId });
+  newEvent('TemplateVersionPublished', { id: templateVersionOf(templateId, number), templateId });

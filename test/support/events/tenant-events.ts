@@ -1,34 +1,34 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
-import { keptOfSecret } from '#domain/api-key/secret.ts';
-import { happened } from '#domain/shared/event.ts';
+import { storedFormOfKey } from '#domain/api-key/secret.ts';
+import { newEvent } from '#domain/shared/event.ts';
 import { ids } from './tenants.ts';
 
 /** The first secret of the tests' key. */
 export const firstSecret = `sy_live_${'F1r'.repeat(14)}s`;
 
 export const organizationCreated = (id: string = ids.partner, partner = true) =>
-  happened('OrganizationCreated', { id, name: 'Northwind Voice', partner });
+  newEvent('OrganizationCreated', { id, name: 'Northwind Voice', partner });
 
 /** As a customer's texts stand in events; what they say does not matter to decisions. */
 export const sealed = { name: { ciphertext: 'sealed-name' }, clientEmail: { ciphertext: 'sealed-address' } } as const;
 
 export const customerCreated = (id: string = ids.customer, projectId: string = ids.customerProject) =>
-  happened('CustomerCreated', { id, projectId, ...sealed });
+  newEvent('CustomerCreated', { id, projectId, ...sealed });
 
-export const personalDataErased = (id: string = ids.customer) => happened('PersonalDataErased', { id });
+export const personalDataErased = (id: string = ids.customer) => newEvent('PersonalDataErased', { id });
 
 export const projectCreated = (id: string = ids.project, organizationId: string = ids.partner) =>
-  happened('ProjectCreated', { id, organizationId, name: 'Front desk' });
+  newEvent('ProjectCreated', { id, organizationId, name: 'Front desk' });
 
 export const apiKeyCreated = (change: Partial<ApiKeyEvents['ApiKeyCreated']> = {}) =>
-  happened('ApiKeyCreated', {
+  newEvent('ApiKeyCreated', {
     id: ids.key,
     projectId: ids.project,
     organizationId: ids.partner,
     name: 'Website',
     keyType: 'project' as const,
     scopes: ['flows:read'],
-    ...keptOfSecret(firstSecret),
+    ...storedFormOfKey(firstSecret),
     createdByKeyId: null,
     expiresAt: null,
     ...change,
@@ -36,10 +36,10 @@ export const apiKeyCreated = (change: Partial<ApiKeyEvents['ApiKeyCreated']> = {
 
 /** @param change what differs from a rotation by no key, whose overlap ends at once */
 export const apiKeyRotated = (secret: string, change: Partial<ApiKeyEvents['ApiKeyRotated']> = {}) =>
-  happened('ApiKeyRotated', {
+  newEvent('ApiKeyRotated', {
     id: ids.key,
-    ...keptOfSecret(secret),
-    previousSecretHash: keptOfSecret(firstSecret).secretHash,
+    ...storedFormOfKey(secret),
+    previousSecretHash: storedFormOfKey(firstSecret).secretHash,
     previousValidUntil: '2026-01-01T00:00:00.000Z',
     rotatedByKeyId: null,
     expiresAt: null,
@@ -47,4 +47,4 @@ export const apiKeyRotated = (secret: string, change: Partial<ApiKeyEvents['ApiK
   } satisfies ApiKeyEvents['ApiKeyRotated']);
 
 export const apiKeyRevoked = (descendantKeyIds: ReadonlyArray<string> | null = null, id: string = ids.key) =>
-  happened('ApiKeyRevoked', { id, descendantKeyIds });
+  newEvent('ApiKeyRevoked', { id, descendantKeyIds });

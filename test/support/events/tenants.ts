@@ -1,4 +1,4 @@
-import type { FreshIds } from '#application/commands/new-ids.ts';
+import type { NewIds } from '#application/commands/new-ids.ts';
 import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
 
@@ -25,7 +25,7 @@ export const ids = {
 } as const;
 
 /** What new resources are called in decisions under test. */
-export const fresh: FreshIds = { id: 'cfreshone0000001', secondId: 'cfreshtwo0000001', suffix: 'fresh001' };
+export const fresh: NewIds = { id: 'cfreshone0000001', secondId: 'cfreshtwo0000001', suffix: 'fresh001' };
 
 /** Whose the streams of a project are. */
 export const tenants = {

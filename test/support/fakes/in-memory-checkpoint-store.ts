@@ -1,12 +1,12 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import {
-  beginning,
   type Checkpoint,
   type CheckpointStore,
+  startOfLog,
   type WatchedCheckpoint,
   watchedCheckpoint,
 } from '#process-engine/checkpoints/checkpoint-store.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 
 interface Kept extends WatchedCheckpoint {
   readonly log: string;
@@ -38,7 +38,7 @@ export class InMemoryCheckpointStore implements CheckpointStore {
 
   async peek(process: string, log: string): Promise<WatchedCheckpoint> {
     const kept = this.#kept.get(process);
-    if (kept === undefined || kept.log !== log) return watchedCheckpoint(beginning, null);
+    if (kept === undefined || kept.log !== log) return watchedCheckpoint(startOfLog, null);
     const { position, lastAppended, failure } = kept;
     return watchedCheckpoint({ position, lastAppended }, failure);
   }
@@ -51,12 +51,12 @@ export class InMemoryCheckpointStore implements CheckpointStore {
 
   async writeFailure(process: string, log: string, failure: EventFailure | null): Promise<void> {
     this.#refuseOthers(process, log);
-    const checkpoint = this.#kept.get(process) ?? beginning;
+    const checkpoint = this.#kept.get(process) ?? startOfLog;
     this.#kept.set(process, { ...checkpoint, failure, log, fence: this.#fence });
   }
 
   async reset(process: string, log: string): Promise<void> {
-    await this.write(process, log, beginning);
+    await this.write(process, log, startOfLog);
     await this.writeFailure(process, log, null);
   }
 
@@ -66,6 +66,6 @@ export class InMemoryCheckpointStore implements CheckpointStore {
   #refuseOthers(process: string, log: string | null): void {
     const kept = this.#kept.get(process);
     const isOthers = (kept?.fence ?? 0) > this.#fence || (log !== null && kept?.log !== log);
-    if (isOthers) throw new Superseded(`Another node runs ${process}, or it is run on another log.`);
+    if (isOthers) throw new FencedError(`Another node runs ${process}, or it is run on another log.`);
   }
 }

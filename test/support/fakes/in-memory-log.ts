@@ -1,6 +1,6 @@
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import type { LogTarget, RawEvent } from '#event-store/transfer/raw-log.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** A log in memory that another is put into, or read from. Its positions have gaps. */
 export class MemoryLog implements LogTarget {
@@ -25,7 +25,7 @@ export class MemoryLog implements LogTarget {
       this.room -= 1;
       if (this.room < 0) {
         this.room = Number.POSITIVE_INFINITY;
-        throw new Unavailable('The disk is full.');
+        throw new UnavailableError('The disk is full.');
       }
       this.#add(event);
     }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** Subject keys in memory, shared by all who are given the same map. */
 export class InMemorySubjectKeys implements SubjectKeys {
@@ -52,6 +52,6 @@ export class InMemorySubjectKeys implements SubjectKeys {
   }
 
   #mustBeOpen(): void {
-    if (this.#closed) throw new Unavailable('The subject keys are closed.');
+    if (this.#closed) throw new UnavailableError('The subject keys are closed.');
   }
 }

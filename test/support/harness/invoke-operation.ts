@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { createInvoke } from '#application/operations/invoke.ts';
 import type { Operation, OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation.ts';
-import { type Route, routesOf } from '#application/operations/registry.ts';
+import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
@@ -17,10 +17,10 @@ export interface OperationInvocation extends Partial<RequestHeaders> {
 }
 
 /** Worked out once for each operation: it takes longer than to invoke it. */
-const routes = new WeakMap<Operation, Route>();
+const routes = new WeakMap<Operation, OperationRoute>();
 
-function routeOf(operation: Operation): Route {
-  const route = routes.get(operation) ?? (routesOf([operation])[0] as Route);
+function routeOf(operation: Operation): OperationRoute {
+  const route = routes.get(operation) ?? (createRoutes([operation])[0] as OperationRoute);
   routes.set(operation, route);
   return route;
 }

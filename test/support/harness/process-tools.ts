@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { HandlingRefused } from '#process-engine/command-rejected-error.ts';
+import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
 import type { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 
@@ -20,7 +20,7 @@ export function processTools(
     log: { error: () => undefined },
     handle: async (handling) => {
       const handled = await handler.write({ ...handling, origin });
-      if (E.isLeft(handled)) throw new HandlingRefused(handled.left);
+      if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
     },
   };
 }

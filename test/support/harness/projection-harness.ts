@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { Fold } from '#projection-engine/document-buffer.ts';
-import { type AnyProjection, typesOf } from '#projection-engine/projection.ts';
+import { DocumentBuffer } from '#projection-engine/document-buffer.ts';
+import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import type { DocumentValue } from '#read-store/read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
@@ -61,8 +61,11 @@ function recordedAt({ stream, type, data, metadata }: ProjectedEvent, index: num
 }
 
 function projected(projection: AnyProjection, events: ReadonlyArray<RecordedEvent>): ProjectedDocuments {
-  const fold = new Fold(projection, { maxDocuments: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER });
-  const types = typesOf(projection);
+  const fold = new DocumentBuffer(projection, {
+    maxDocuments: Number.MAX_SAFE_INTEGER,
+    maxBytes: Number.MAX_SAFE_INTEGER,
+  });
+  const types = eventTypesOf(projection);
   for (const event of events.filter(({ type }) => types.includes(type))) {
     const keys = fold.keys(event);
     for (const key of keys) if (!fold.knows(key)) fold.remember(key, null);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type { AnyQuery } from '#application/queries/query.ts';
-import { type QueryRuntime, queryOperation } from '#application/queries/query-handler.ts';
+import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
@@ -29,9 +29,9 @@ export function givenLog(streams: Readonly<Record<string, ReadonlyArray<ToldEven
   const log = Object.entries(streams)
     .flatMap(([stream, events]) => recorded(stream, events))
     .map((event, index) => ({ ...event, position: index + 1 }));
-  const runtime: QueryRuntime = {
+  const runtime: QueryDependencies = {
     documents: new ReadModel(log),
-    keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryRuntime['keyUsage'],
+    keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryDependencies['keyUsage'],
     personalData: new PersonalData(new InMemorySubjectKeys()),
     projectionStatus: async () => [],
     processStatus: async () => [],

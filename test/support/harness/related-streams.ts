@@ -1,4 +1,4 @@
-import type { AlsoLoads } from '#application/commands/command.ts';
+import type { RelatedStateLoader } from '#application/commands/command.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -13,7 +13,7 @@ export interface RelatedStream {
 }
 
 /** What a loader of related state works with, and what it loaded. */
-export interface RelatedStreams extends Pick<AlsoLoads, 'load' | 'dataAt'> {
+export interface RelatedStreams extends Pick<RelatedStateLoader, 'load' | 'dataAt'> {
   /** The streams that were loaded, in order. */
   readonly loaded: ReadonlyArray<string>;
 }

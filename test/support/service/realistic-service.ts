@@ -1,4 +1,4 @@
-import { bootstrap, firstKeyOf } from '#app/startup/bootstrap.ts';
+import { bootstrap, createFirstKey } from '#app/startup/bootstrap.ts';
 import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
 import { createCustomer } from '#commands/customer/create-customer.ts';
 import { erasePersonalData } from '#commands/customer/erase-personal-data.ts';
@@ -23,7 +23,7 @@ export async function believableService(): Promise<Service> {
   const service = new Service();
   await bootstrap(
     service.handler,
-    firstKeyOf(adminKey, () => undefined),
+    createFirstKey(adminKey, () => undefined),
   );
   const [project] = service.store.log.filter(({ type }) => type === 'ProjectCreated');
   const path = { projectId: String(project?.data.id) };

@@ -1,4 +1,4 @@
-import { Interrupted, LogFailure } from '#event-store/transfer/log-failure.ts';
+import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { pagesOf, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { eventLine } from './event-line.ts';
 import type { LogCheck } from './log-check.ts';
@@ -27,7 +27,7 @@ export interface ExportOptions {
 
 /**
  * Writes a log, up to where it ends now, line by line; every chain is verified on the way.
- * @throws LogFailure for a broken chain, or where the sink holds another log's lines; Interrupted; Unavailable
+ * @throws LogError for a broken chain, or where the sink holds another log's lines; Interrupted; UnavailableError
  */
 export async function exportLog({ log, from, sink, check, report, signal }: ExportOptions): Promise<void> {
   const end = await log.lastPosition();
@@ -46,21 +46,21 @@ export async function exportLog({ log, from, sink, check, report, signal }: Expo
     }
     if (lines !== '') await sink.write(lines);
     report(check.events, (page.at(-1)?.position ?? end) / end);
-    if (signal.aborted) throw new Interrupted();
+    if (signal.aborted) throw new InterruptedError();
   }
   if (held !== null) throw otherLog(check.events + 1);
   await sink.write(lastLine(check.summary()));
 }
 
-function otherLog(events: number): LogFailure {
-  return new LogFailure(
+function otherLog(events: number): LogError {
+  return new LogError(
     `Event ${events} of the export that was begun is not the one in the log: it is of another log, or was changed; remove it and export again.`,
   );
 }
 
 /**
  * Verifies every chain of a log, up to where it ends now.
- * @throws LogFailure for a broken chain; Interrupted; Unavailable
+ * @throws LogError for a broken chain; Interrupted; UnavailableError
  */
 export async function verifyLog({
   log,
@@ -72,6 +72,6 @@ export async function verifyLog({
   for await (const page of pagesOf(log, end)) {
     for (const event of page) check.take(event, `${eventLine(event)}\n`);
     report(check.events, (page.at(-1)?.position ?? end) / end);
-    if (signal.aborted) throw new Interrupted();
+    if (signal.aborted) throw new InterruptedError();
   }
 }

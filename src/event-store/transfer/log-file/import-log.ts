@@ -1,5 +1,5 @@
 import { isChained, type StoredEvent } from '#event-store/hash-chain.ts';
-import { Interrupted, LogFailure } from '#event-store/transfer/log-failure.ts';
+import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { eventsOf, type LogTarget, type RawEvent } from '#event-store/transfer/raw-log.ts';
 import type { LogCheck, LogSummary } from './log-check.ts';
 import { type FileEvent, readLogFile } from './log-file.ts';
@@ -38,7 +38,7 @@ export interface Imported {
 
 /**
  * Reads a log file to its end and verifies it whole: lines, chains, what events hold, count and hash.
- * @throws LogFailure, Interrupted
+ * @throws LogError, Interrupted
  */
 export async function checkLogFile({ source, check, report, signal }: Passing): Promise<LogSummary> {
   for await (const _events of passing({ source, check, signal })) report(check.events, null);
@@ -49,7 +49,7 @@ export async function checkLogFile({ source, check, report, signal }: Passing): 
  * Puts a log file's events into a target, in the file's order, each verified first. The target holds nothing else: it
  * is empty, or what it holds are the file's first events, which are left as they are. So an import that was cut off is
  * gone on with by beginning it again, and a longer export of the same log adds what is new.
- * @throws LogFailure when the file is no good, or the target holds anything else; Interrupted; Unavailable
+ * @throws LogError when the file is no good, or the target holds anything else; Interrupted; UnavailableError
  */
 export async function importLog(options: ImportOptions): Promise<Imported> {
   const { target, check, report, events } = options;
@@ -79,7 +79,7 @@ export async function importLog(options: ImportOptions): Promise<Imported> {
   }
   await store();
   if (stored > 0 && (await target.lastPosition()) !== position)
-    throw new LogFailure(
+    throw new LogError(
       'Something else wrote to the target during the import, so their orders are mixed: stop what uses it, and import into an empty store.',
     );
   return { held: check.events - stored, stored };
@@ -98,31 +98,31 @@ async function* passing({
       if (next.done === true) return compare(next.value, check.summary(), source.name);
       for (const one of next.value) take(one, check, source.name);
       yield next.value;
-      if (signal.aborted) throw new Interrupted();
+      if (signal.aborted) throw new InterruptedError();
     }
   } catch (error) {
     // Whoever reads it may have been told, too.
-    throw signal.aborted ? new Interrupted() : error;
+    throw signal.aborted ? new InterruptedError() : error;
   } finally {
     await file.return(check.summary());
   }
 }
 
-/** @throws LogFailure that names the line */
+/** @throws LogError that names the line */
 function take({ event, line, number }: FileEvent, check: LogCheck, name: string): void {
   try {
     check.take(event, line);
   } catch (error) {
-    if (error instanceof LogFailure) throw new LogFailure(`Line ${number} of ${name}: ${error.message}`);
+    if (error instanceof LogError) throw new LogError(`Line ${number} of ${name}: ${error.message}`);
     throw error;
   }
 }
 
 function compare(said: LogSummary, found: LogSummary, name: string): void {
   if (said.events !== found.events)
-    throw new LogFailure(`${name} holds ${found.events} events, but was written with ${said.events}: export it again.`);
+    throw new LogError(`${name} holds ${found.events} events, but was written with ${said.events}: export it again.`);
   if (said.sha256 !== found.sha256)
-    throw new LogFailure(`${name} was changed since it was written (its hash differs): export it again.`);
+    throw new LogError(`${name} was changed since it was written (its hash differs): export it again.`);
 }
 
 /** What the target holds already, compared event by event with what comes. */
@@ -134,7 +134,7 @@ class HeldEvents {
     this.#events = events;
   }
 
-  /** @returns whether the target's next event is this one; false once it has no more; @throws LogFailure for another */
+  /** @returns whether the target's next event is this one; false once it has no more; @throws LogError for another */
   async holds(event: StoredEvent): Promise<boolean> {
     if (this.#ended) return false;
     const { value: held } = await this.#events.next();
@@ -143,7 +143,7 @@ class HeldEvents {
       return false;
     }
     if (isSame(held, event)) return true;
-    throw new LogFailure(
+    throw new LogError(
       `The target holds another log: where the file has revision ${event.revision} of ${event.stream} (event ${event.id}), it has revision ${held.revision} of ${held.stream} (event ${held.id}). Import into an empty store.`,
     );
   }

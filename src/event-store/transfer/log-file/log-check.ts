@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ChainVerifier, type StoredEvent } from '#event-store/hash-chain.ts';
-import { describeBroken, describeUndecodable, LogFailure } from '#event-store/transfer/log-failure.ts';
+import { describeBroken, describeUndecodable, LogError } from '#event-store/transfer/log-failure.ts';
 
 /** What a log file's last line says of the lines between it and the first. */
 export interface LogSummary {
@@ -40,7 +40,7 @@ export class LogCheck {
   /**
    * Takes the next event.
    * @param line the event's line, with its end
-   * @throws LogFailure where its stream's chain is broken, or it does not decode
+   * @throws LogError where its stream's chain is broken, or it does not decode
    */
   take(event: StoredEvent, line: string | Buffer): void {
     const broken = this.#chains.verify(event);
@@ -59,7 +59,7 @@ export class LogCheck {
   }
 
   #report(fault: string): void {
-    if (this.#onBroken === null) throw new LogFailure(fault);
+    if (this.#onBroken === null) throw new LogError(fault);
     this.#onBroken(fault);
   }
 }

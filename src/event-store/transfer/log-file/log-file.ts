@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { LogFailure } from '#event-store/transfer/log-failure.ts';
+import { LogError } from '#event-store/transfer/log-failure.ts';
 import { eventOfLine } from './event-line.ts';
 import { isWhole, linesOf } from './lines.ts';
 import type { LogSummary } from './log-check.ts';
@@ -56,7 +56,7 @@ export interface FileEvent {
  * Reads a log file: its events, many at a time, then what its last line says of them, which is for the reader to
  * compare.
  * @param name what to call the file in messages
- * @throws LogFailure, with the line's number, when it is none, is of a newer format, or was cut off
+ * @throws LogError, with the line's number, when it is none, is of a newer format, or was cut off
  */
 export async function* readLogFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -68,7 +68,7 @@ export async function* readLogFile(
     const events: FileEvent[] = [];
     for (const line of lines) {
       number += 1;
-      if (summary !== null) throw new LogFailure(`${name} goes on after its last line (line ${number}).`);
+      if (summary !== null) throw new LogError(`${name} goes on after its last line (line ${number}).`);
       if (!isWhole(line)) throw cutOff(name, number - 1);
       if (number === 1) checkFirstLine(line, name);
       else if (isLastLine(line)) summary = (parsed(line) as t.TypeOf<typeof LastLine>).end;
@@ -82,10 +82,10 @@ export async function* readLogFile(
 
 function checkFirstLine(line: Buffer, name: string): void {
   const header = parsed(line);
-  if (!FirstLine.is(header)) throw new LogFailure(`${name} is no exported log: its first line does not say so.`);
+  if (!FirstLine.is(header)) throw new LogError(`${name} is no exported log: its first line does not say so.`);
   const { version } = header.switchyardLog;
   if (version > formatVersion)
-    throw new LogFailure(
+    throw new LogError(
       `${name} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}): import it with that release.`,
     );
 }
@@ -93,11 +93,11 @@ function checkFirstLine(line: Buffer, name: string): void {
 function eventIn(line: Buffer, name: string, number: number): StoredEvent {
   const event = eventOfLine(line.toString('utf8', 0, line.length - 1));
   if (event !== null) return event;
-  throw new LogFailure(`Line ${number} of ${name} is no event of an exported log: it was changed; export it again.`);
+  throw new LogError(`Line ${number} of ${name} is no event of an exported log: it was changed; export it again.`);
 }
 
-function cutOff(name: string, lines: number): LogFailure {
-  return new LogFailure(
+function cutOff(name: string, lines: number): LogError {
+  return new LogError(
     `${name} is cut off after line ${lines}: its last line is missing; go on with the export, or export it again.`,
   );
 }

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { LogFailure } from '#event-store/transfer/log-failure.ts';
+import { LogError } from '#event-store/transfer/log-failure.ts';
 import type { LineSink } from './export-log.ts';
 import { isWhole, linesOf } from './lines.ts';
 import { isFirstLine, isLastLine } from './log-file.ts';
@@ -19,13 +19,13 @@ export class PartFile implements LineSink {
   /**
    * Opens it.
    * @param resume whether to go on with what is there of an export that was cut off, if anything is
-   * @throws LogFailure when the file is there already, or a part of it is and `resume` is false, or is something else
+   * @throws LogError when the file is there already, or a part of it is and `resume` is false, or is something else
    */
   static async open(file: string, resume: boolean): Promise<PartFile> {
     const part = partOf(file);
-    if (existsSync(file)) throw new LogFailure(`${file} is there already: remove it, or name another file.`);
+    if (existsSync(file)) throw new LogError(`${file} is there already: remove it, or name another file.`);
     if (!resume && existsSync(part))
-      throw new LogFailure(`${part} is there, of an export that was cut off: add --resume to go on, or remove it.`);
+      throw new LogError(`${part} is there, of an export that was cut off: add --resume to go on, or remove it.`);
     const opened = new PartFile(file, await open(part, 'a', 0o600));
     try {
       await opened.#begin();
@@ -82,7 +82,7 @@ export class PartFile implements LineSink {
   async #begin(): Promise<void> {
     const first = await this.held();
     if (first === null) return;
-    if (!isFirstLine(first)) throw new LogFailure(`${partOf(this.#file)} is no part of an export: move it away.`);
+    if (!isFirstLine(first)) throw new LogError(`${partOf(this.#file)} is no part of an export: move it away.`);
     this.#begun = true;
   }
 }

@@ -2,13 +2,13 @@ import { type Collection, type Filter, Long, type UpdateFilter } from 'mongodb';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import {
-  beginning,
   type Checkpoint,
   type CheckpointStore,
+  startOfLog,
   type WatchedCheckpoint,
   watchedCheckpoint,
 } from '#process-engine/checkpoints/checkpoint-store.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 
 const checkpointsName = 'processCheckpoints';
 
@@ -37,7 +37,7 @@ export interface MongoDbCheckpointStoreOptions extends MongoDbConnectionOptions 
 export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbCheckpointStoreOptions): CheckpointStore {
   const connection = new MongoDbConnection(options);
   const token = Long.fromNumber(fence);
-  const begun = { ...stored(beginning), failure: null, fence: token };
+  const begun = { ...stored(startOfLog), failure: null, fence: token };
   const records = <Result>(work: (records: Collection<CheckpointRecord>) => Promise<Result>) =>
     connection.call((database) => work(database.collection(checkpointsName)));
   /** @returns whether there was such a record, and no node with a newer token */
@@ -47,7 +47,7 @@ export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbChe
   };
   const changeOwn = async (process: string, log: string, update: UpdateFilter<CheckpointRecord>): Promise<void> => {
     if (await change({ _id: process, log }, update)) return;
-    throw new Superseded(`The process ${process} is run by another node now, or on another log.`);
+    throw new FencedError(`The process ${process} is run by another node now, or on another log.`);
   };
   const write = (process: string, log: string, checkpoint: Checkpoint) =>
     changeOwn(process, log, { $max: stored(checkpoint), $set: { fence: token } });
@@ -55,7 +55,7 @@ export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbChe
     const record = await connection.call((database) =>
       database.collection<CheckpointRecord<number>>(checkpointsName).findOne({ _id: process }),
     );
-    if (record === null || (record.log ?? log) !== log) return watchedCheckpoint(beginning, null);
+    if (record === null || (record.log ?? log) !== log) return watchedCheckpoint(startOfLog, null);
     const { position, lastAppended, failure = null } = record;
     return watchedCheckpoint({ position, lastAppended }, failure);
   };
@@ -64,7 +64,7 @@ export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbChe
       await records((all) => all.updateOne({ _id: process }, { $setOnInsert: { ...begun, log } }, { upsert: true }));
       await change({ _id: process, log: { $exists: false } }, { $set: { log, fence: token } });
       await change({ _id: process, log: { $ne: log } }, { $set: { ...begun, log } });
-      await write(process, log, beginning);
+      await write(process, log, startOfLog);
       const { position, lastAppended } = await peek(process, log);
       return { position, lastAppended };
     },

@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import {
-  beginning,
   type Checkpoint,
   type CheckpointStore,
+  startOfLog,
   type WatchedCheckpoint,
   watchedCheckpoint,
 } from '#process-engine/checkpoints/checkpoint-store.ts';
-import { Superseded } from '#shared/errors/fenced-error.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 
 /**
  * Checkpoints in a SQLite file. A lost tail (`synchronous=NORMAL`) only makes a process look at some events again.
@@ -38,12 +38,12 @@ export function openSqliteCheckpointStore(file: string): CheckpointStore {
   const updateFailure = database.prepare('UPDATE checkpoints SET failure = ? WHERE process = ? AND log = ?');
   const peek = async (process: string, log: string): Promise<WatchedCheckpoint> => {
     const row = select.get(process, log);
-    if (row === undefined) return watchedCheckpoint(beginning, null);
+    if (row === undefined) return watchedCheckpoint(startOfLog, null);
     const failure = row.failure === null ? null : (JSON.parse(String(row.failure)) as EventFailure);
     return watchedCheckpoint({ position: Number(row.position), lastAppended: Number(row.last_appended) }, failure);
   };
   const mustBeOwn = (process: string, changes: number | bigint): void => {
-    if (Number(changes) === 0) throw new Superseded(`The process ${process} is run on another log now.`);
+    if (Number(changes) === 0) throw new FencedError(`The process ${process} is run on another log now.`);
   };
   const write = async (process: string, log: string, { position, lastAppended }: Checkpoint): Promise<void> => {
     mustBeOwn(process, update.run(position, lastAppended, process, log).changes);
@@ -62,7 +62,7 @@ export function openSqliteCheckpointStore(file: string): CheckpointStore {
     write,
     writeFailure,
     reset: async (process, log) => {
-      await write(process, log, beginning);
+      await write(process, log, startOfLog);
       await writeFailure(process, log, null);
     },
     close: async () => database.close(),

@@ -10,16 +10,16 @@ import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstore
 import { type StoredEvent, seal, verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
-import { runsOf } from '#event-store/transfer/append-batches.ts';
+import { splitIntoAppends } from '#event-store/transfer/append-batches.ts';
 import { AppendLogTarget } from '#event-store/transfer/append-log-target.ts';
-import { Interrupted, LogFailure } from '#event-store/transfer/log-failure.ts';
+import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { exportLog, verifyLog } from '#event-store/transfer/log-file/export-log.ts';
 import { checkLogFile, importLog } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import type { LogTarget, RawLog } from '#event-store/transfer/raw-log.ts';
 import { projections } from '#projections/table.ts';
-import { Unavailable } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { collect, someEvent, someMetadata } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -184,7 +184,7 @@ describe('moving a log', () => {
     const target = new MemoryLog();
     await imported(await exported(new MemoryLog(events), 'file'), target);
     const store = new AppendableEventStore();
-    for (const { stream, expectedRevision, events: run } of runsOf(target.events))
+    for (const { stream, expectedRevision, events: run } of splitIntoAppends(target.events))
       await store.append(stream, expectedRevision, run)();
     assert.equal(store.log.length, events.length);
     await settleProcesses(new Service(store));
@@ -222,7 +222,7 @@ describe('moving a log', () => {
     await assert.rejects(exported(new MemoryLog(events), 'other'), /--resume/);
     const others = [events.slice(0, -1), [...events.slice(0, 4), ...events.slice(5)]];
     for (const other of others)
-      await assert.rejects(exported(new MemoryLog(other), 'other', { resume: true }), LogFailure);
+      await assert.rejects(exported(new MemoryLog(other), 'other', { resume: true }), LogError);
     assert.deepEqual(readFileSync(join(folder, 'other.part')), readFileSync(file));
     written('list.part', 'a shopping list\n');
     await assert.rejects(exported(new MemoryLog(events), 'list', { resume: true }), /no part of an export/);
@@ -234,10 +234,10 @@ describe('moving a log', () => {
       fc.asyncProperty(fc.nat({ max: events.length - 1 }), fc.nat({ max: 5 }), async (room, secondRoom) => {
         const target = new MemoryLog();
         target.room = room;
-        await assert.rejects(imported(file, target), Unavailable);
+        await assert.rejects(imported(file, target), UnavailableError);
         if (room + secondRoom < events.length) {
           target.room = secondRoom;
-          await assert.rejects(imported(file, target), Unavailable);
+          await assert.rejects(imported(file, target), UnavailableError);
         }
         const held = target.events.length;
         assert.deepEqual(await imported(file, target), { held, stored: events.length - held });
@@ -283,7 +283,7 @@ describe('moving a log', () => {
         if (how === 'change') changed.splice(at, 0, line.replace(/:0|:1|:2|e/, ':7'));
         if (how === 'double') changed.splice(at, 0, line, line);
         if (how === 'swap') changed.splice(at === 1 ? 2 : at - 1, 0, line);
-        await assert.rejects(checked(written('changed', text(changed))), LogFailure);
+        await assert.rejects(checked(written('changed', text(changed))), LogError);
       }),
       { numRuns },
     );
@@ -375,7 +375,7 @@ describe('moving a log', () => {
       prevHash = hash;
     }
     assert.deepEqual(
-      [...runsOf(large)].map((run) => run.events.length),
+      [...splitIntoAppends(large)].map((run) => run.events.length),
       [2, 2, 2, 2, 2, 2, 2],
     );
     const double = await EventStoreDbDouble.start();
@@ -397,7 +397,7 @@ describe('moving a log', () => {
     const log = new MemoryLog(events);
     await assert.rejects(
       exportLog({ log, from: 'memory', sink: part, check: new LogCheck(), report, signal: aborted }),
-      Interrupted,
+      InterruptedError,
     );
     await part.close();
     await exported(log, 'file', { resume: true });
