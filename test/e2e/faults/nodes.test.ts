@@ -100,7 +100,7 @@ describeOnSharedEngines('nodes with roles of their own', (engines) => {
     for (const { client } of [gateway, projecting]) {
       expectProblem(await client.get(flowsPath), 404, 'path-not-found');
       expectProblem(await client.get(`/v1/flows/${unknownId}`), 404, 'path-not-found');
-      expectProblem(await client.as(null).get(flowsPath), 401, 'key-required');
+      expectProblem(await client.as(null).get(flowsPath), 401, 'key-required', [], 'both planes');
       assert.equal((await client.get('/openapi.json')).status, 404);
     }
     for (const { client } of [control, projecting]) assert.equal((await client.get('/v1/stores')).status, 404);
@@ -127,7 +127,7 @@ describeOnSharedEngines('nodes with roles of their own', (engines) => {
       }, 20_000);
       assert.deepEqual(
         checks?.map(({ name }) => name),
-        ['event-store', 'read-store', 'projections'],
+        ['event-store', 'read-store', 'projections', 'processes'],
       );
     }
   });
