@@ -19,7 +19,8 @@ interface Step {
   readonly shown: unknown;
 }
 
-describe('README.md', () => {
+describe('README.md', function () {
+  this.timeout(180_000);
   const folder = temporaryFolder();
   const tour = stepsOf('README.md', 'Five minutes with it');
 
@@ -47,11 +48,10 @@ describe('README.md', () => {
     }
   });
 
-  it('shows what npm run demo makes, and how a partner looks at it', async function () {
-    this.timeout(180_000);
+  it('shows what npm run demo makes, and how a partner looks at it', async () => {
     const [begun, ...steps] = stepsOf('docs/tour.md', 'Partners: templates, customers, instances');
     assert.equal(begun?.script, 'npm run demo\n');
-    assert.equal(packageJson.scripts.demo, `node ${relative(root, demoProgram)}`);
+    assert.ok(packageJson.scripts.demo.endsWith(` ${relative(root, demoProgram)}`));
     const dataDir = join(folder.path, 'demo');
     const demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0' } });
     try {
