@@ -1,6 +1,6 @@
 import { withTimeoutError } from '#shared/async/with-timeout.ts';
 
-/** What was waited for did not come in time. */
+/** No answer came in time. */
 export class TimedOutError extends Error {
   override readonly name = 'TimedOut';
   /** The gRPC status of a deadline exceeded, which it is treated as. */
@@ -8,7 +8,7 @@ export class TimedOutError extends Error {
 }
 
 /**
- * Waits for a promise, for so long at most. The promise goes on; what it comes to later is nobody's.
+ * Waits for a promise no longer than a limit, in milliseconds. A late result is ignored.
  * @throws TimedOutError
  */
 export function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {

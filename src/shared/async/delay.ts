@@ -7,7 +7,8 @@ export function delay(milliseconds: number, signal: AbortSignal): Promise<void> 
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, milliseconds);
+    // A deadline may have passed already.
+    const timer = setTimeout(end, Math.max(0, milliseconds));
     signal.addEventListener('abort', end, { once: true });
   });
 }

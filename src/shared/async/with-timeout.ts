@@ -1,6 +1,7 @@
 /**
- * Waits for work no longer than a limit; what it comes to later is nobody's.
- * @returns what it comes to, or `late`
+ * Waits for work no longer than a limit. A late result is ignored.
+ * @param milliseconds the limit; one that has passed already counts as zero
+ * @returns the result, or `late`
  * @throws what it throws in time
  */
 export async function withTimeout<Value, Late>(
@@ -9,7 +10,7 @@ export async function withTimeout<Value, Late>(
   late: Late,
 ): Promise<Value | Late> {
   const { promise: expired, resolve } = Promise.withResolvers<Late>();
-  const timer = setTimeout(() => resolve(late), milliseconds);
+  const timer = setTimeout(() => resolve(late), Math.max(0, milliseconds));
   try {
     return await Promise.race([work, expired]);
   } finally {
@@ -20,7 +21,7 @@ export async function withTimeout<Value, Late>(
 const expired = Symbol('expired');
 
 /**
- * As `inTime`, for work whose lateness is a failure.
+ * As `withTimeout`, for work that fails when it is late.
  * @throws what it throws in time, else what `late` gives
  */
 export async function withTimeoutError<Value>(
