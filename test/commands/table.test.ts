@@ -29,7 +29,7 @@ describe('commands', () => {
       const text = readFileSync(join(import.meta.dirname, found), 'utf8');
       const identifier = command.name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
       assert.match(text, new RegExp(`when\\(\\s*${identifier}\\b`), `${file} does not decide ${identifier}`);
-      assert.match(text, /\bhappened\(|\.then\(\s*[a-z]/, `${file} expects no event`);
+      assert.match(text, /\bnewEvent\(|\.then\(\s*[a-z]/, `${file} expects no event`);
       const missing = ownFailures(command).filter((code) => !text.includes(`'${code}'`));
       assert.deepEqual(missing, [], `${file} never expects these failures`);
     });

