@@ -68,13 +68,6 @@ module.exports = {
       to: { path: '^src/http/|node_modules/(koa|@koa|koa-body)(/|$)' },
     },
     {
-      name: 'gateway-knows-no-http-server',
-      comment: 'A gateway call reads a body source and writes to a response sink: of these HTTP is one adapter.',
-      severity: 'error',
-      from: { path: '^src/gateway/' },
-      to: { path: '^src/http/|node_modules/(koa|@koa|koa-body)(/|$)' },
-    },
-    {
       name: 'adapters-are-named-in-the-composition',
       comment: 'Only src/app/stores and the entry points name concrete stores.',
       severity: 'error',
