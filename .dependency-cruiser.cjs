@@ -4,7 +4,7 @@
  */
 const adapters = '^src/.+/(sqlite|mongodb|eventstoredb|folder|gridfs)/';
 const entryPoints =
-  '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|require-node-24\\.mjs$';
+  '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|require-node-24\\.mjs$|switchyard-mcp\\.mjs$';
 const anyProject = '^(src|commands|queries|projections)/';
 
 module.exports = {
@@ -68,10 +68,40 @@ module.exports = {
       to: { path: '^src/http/|node_modules/(koa|@koa|koa-body)(/|$)' },
     },
     {
-      name: 'adapters-are-named-in-the-composition',
-      comment: 'Only src/app/stores and the entry points name concrete stores.',
+      name: 'mcp-knows-no-http-server',
+      comment: 'MCP, too, reads a body source and writes to a response sink, and asks operations alone.',
       severity: 'error',
-      from: { path: anyProject, pathNot: `${entryPoints}|^src/app/stores/|${adapters}` },
+      from: { path: '^src/mcp/' },
+      to: {
+        path: '^(commands|queries|projections|src/(http|gateway|cli|app|event-store))/|node_modules/(koa|@koa|koa-body)(/|$)',
+      },
+    },
+    {
+      name: 'page-runs-in-a-browser',
+      comment: 'What a browser loads imports its own files and the packages that are served with it.',
+      severity: 'error',
+      from: { path: '^src/dashboard/page/' },
+      to: { pathNot: '^src/dashboard/page/|node_modules/(preact|htm|uplot|fast-myers-diff)/' },
+    },
+    {
+      name: 'only-the-browser-loads-the-page',
+      comment: 'The service serves the files of the page and runs none of them.',
+      severity: 'error',
+      from: { path: anyProject, pathNot: '^src/dashboard/page/' },
+      to: { path: '^src/dashboard/page/' },
+    },
+    {
+      name: 'live-feed-knows-no-http-server',
+      comment: 'A feed writes to a response sink: of these HTTP is one adapter.',
+      severity: 'error',
+      from: { path: '^src/live-feed/' },
+      to: { path: '^(commands|src/(http|gateway|cli|app|mcp))/|node_modules/(koa|@koa|koa-body)(/|$)' },
+    },
+    {
+      name: 'adapters-are-named-in-the-composition',
+      comment: 'Only src/app/stores, the command line tools and the entry points name concrete stores.',
+      severity: 'error',
+      from: { path: anyProject, pathNot: `${entryPoints}|^src/(app/stores|cli)/|${adapters}` },
       to: { path: adapters },
     },
     {

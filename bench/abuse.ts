@@ -10,7 +10,7 @@ import { startService } from './http-processes/processes.ts';
 import { print, printResults, type Result } from './measure.ts';
 
 /** Files in `abuse/` that are no scenarios. */
-const helpers = new Set(['scenario', 'freeze', 'health-probe', 'large-commands']);
+const helpers = new Set(['scenario', 'freeze', 'health-probe', 'large-commands', 'unfinished-request']);
 const idleMs = 2_000;
 const mebibyte = 1024 * 1024;
 

@@ -22,9 +22,9 @@ import { EmmettSqlite } from './yardsticks/emmett-sqlite.ts';
 import { PlainFile } from './yardsticks/plain-file.ts';
 
 const inFlight = 64;
-const streamsPerLane = 16;
+const streamsPerWorker = 16;
 const rounds = 7;
-const roundMilliseconds = 1_000;
+const roundMs = 1_000;
 const dataBytes = 500;
 
 const data = { text: 'x'.repeat(dataBytes - JSON.stringify({ text: '' }).length) };
@@ -46,8 +46,8 @@ export default async function append(): Promise<void> {
   try {
     const delays: number[] = [];
     const idleDelays: number[] = [];
-    const streams = new LaneStreams();
-    const emmettStreams = new LaneStreams();
+    const streams = new WorkerStreams();
+    const emmettStreams = new WorkerStreams();
     const contestants: Contestant[] = [
       {
         name: 'switchyard',
@@ -56,8 +56,8 @@ export default async function append(): Promise<void> {
           let figure = 0;
           delays.push(
             await eventLoopDelayP99(async () => {
-              figure = await perSecond(async (lane) => {
-                const { stream, revision } = streams.next(lane);
+              figure = await perSecond(async (worker) => {
+                const { stream, revision } = streams.next(worker);
                 const outcome = await store.append(stream, revision, [someEvent()])();
                 if (outcome._tag === 'Left') throw new Error(`Refused: ${outcome.left.kind}`);
               });
@@ -75,8 +75,8 @@ export default async function append(): Promise<void> {
       contestants.push({
         name: 'emmett-sqlite',
         round: () =>
-          perSecond(async (lane) => {
-            const { stream, revision } = emmettStreams.next(lane);
+          perSecond(async (worker) => {
+            const { stream, revision } = emmettStreams.next(worker);
             await emmett.append(stream, revision, 'ThingHappened', data);
           }),
       });
@@ -103,8 +103,8 @@ export default async function append(): Promise<void> {
   }
 }
 
-function perSecond(call: (lane: number) => Promise<void>): Promise<number> {
-  return callsPerSecond(inFlight, roundMilliseconds, call);
+function perSecond(call: (worker: number) => Promise<void>): Promise<number> {
+  return callsPerSecond(inFlight, roundMs, call);
 }
 
 function judge(figures: ReadonlyMap<string, number>, delay: number): Result[] {
@@ -124,15 +124,15 @@ function someEvent(): EventToAppend {
   return { id: randomUUID(), type: 'ThingHappened', data: dataText, metadata: '{"schemaVersion":1}' };
 }
 
-/** Each lane goes round its own streams, so that lanes never conflict. */
-class LaneStreams {
+/** Each worker cycles through its own streams, so that workers never conflict. */
+class WorkerStreams {
   readonly #revisions = new Map<string, number>();
   readonly #turns: number[] = [];
 
-  next(lane: number): { readonly stream: string; readonly revision: number } {
-    const turn = this.#turns[lane] ?? 0;
-    this.#turns[lane] = turn + 1;
-    const stream = `thing-${lane}-${turn % streamsPerLane}`;
+  next(worker: number): { readonly stream: string; readonly revision: number } {
+    const turn = this.#turns[worker] ?? 0;
+    this.#turns[worker] = turn + 1;
+    const stream = `thing-${worker}-${turn % streamsPerWorker}`;
     const revision = this.#revisions.get(stream) ?? noStream;
     this.#revisions.set(stream, revision + 1);
     return { stream, revision };

@@ -1,32 +1,67 @@
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import { appends } from './engines/appends.ts';
 import { catchUp } from './engines/catch-up.ts';
+import { firstStart } from './engines/first-start.ts';
+import { foreignEvents } from './engines/foreign-events.ts';
+import { posts } from './engines/posts.ts';
 import { projectionWrites } from './engines/projection-writes.ts';
+import {
+  type ForeignApplication,
+  foreignApplicationIn,
+  foreignApplicationOn,
+} from './engines/service/foreign-application.ts';
 import { takeover } from './engines/takeover.ts';
-import { printResults, type Result } from './measure.ts';
+import { print, printResults, type Result } from './measure.ts';
+
+/** A server with an empty log, or the one that is named. */
+interface Server {
+  readonly url: string;
+  readonly application: ForeignApplication;
+}
+
+type Measurement = (server: Server, isQuick: boolean) => Promise<ReadonlyArray<Result>>;
+
+const measurements: Readonly<Record<string, Measurement>> = {
+  appends: ({ url }) => appends(url),
+  posts: ({ url }, isQuick) => posts(url, isQuick),
+  'first-start': ({ url }, isQuick) => firstStart(url, isQuick),
+  'foreign-events': ({ url, application }, isQuick) => foreignEvents(url, application, isQuick),
+  'catch-up': ({ url }) => catchUp(url),
+  'projection-writes': () => projectionWrites(),
+  takeover: ({ url }) => takeover(url),
+};
 
 /**
  * The service on EventStoreDB and MongoDB against the bare clients: on the double, or the server that
  * EVENTSTOREDB_TEST_URL names, and on FerretDB.
+ * `npm run bench -- engines [quick] [name…]` takes less time, and only the measurements that are named.
  */
-export default async function engines(): Promise<void> {
-  printResults([
-    ...(await onEventStoreDb(appends)),
-    ...(await onEventStoreDb(catchUp)),
-    ...(await projectionWrites()),
-    ...(await onEventStoreDb(takeover)),
-  ]);
+export default async function engines(args: ReadonlyArray<string>): Promise<void> {
+  const isQuick = args.includes('quick');
+  const named = args.filter((name) => name !== 'quick');
+  const unknown = named.filter((name) => !(name in measurements));
+  if (unknown.length > 0) {
+    print(`Unknown: ${unknown.join(', ')}. Known: quick, ${Object.keys(measurements).join(', ')}`);
+    process.exitCode = 1;
+    return;
+  }
+  const results: Result[] = [];
+  for (const [name, measure] of Object.entries(measurements)) {
+    if (named.length === 0 || named.includes(name)) results.push(...(await onServer(measure, isQuick)));
+  }
+  printResults(results);
 }
 
 /** Each measurement has a server of its own: what one stored does not burden the next. */
-async function onEventStoreDb(
-  measure: (url: string) => Promise<ReadonlyArray<Result>>,
-): Promise<ReadonlyArray<Result>> {
+async function onServer(measure: Measurement, isQuick: boolean): Promise<ReadonlyArray<Result>> {
   const named = process.env.EVENTSTOREDB_TEST_URL;
-  if (named) return measure(named);
+  if (named) {
+    const application = foreignApplicationOn(named);
+    return measure({ url: named, application }, isQuick).finally(() => application.close());
+  }
   const double = await EventStoreDbDoubleProcess.start();
   try {
-    return await measure(double.url);
+    return await measure({ url: double.url, application: foreignApplicationIn(double) }, isQuick);
   } finally {
     await double.end();
   }

@@ -85,7 +85,7 @@ async function calls(ways: Ways): Promise<ReadonlyArray<Result>> {
     });
     return perSecond;
   });
-  tell('chats a second, 64 connections', figures, '/s');
+  printFigures('chats a second, 64 connections', figures, '/s');
   return [
     against('chat, of nginx', figures.switchyard, figures.nginx, ' ×', 0.2, 0.35),
     against('chat, of Portkey on its image’s Node 20', figures.switchyard, figures.portkey, ' ×', 12, 16),
@@ -95,19 +95,19 @@ async function calls(ways: Ways): Promise<ReadonlyArray<Result>> {
 
 async function firstToken(
   ways: Ways,
-  lanes: number,
+  connections: number,
   pacing: Pacing,
   required: number,
   aim: number,
 ): Promise<ReadonlyArray<Result>> {
-  const round = async (way: Way) => (await sendStreams(way, lanes, pacing)).wayMicroseconds / 1_000;
+  const round = async (way: Way) => (await sendStreams(way, connections, pacing)).wayMicroseconds / 1_000;
   const figures = await interleavedRounds(contestantsOf(withoutPortkey(ways), round), 7);
   const direct = figures.get('direct') ?? [];
-  // What is added is small: it is told only by rounds that lie side by side.
+  // The added time is small, so each round is compared with the direct round beside it.
   const added = (name: string) =>
     median((figures.get(name) ?? []).map((each, index) => each - (direct[index] ?? Number.NaN)));
   const [own, others] = [added('switchyard'), added('nginx')];
-  const at = lanes === 1 ? 'one stream' : `${lanes} streams`;
+  const at = connections === 1 ? 'one stream' : `${connections} streams`;
   print(
     `first token, ${at}: ${format(median(direct))} ms on the way; switchyard adds ${format(own)} ms, nginx ${format(others)} ms`,
   );
@@ -120,7 +120,7 @@ async function bursts(ways: Ways): Promise<ReadonlyArray<Result>> {
   const figures = await measured(withoutPortkey(ways), async (way) => {
     return (await sendStreams(way, 64, pacing)).perSecond;
   });
-  tell('streams of 200 events a second, 64 at once', figures, '/s');
+  printFigures('streams of 200 events a second, 64 at once', figures, '/s');
   return [against('bursts of 200 events, of nginx', figures.switchyard, figures.nginx, ' ×', 0.6, 1)];
 }
 
@@ -219,12 +219,17 @@ async function measured(ways: Ways, round: (way: Way) => Promise<number>): Promi
 }
 
 /** Sends streams from a process of its own. @throws Error when one of them fails */
-async function sendStreams(way: Way, lanes: number, pacing: Pacing, duration = seconds): Promise<StreamLoadResult> {
+async function sendStreams(
+  way: Way,
+  connections: number,
+  pacing: Pacing,
+  duration = seconds,
+): Promise<StreamLoadResult> {
   const load: StreamLoad = {
     url: `${way.url}/v1/chat/completions`,
     headers: way.headers,
     body: JSON.stringify({ ...chat, stream: true, pacing }),
-    lanes,
+    connections,
     seconds: duration,
   };
   const script = join(import.meta.dirname, 'gateway-processes/stream-load.ts');
@@ -233,7 +238,7 @@ async function sendStreams(way: Way, lanes: number, pacing: Pacing, duration = s
   return result;
 }
 
-function tell(what: string, figures: Figures, unit: string): void {
+function printFigures(what: string, figures: Figures, unit: string): void {
   const parts = Object.entries(figures).filter(([, figure]) => !Number.isNaN(figure));
   print(`${what}: ${parts.map(([name, figure]) => `${name} ${format(figure)}${unit}`).join('; ')}`);
 }

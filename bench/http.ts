@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import type { BareAnswer } from './http-processes/bare-server.ts';
 import { adminKey, call, type Server, sendLoad, startBareServer, startService } from './http-processes/processes.ts';
-import { writeBelievableLog } from './logs/believable-log.ts';
+import { writeRealisticLog } from './logs/realistic-log.ts';
 import { format, interleaved, median, print, printResults, type Result } from './measure.ts';
 
 const connections = 64;
@@ -87,7 +87,7 @@ async function withManyEvents(small: string, large: string): Promise<Result[]> {
   const starts: number[] = [];
   for (let round = 0; round < 3; round += 1) {
     const service = await startService(large);
-    starts.push(service.startMilliseconds);
+    starts.push(service.startMs);
     await service.stop();
   }
   const [withFew, withMany] = [await startService(small), await startService(large)];
@@ -116,13 +116,11 @@ async function withManyEvents(small: string, large: string): Promise<Result[]> {
 
 async function readsDuringRebuild(service: Server, ids: ReadonlyArray<string>): Promise<Result> {
   const load = getLoad(service, ids);
-  const alone = [await sendLoad(load), await sendLoad(load), await sendLoad(load)].map(
-    (result) => result.p99Milliseconds,
-  );
+  const alone = [await sendLoad(load), await sendLoad(load), await sendLoad(load)].map((result) => result.p99Ms);
   await call(service, 'POST', '/v1/projections/flow-versions/rebuild');
   await sleep(200);
   const during: number[] = [];
-  while (during.length < 5 && (await isRebuilding(service))) during.push((await sendLoad(load)).p99Milliseconds);
+  while (during.length < 5 && (await isRebuilding(service))) during.push((await sendLoad(load)).p99Ms);
   print(`p99 of GETs: ${format(median(alone))} ms, while a rebuild runs ${format(median(during))} ms`);
   // Whole milliseconds are all that is measured: less than one counts as one.
   const ratio = Math.max(1, median(during)) / Math.max(1, median(alone));
@@ -179,7 +177,7 @@ async function prepare(events: number): Promise<string> {
   await rm(unfinished, { recursive: true, force: true });
   await (await startService(unfinished)).stop();
   const store = await openSqliteEventStore({ file: join(unfinished, 'events.db') });
-  await writeBelievableLog(store, events);
+  await writeRealisticLog(store, events);
   await store.close();
   const service = await startService(unfinished);
   await createFlows(service);

@@ -33,15 +33,15 @@ export default async function longStreams(): Promise<void> {
   const reader = openSqliteReadStore(join(folder, 'read.db'));
   const snapshots = { read: (stream: string) => reader.snapshot(stream), save: writer.saveSnapshot.bind(writer) };
   try {
-    const handler = new StreamWriter({ store, snapshots, soleWriter: true });
-    await begin(handler, shortId);
-    await begin(handler, longId);
-    for (let made = 0; made < versions; made += inAnAppend) await addVersions(handler, longId, made, inAnAppend);
-    await begin(handler, keyedId);
-    for (let made = 0; made < remembered; made += 1) await addVersions(handler, keyedId, made, 1, `key ${made}`);
-    const short = await perSecond((each) => addVersions(handler, shortId, each, 1));
-    const long = await perSecond((each) => addVersions(handler, longId, versions + each, 1));
-    const keyed = await perSecond((each) => addVersions(handler, keyedId, remembered + each, 1, `more ${each}`));
+    const writer = new StreamWriter({ store, snapshots, soleWriter: true });
+    await begin(writer, shortId);
+    await begin(writer, longId);
+    for (let made = 0; made < versions; made += inAnAppend) await addVersions(writer, longId, made, inAnAppend);
+    await begin(writer, keyedId);
+    for (let made = 0; made < remembered; made += 1) await addVersions(writer, keyedId, made, 1, `key ${made}`);
+    const short = await perSecond((each) => addVersions(writer, shortId, each, 1));
+    const long = await perSecond((each) => addVersions(writer, longId, versions + each, 1));
+    const keyed = await perSecond((each) => addVersions(writer, keyedId, remembered + each, 1, `more ${each}`));
     await sleep(500);
     const results: Result[] = [
       {
@@ -71,12 +71,12 @@ const milliseconds = (what: string, figure: number, required: number): Result =>
 });
 
 async function firstTouch(store: EventStore, snapshots: SnapshotStore): Promise<ReadonlyArray<Result>> {
-  const handler = new StreamWriter({ store, soleWriter: true, snapshots });
+  const writer = new StreamWriter({ store, soleWriter: true, snapshots });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   await sleep(50);
   delay.enable();
   const began = performance.now();
-  await handler.load(flow, longId);
+  await writer.load(flow, longId);
   const tookMs = performance.now() - began;
   await sleep(5);
   delay.disable();
@@ -86,10 +86,10 @@ async function firstTouch(store: EventStore, snapshots: SnapshotStore): Promise<
   ];
 }
 
-function begin(handler: StreamWriter, id: string) {
+function begin(writer: StreamWriter, id: string) {
   const created = { id, projectId: 'cproject00000001', name: 'Long', type: 'simple' as const, description: null };
   const data = { ...created, tier: 'standard' as const, agentProfileId: null };
-  return handler.write({
+  return writer.write({
     entity: flow,
     id,
     origin,
@@ -97,7 +97,7 @@ function begin(handler: StreamWriter, id: string) {
   });
 }
 
-async function addVersions(handler: StreamWriter, id: string, from: number, count: number, key?: string) {
+async function addVersions(writer: StreamWriter, id: string, from: number, count: number, key?: string) {
   const events = Array.from({ length: count }, (_, index) => {
     const version = from + index + 1;
     const versionId = childId(id, version.toString(36).padStart(8, '0'));
@@ -105,7 +105,7 @@ async function addVersions(handler: StreamWriter, id: string, from: number, coun
     return newEvent('FlowVersionCreated', { id: versionId, flowId: id, version, tag: `v${version}`, flowSchema });
   });
   const idempotency = key === undefined ? {} : { idempotency: { key, body: 'body' } };
-  const handled = await handler.write({
+  const handled = await writer.write({
     entity: flow,
     id,
     origin,

@@ -44,25 +44,25 @@ export function median(values: ReadonlyArray<number>): number {
 }
 
 /**
- * Keeps so many calls under way for a time.
- * @param call starts call number n in lane `lane`; lanes are numbered from 0
- * @returns calls finished in a second
+ * Keeps a number of calls in flight for a time.
+ * @param call makes one call for worker `worker`; workers are numbered from 0
+ * @returns finished calls per second
  */
 export async function callsPerSecond(
   inFlight: number,
   milliseconds: number,
-  call: (lane: number) => Promise<void>,
+  call: (worker: number) => Promise<void>,
 ): Promise<number> {
   const started = performance.now();
   const end = started + milliseconds;
   let finished = 0;
-  const runLane = async (lane: number) => {
+  const runWorker = async (worker: number) => {
     while (performance.now() < end) {
-      await call(lane);
+      await call(worker);
       finished += 1;
     }
   };
-  await Promise.all(Array.from({ length: inFlight }, (_, lane) => runLane(lane)));
+  await Promise.all(Array.from({ length: inFlight }, (_, worker) => runWorker(worker)));
   return (finished / (performance.now() - started)) * 1_000;
 }
 

@@ -71,7 +71,7 @@ class ProvisioningBench {
     const first = await this.#version(templateId, JSON.stringify(templateOf(5, 1_000)));
     // Each flow stays, with another text.
     const second = await this.#version(templateId, JSON.stringify(templateOf(5, 1_001)));
-    const projects = await inLanes(Math.max(count, warmUp), async (index) => {
+    const projects = await inParallel(Math.max(count, warmUp), async (index) => {
       const { id } = await this.#post<{ id: string }>('/v1/projects', { name: `Customer ${index}` });
       return id;
     });
@@ -91,8 +91,8 @@ class ProvisioningBench {
       await this.#post(`/v1/instances/${ids[index]}/upgrade`, { targetTemplateVersionId: second });
       await this.#active(ids[index] ?? '');
     };
-    await inLanes(warmUp, create);
-    await inLanes(warmUp, upgrade);
+    await inParallel(warmUp, create);
+    await inParallel(warmUp, upgrade);
     const before = await this.#position();
     const cost = () => this.#processorSeconds();
     const created = await measured(count, cost, create);
@@ -169,31 +169,31 @@ class ProvisioningBench {
     return Number(/at position (\d+)/.exec(await answer.text())?.[1] ?? Number.NaN);
   }
 
-  /** @returns NaN where the system does not tell, as the next */
+  /** @returns NaN where the system has no `/proc`, as the next */
   async #peakMegabytes(): Promise<number> {
-    return Number(/VmHWM:\s+(\d+) kB/.exec(await this.#told('status'))?.[1] ?? Number.NaN) / 1024;
+    return Number(/VmHWM:\s+(\d+) kB/.exec(await this.#readProc('status'))?.[1] ?? Number.NaN) / 1024;
   }
 
   /** What the service has used of the processor so far: the work of others beside it does not count. */
   async #processorSeconds(): Promise<number> {
     // The command's name, in brackets, may hold blanks; user and system time are the 12th and 13th behind it.
-    const fields = (await this.#told('stat')).split(') ').at(-1)?.split(' ') ?? [];
+    const fields = (await this.#readProc('stat')).split(') ').at(-1)?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) / ticksInASecond;
   }
 
-  #told(file: 'stat' | 'status'): Promise<string> {
+  #readProc(file: 'stat' | 'status'): Promise<string> {
     return readFile(`/proc/${this.#service.pid}/${file}`, 'utf8').catch(() => '');
   }
 }
 
-/** Does something for each index from 0 on, so many at the same time. @returns the results, by index */
-async function inLanes<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
+/** Runs work for each index from 0, with `inFlight` at a time. @returns the results, by index */
+async function inParallel<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
-  const lane = async () => {
+  const worker = async () => {
     for (let index = next++; index < count; index = next++) results[index] = await work(index);
   };
-  await Promise.all(Array.from({ length: inFlight }, lane));
+  await Promise.all(Array.from({ length: inFlight }, worker));
   return results;
 }
 
@@ -203,7 +203,7 @@ async function measured(count: number, cost: () => Promise<number>, work: (index
   const started = performance.now();
   for (let part = 0; part < parts; part += 1) {
     const from = Math.round((part * count) / parts);
-    await inLanes(Math.round(((part + 1) * count) / parts) - from, (index) => work(from + index));
+    await inParallel(Math.round(((part + 1) * count) / parts) - from, (index) => work(from + index));
     costs.push(await cost());
   }
   const seconds = (performance.now() - started) / 1_000;
@@ -211,7 +211,10 @@ async function measured(count: number, cost: () => Promise<number>, work: (index
   return { perSecond: count / seconds, lastToFirst: of(parts - 1) / of(0) };
 }
 
-/** Asks `/healthz` every few milliseconds while something goes on. @returns the 99th percentile, in milliseconds */
+/**
+ * Asks `/healthz` every few milliseconds while work runs.
+ * @returns the 99th percentile of the response time, in milliseconds
+ */
 async function probed(pool: Pool, during: () => Promise<unknown>): Promise<number> {
   let running = true;
   const done = during().finally(() => {

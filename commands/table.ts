@@ -6,8 +6,12 @@ import { createApiKey } from './api-key/create-api-key.ts';
 import { endApiKeySecrets } from './api-key/end-api-key-secrets.ts';
 import { revokeApiKey } from './api-key/revoke-api-key.ts';
 import { rotateApiKey } from './api-key/rotate-api-key.ts';
+import { cancelBatch } from './batch/cancel-batch.ts';
+import { createBatch } from './batch/create-batch.ts';
 import { createCustomer } from './customer/create-customer.ts';
 import { erasePersonalData } from './customer/erase-personal-data.ts';
+import { createFile } from './file/create-file.ts';
+import { deleteFile } from './file/delete-file.ts';
 import { changeFlowTier } from './flow/change-flow-tier.ts';
 import { createFlow } from './flow/create-flow.ts';
 import { deleteFlow } from './flow/delete-flow.ts';
@@ -15,6 +19,7 @@ import { updateFlow } from './flow/update-flow.ts';
 import { activateFlowVersion } from './flow-version/activate-flow-version.ts';
 import { createFlowVersion } from './flow-version/create-flow-version.ts';
 import { deleteFlowVersion } from './flow-version/delete-flow-version.ts';
+import { restoreFlowVersion } from './flow-version/restore-flow-version.ts';
 import { tagFlowVersion } from './flow-version/tag-flow-version.ts';
 import { createInstance } from './instance/create-instance.ts';
 import { deleteInstance } from './instance/delete-instance.ts';
@@ -33,13 +38,22 @@ import { updateProject } from './project/update-project.ts';
 import { rebuildProjection } from './projection/rebuild-projection.ts';
 import { retryProjection } from './projection/retry-projection.ts';
 import { skipProjectionEvent } from './projection/skip-projection-event.ts';
+import { addStoreFile } from './store/add-store-file.ts';
 import { createStore } from './store/create-store.ts';
 import { deleteStore } from './store/delete-store.ts';
+import { removeStoreFile } from './store/remove-store-file.ts';
 import { archiveTemplate } from './template/archive-template.ts';
 import { createTemplate } from './template/create-template.ts';
 import { updateTemplate } from './template/update-template.ts';
 import { createTemplateVersion } from './template-version/create-template-version.ts';
 import { publishTemplateVersion } from './template-version/publish-template-version.ts';
+import { restoreTemplateVersion } from './template-version/restore-template-version.ts';
+import { createWebhookEndpoint } from './webhook-endpoint/create-webhook-endpoint.ts';
+import { deleteWebhookEndpoint } from './webhook-endpoint/delete-webhook-endpoint.ts';
+import { replayWebhookEndpoint } from './webhook-endpoint/replay-webhook-endpoint.ts';
+import { rotateWebhookSecret } from './webhook-endpoint/rotate-webhook-secret.ts';
+import { testWebhookEndpoint } from './webhook-endpoint/test-webhook-endpoint.ts';
+import { updateWebhookEndpoint } from './webhook-endpoint/update-webhook-endpoint.ts';
 
 /** Every command there is, in the order in which documentation lists them. */
 export const commands: ReadonlyArray<AnyCommand> = [
@@ -51,6 +65,7 @@ export const commands: ReadonlyArray<AnyCommand> = [
   tagFlowVersion,
   activateFlowVersion,
   deleteFlowVersion,
+  restoreFlowVersion,
   createPhoneNumber,
   updatePhoneNumber,
   setPhoneNumberFlow,
@@ -63,6 +78,7 @@ export const commands: ReadonlyArray<AnyCommand> = [
   archiveTemplate,
   createTemplateVersion,
   publishTemplateVersion,
+  restoreTemplateVersion,
   createInstance,
   upgradeInstance,
   retryInstance,
@@ -77,11 +93,25 @@ export const commands: ReadonlyArray<AnyCommand> = [
   rotateApiKey,
   revokeApiKey,
   endApiKeySecrets,
+  deleteFile,
+  createBatch,
+  cancelBatch,
   createStore,
   deleteStore,
+  addStoreFile,
+  removeStoreFile,
+  createWebhookEndpoint,
+  updateWebhookEndpoint,
+  rotateWebhookSecret,
+  testWebhookEndpoint,
+  replayWebhookEndpoint,
+  deleteWebhookEndpoint,
   rebuildProjection,
   retryProjection,
   skipProjectionEvent,
   retryProcess,
   skipProcessEvent,
 ];
+
+/** Every command whose input is an uploaded file. */
+export const uploadCommands: ReadonlyArray<AnyCommand> = [createFile];

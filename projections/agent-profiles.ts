@@ -52,7 +52,7 @@ export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents
     FlowVersionActivated: ignored,
     FlowVersionDeleted: ignored,
   },
-  indexes: [['projectId']],
+  indexes: [['projectId'], ['projectId', 'name']],
 });
 
 const present = (...ids: ReadonlyArray<string | null>) => ids.filter((id) => id !== null);

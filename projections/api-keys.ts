@@ -20,5 +20,5 @@ export const apiKeys = projection<ApiKeyDocument, ApiKeyEvents>({
       changed(document, event, { prefix: event.data.prefix, expiresAt: event.data.expiresAt }),
     ApiKeyRevoked: () => null,
   },
-  indexes: [['projectId']],
+  indexes: [['projectId'], ['projectId', 'name']],
 });

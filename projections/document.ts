@@ -8,14 +8,21 @@ export interface TenantDocument<Record> extends Tenant {
   readonly revision: number;
 }
 
+/**
+ * Indexes of a list that each type of key is shown its part of (`tenantFilter`), with and without each filter.
+ * @param owners the members that name whose a document is
+ */
+export function tenantIndexes<Filter extends string>(
+  owners: ReadonlyArray<keyof Tenant>,
+  filters: ReadonlyArray<Filter>,
+): ReadonlyArray<ReadonlyArray<keyof Tenant | Filter>> {
+  const narrowed = filters.flatMap((filter) => [[filter], ...owners.map((owner) => [owner, filter])]);
+  return [...owners.map((owner) => [owner]), ...narrowed];
+}
+
 /** Whose an event's stream is. */
 export function tenantOf({ organizationId, projectId, partnerId }: EventMetadata): Tenant {
   return { organizationId, projectId, partnerId };
-}
-
-/** The key in a stream's name: the id of what lives there. */
-export function streamKey(stream: string): string {
-  return stream.slice(stream.indexOf('-') + 1);
 }
 
 /** A document after an event that changed members of its record; null stays null. */

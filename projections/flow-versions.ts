@@ -17,11 +17,13 @@ export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
     return [event.data.id, event.data.replacedVersionId];
   },
   on: {
-    FlowVersionCreated: (_, { data, metadata }) => ({
-      ...tenantOf(metadata),
-      flowId: data.flowId,
-      record: { ...data, isActive: false, createdAt: metadata.time, updatedAt: metadata.time },
-    }),
+    FlowVersionCreated: {
+      create: ({ data, metadata }) => ({
+        ...tenantOf(metadata),
+        flowId: data.flowId,
+        record: { ...data, isActive: false, createdAt: metadata.time, updatedAt: metadata.time },
+      }),
+    },
     FlowVersionTagged: (document, event) => changed(document, event, { tag: event.data.tag }),
     FlowVersionActivated: (document, event, id) => changed(document, event, { isActive: id === event.data.id }),
     FlowVersionDeleted: () => null,

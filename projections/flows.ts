@@ -1,7 +1,8 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowRecord } from '#domain/flow/record.ts';
+import { streamKeyOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';
-import { changed, moved, streamKey, type TenantDocument, tenantOf } from './document.ts';
+import { changed, moved, type TenantDocument, tenantOf } from './document.ts';
 
 export interface FlowDocument extends TenantDocument<FlowRecord> {
   /** For the lookup of an agent profile's flows. */
@@ -14,15 +15,17 @@ export interface FlowDocument extends TenantDocument<FlowRecord> {
 export const flows = projection<FlowDocument, FlowEvents>({
   name: 'flows',
   version: 2,
-  keys: ({ stream }) => [streamKey(stream)],
+  keys: ({ stream }) => [streamKeyOf(stream)],
   on: {
-    FlowCreated: (_, { data, revision, metadata }) => ({
-      ...tenantOf(metadata),
-      revision,
-      agentProfileId: data.agentProfileId,
-      activeVersionId: null,
-      record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
-    }),
+    FlowCreated: {
+      create: ({ data, revision, metadata }) => ({
+        ...tenantOf(metadata),
+        revision,
+        agentProfileId: data.agentProfileId,
+        activeVersionId: null,
+        record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
+      }),
+    },
     FlowRenamed: (document, event) => changed(document, event, { name: event.data.name }),
     FlowDescribed: (document, event) => changed(document, event, { description: event.data.description }),
     FlowTypeChanged: (document, event) => changed(document, event, { type: event.data.type }),
@@ -41,5 +44,5 @@ export const flows = projection<FlowDocument, FlowEvents>({
     },
     FlowVersionDeleted: moved,
   },
-  indexes: [['projectId'], ['agentProfileId']],
+  indexes: [['projectId'], ['agentProfileId'], ['projectId', 'name'], ['projectId', 'agentProfileId']],
 });

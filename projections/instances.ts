@@ -1,23 +1,27 @@
 import type { InstanceEvents } from '#domain/instance/events.ts';
 import { type InstanceState, instance } from '#domain/instance/instance.ts';
+import type { InstanceRecord } from '#domain/instance/record.ts';
+import { statusOf } from '#domain/instance/record-of-state.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
-import { tenantOf } from './document.ts';
+import { tenantIndexes, tenantOf } from './document.ts';
 
 export interface InstanceDocument extends Tenant {
   readonly revision: number;
   /** Of the last event: a read model that has not come so far may not show what the instance's operations did. */
   readonly position: number;
+  readonly name: string;
+  readonly status: InstanceRecord['status'];
   readonly state: NonNullable<InstanceState>;
 }
 
 /**
- * Every instance that is there, folded as decisions fold it: what is told of an operation's steps cannot differ from
- * what is done. A change of `instance.evolve` needs a new version here.
+ * Every existing instance, folded with the entity's `evolve`, so that the steps that clients see are the steps that are
+ * done. A change of `instance.evolve` needs a new version here.
  */
 export const instances = projection<InstanceDocument, InstanceEvents>({
   name: 'instances',
-  version: 1,
+  version: 2,
   keys: ({ data }) => [data.id],
   on: {
     InstanceCreated: fold,
@@ -31,11 +35,18 @@ export const instances = projection<InstanceDocument, InstanceEvents>({
     InstanceOperationEnded: fold,
     InstancePhoneNumberSet: fold,
   },
-  indexes: [['organizationId'], ['partnerId'], ['projectId']],
+  indexes: tenantIndexes(['organizationId', 'partnerId', 'projectId'], ['name', 'status']),
 });
 
 function fold(document: InstanceDocument | null, event: RecordedEventOf<InstanceEvents>): InstanceDocument | null {
   const state = instance.evolve(document?.state ?? null, event);
   if (state === null || state.deleted) return null;
-  return { ...tenantOf(event.metadata), revision: event.revision, position: event.position, state };
+  return {
+    ...tenantOf(event.metadata),
+    revision: event.revision,
+    position: event.position,
+    name: state.name,
+    status: statusOf(state),
+    state,
+  };
 }

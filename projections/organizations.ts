@@ -2,18 +2,43 @@ import { newCustomer, organizationOf } from '#domain/organization/customer.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import type { SealedOrganization } from '#domain/organization/record.ts';
 import { erasedText } from '#domain/shared/personal-data.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection } from '#projection-engine/projection.ts';
+import { tenantOf } from './document.ts';
+
+/** An organization with whose it is, and the revision for its ETag. */
+export interface OrganizationDocument extends SealedOrganization, Tenant {
+  readonly revision: number;
+}
 
 /** Every organization, the names of partners' customers sealed as in the events. */
-export const organizations = projection<SealedOrganization, OrganizationEvents>({
+export const organizations = projection<OrganizationDocument, OrganizationEvents>({
   name: 'organizations',
-  version: 1,
+  version: 2,
   keys: ({ data }) => [data.id],
   on: {
-    OrganizationCreated: (_, { data, metadata: { time } }) => ({ ...data, createdAt: time, updatedAt: time }),
-    CustomerCreated: (_, { data, metadata: { time } }) => organizationOf(newCustomer(data, time)),
-    PersonalDataErased: (document, { metadata: { time } }) =>
-      document && { ...document, name: erasedText, updatedAt: time },
+    OrganizationCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      ...data,
+      createdAt: metadata.time,
+      updatedAt: metadata.time,
+    }),
+    CustomerCreated: (_, { data, revision, metadata }) => ({
+      ...tenantOf(metadata),
+      revision,
+      ...organizationOf(newCustomer(data, metadata.time)),
+    }),
+    PersonalDataErased: (document, { revision, metadata: { time } }) =>
+      document && { ...document, revision, name: erasedText, updatedAt: time },
   },
   indexes: [],
 });
+
+/** The record of a document. @param open reads a sealed name */
+export function organizationOfDocument(
+  { id, name, partner, createdAt, updatedAt }: OrganizationDocument,
+  open: (name: OrganizationDocument['name']) => string,
+) {
+  return { id, name: open(name), partner, createdAt, updatedAt };
+}

@@ -14,12 +14,14 @@ export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
   version: 1,
   keys: ({ data }) => [data.id],
   on: {
-    PhoneNumberCreated: (_, { data, revision, metadata }) => ({
-      ...tenantOf(metadata),
-      revision,
-      flowId: data.flowId,
-      record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
-    }),
+    PhoneNumberCreated: {
+      create: ({ data, revision, metadata }) => ({
+        ...tenantOf(metadata),
+        revision,
+        flowId: data.flowId,
+        record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
+      }),
+    },
     PhoneNumberRenamed: (document, event) => changed(document, event, { name: event.data.name }),
     PhoneNumberStatusChanged: (document, event) => changed(document, event, { status: event.data.status }),
     PhoneNumberFlowSet: (document, event) => {
@@ -31,5 +33,5 @@ export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
     // It was claimed and never created.
     PhoneNumberAbandoned: ignored,
   },
-  indexes: [['projectId'], ['flowId']],
+  indexes: [['projectId'], ['flowId'], ['projectId', 'name'], ['projectId', 'status'], ['projectId', 'flowId']],
 });

@@ -1,7 +1,8 @@
 import type { ProjectEvents } from '#domain/project/events.ts';
 import type { ProjectRecord } from '#domain/project/record.ts';
+import { streamKeyOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';
-import { changed, streamKey, type TenantDocument, tenantOf } from './document.ts';
+import { changed, type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
 
 export type ProjectDocument = TenantDocument<ProjectRecord>;
 
@@ -9,7 +10,7 @@ export type ProjectDocument = TenantDocument<ProjectRecord>;
 export const projects = projection<ProjectDocument, ProjectEvents>({
   name: 'projects',
   version: 1,
-  keys: ({ stream }) => [streamKey(stream)],
+  keys: ({ stream }) => [streamKeyOf(stream)],
   on: {
     ProjectCreated: (_, { data, revision, metadata }) => ({
       ...tenantOf(metadata),
@@ -18,5 +19,5 @@ export const projects = projection<ProjectDocument, ProjectEvents>({
     }),
     ProjectRenamed: (document, event) => changed(document, event, { name: event.data.name }),
   },
-  indexes: [['organizationId'], ['partnerId'], ['projectId']],
+  indexes: tenantIndexes(['organizationId', 'partnerId', 'projectId'], ['name']),
 });

@@ -3,7 +3,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
 import type { StoreRecord } from '#domain/store/record.ts';
 import { describedStoreRecord, newStoreRecord } from '#domain/store/store.ts';
-import { projection } from '#projection-engine/projection.ts';
+import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantOf } from './document.ts';
 
 export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
@@ -27,7 +27,18 @@ export const stores = projection<StoreDocument, StoreEvents>({
       document?.record
         ? { ...document, revision, record: describedStoreRecord(document.record, data, metadata.time) }
         : document,
+    StoreFileAdded: touched,
+    StoreFileRemoved: touched,
     StoreDeleted: (document, { revision }) => document && { ...document, revision, listedIn: null, record: null },
   },
   indexes: [['listedIn']],
 });
+
+/** What is in a store is listed elsewhere. */
+function touched(
+  document: StoreDocument | null,
+  { revision, metadata }: RecordedEventOf<Pick<StoreEvents, 'StoreFileAdded' | 'StoreFileRemoved'>>,
+): StoreDocument | null {
+  if (!document?.record) return document;
+  return { ...document, revision, record: { ...document.record, updatedAt: metadata.time } };
+}

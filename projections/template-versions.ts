@@ -13,11 +13,13 @@ export const templateVersions = projection<TemplateVersionDocument, TemplateEven
   version: 1,
   keys: ({ data }) => [data.id],
   on: {
-    TemplateVersionCreated: (_, { data, metadata }) => ({
-      ...tenantOf(metadata),
-      templateId: data.templateId,
-      record: { ...data, publishedAt: null, createdAt: metadata.time, updatedAt: metadata.time },
-    }),
+    TemplateVersionCreated: {
+      create: ({ data, metadata }) => ({
+        ...tenantOf(metadata),
+        templateId: data.templateId,
+        record: { ...data, publishedAt: null, createdAt: metadata.time, updatedAt: metadata.time },
+      }),
+    },
     TemplateCreated: ignored,
     TemplateRenamed: ignored,
     TemplateDescribed: ignored,

@@ -1,7 +1,8 @@
+import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { TemplateEvents } from '#domain/template/events.ts';
 import type { TemplateRecord } from '#domain/template/record.ts';
 import { projection } from '#projection-engine/projection.ts';
-import { changed, moved, streamKey, type TenantDocument, tenantOf } from './document.ts';
+import { changed, moved, type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
 
 export type TemplateDocument = TenantDocument<TemplateRecord>;
 
@@ -9,7 +10,7 @@ export type TemplateDocument = TenantDocument<TemplateRecord>;
 export const templates = projection<TemplateDocument, TemplateEvents>({
   name: 'templates',
   version: 1,
-  keys: ({ stream }) => [streamKey(stream)],
+  keys: ({ stream }) => [streamKeyOf(stream)],
   on: {
     TemplateCreated: (_, { data, revision, metadata }) => ({
       ...tenantOf(metadata),
@@ -23,5 +24,5 @@ export const templates = projection<TemplateDocument, TemplateEvents>({
     TemplateVersionPublished: (document, event) =>
       document?.record.status === 'draft' ? changed(document, event, { status: 'published' }) : moved(document, event),
   },
-  indexes: [['partnerId']],
+  indexes: tenantIndexes(['partnerId'], ['name', 'status']),
 });

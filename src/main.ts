@@ -1,41 +1,59 @@
+import { flushCompileCache } from 'node:module';
 import type Koa from 'koa';
-import type { Logger } from 'pino';
+import type { Logger as PinoLogger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { compose, type Service } from './app/compose.ts';
 import { type Config, type Role, readConfig } from './app/config.ts';
 import { controlSocketPath, createLocalInvoke, openControlSocket } from './app/control-socket.ts';
 import { keepNewFilesPrivate } from './app/files/private-files.ts';
+import { describeAsOf } from './app/read-only/as-of.ts';
+import { asksForHelp, usage } from './app/startup/arguments.ts';
+import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/print-admin-key.ts';
+import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
 import { isDiskFull } from './application/operations/disk-full.ts';
-import { createInvoke } from './application/operations/invoke.ts';
+import { createInvoke, createInvokeAs } from './application/operations/invoke.ts';
 import type { Plane } from './application/operations/operation.ts';
+import { createRoutes } from './application/operations/registry.ts';
+import { dashboardRoutes } from './dashboard/dashboard-routes.ts';
+import { dashboardPath } from './dashboard/page-paths.ts';
+import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
-import { listen } from './http/server/server.ts';
+import { type HttpServer, listen } from './http/server/server.ts';
+import { createStartingApp } from './http/server/starting-app.ts';
+import { isLoopback } from './mcp/endpoint/loopback.ts';
+import { createMcpEndpoint } from './mcp/endpoint/mcp-endpoint.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
-import { createLog } from './shared/logging/logger.ts';
+import { createLog } from './shared/logging/pino-logger.ts';
 
 /** Of the time to stop, running requests leave this much for writing out what is not stored yet. */
-const flushMilliseconds = 2_000;
+const flushDelayMs = 2_000;
 
 keepNewFilesPrivate();
 try {
-  await start(readConfig(process.env));
+  if (asksForHelp(process.argv.slice(2))) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  const known = new Set<string>();
+  await start(readConfig(recordReads(process.env, known)), findMisspelt(process.env, known));
 } catch (error) {
   if (!(error instanceof StartupError)) throw error;
   process.stderr.write(`switchyard: ${error.message}\n`);
-  // A door that was opened already would keep the process alive.
+  // A listener that is open already would keep the process alive.
   process.exit(1);
 }
 
-async function start(config: Config): Promise<void> {
-  const log = createLog(config.logLevel);
+async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>): Promise<void> {
+  const log = await createLog(config.logLevel);
+  for (const found of misspelt) log.logger.warn(found, 'a variable is not read: it resembles one of Switchyard');
   let stopping = false;
   let closeAll: () => Promise<void> = async () => undefined;
   const stopOnce = (exitCode: number) => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => process.exit(exitCode), config.limits.stopMilliseconds).unref();
+    setTimeout(() => process.exit(exitCode), config.limits.stopTimeoutMs).unref();
     void closeAll().then(
       () => process.exit(exitCode),
       () => process.exit(1),
@@ -48,13 +66,16 @@ async function start(config: Config): Promise<void> {
   // From here on: the first process of a container is not ended by a signal that nobody handles.
   process.on('SIGTERM', () => stopOnce(0));
   process.on('SIGINT', () => stopOnce(0));
+  // Before anything else: a first start whose port is taken makes no key.
+  const servers = await bind(config);
   const service = await compose(config, { log: log.logger, printAdminKey, onFatal });
   // Without a file there is nothing to read again, and a terminal that closes ends what runs in it.
   if (config.gatewayConfig !== null) process.on('SIGHUP', () => void service.reloadGateway());
   try {
-    const closeDoors = await serve(config, service, log.logger);
+    const closeListeners = await serve(config, service, servers, log.logger);
     closeAll = async () => {
-      await closeDoors();
+      service.endFeeds();
+      await closeListeners();
       await service.close();
       log.logger.info('stopped');
       log.close();
@@ -66,41 +87,77 @@ async function start(config: Config): Promise<void> {
   }
 }
 
-/** Opens the doors. @returns closes them */
+/** The addresses of this process. They refuse every request with 503 until `serve` gives them their apps. */
+interface Servers {
+  readonly api: HttpServer;
+  /** Null where the API's address answers `/metrics` too. */
+  readonly metrics: HttpServer | null;
+}
+
+/** @throws StartupError when an address cannot be listened on */
+async function bind({ host, port, metricsPort, limits: given }: Config): Promise<Servers> {
+  const limits = { ...given, stopTimeoutMs: requestsStopTimeoutMs(given) };
+  const app = createStartingApp();
+  const api = await listen(app, { host, port }, limits);
+  if (metricsPort === null) return { api, metrics: null };
+  return { api, metrics: await listen(app, { host, port: metricsPort }, limits, 'HOST and METRICS_PORT') };
+}
+
+/** Answers requests with a service. @returns a function that closes all listeners */
 async function serve(
   config: Config,
-  { operations, keys, readiness, metrics, bodies, directory }: Service,
-  log: ReturnType<typeof createLog>['logger'],
+  { operations, asOf, models, keys, readiness, digestKeys, metrics, bodies, directory }: Service,
+  servers: Servers,
+  log: PinoLogger,
 ): Promise<() => Promise<void>> {
-  const limits = { ...config.limits, stopMilliseconds: requestsStopMilliseconds(config.limits) };
   const common = { operations, readiness, version: packageJson.version, metrics, bodies, log, limits: config.limits };
   const planes = planesOf(config.roles);
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
   const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, metrics, logger: log });
-  const app = createApp({ ...common, invoke, planes, servesMetrics: config.metricsPort === null });
-  const server = await listen(app, { host: config.host, port: config.port }, limits);
-  const doors = [() => server.stop()];
-  if (config.metricsPort !== null) {
-    const address = { host: config.host, port: config.metricsPort };
-    const metricsServer = await listen(createMetricsApp(metrics), address, limits, 'HOST and METRICS_PORT');
-    doors.push(() => metricsServer.stop());
-  }
+  const pageRoutes = planes.has('control') ? dashboardRoutes() : [];
+  const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
+  const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, metrics, log)] : [];
+  const browserHome = dashboardPath;
+  const servesMetrics = servers.metrics === null;
+  servers.metrics?.serve(createMetricsApp(metrics));
+  servers.api.serve(createApp({ ...common, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }));
+  const closers = [() => servers.api.stop(), async () => servers.metrics?.stop()];
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
     const local = createApp({ ...common, invoke: createLocalInvoke(metrics, log) });
-    doors.push(await openControlSocketIfRoom(local, socketPath, log));
+    closers.push(await openControlSocketIfRoom(local, socketPath, log));
   }
-  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${servers.api.port}`;
   directory.announce(url);
-  log.info({ url, ...(planes.has('control') ? { docs: `${url}/docs` } : {}) }, 'listening');
+  const pages = planes.has('control') ? { dashboard: `${url}${dashboardPath}`, docs: `${url}/docs` } : {};
+  const mode = asOf === null ? {} : { mode: `read only as of ${describeAsOf(asOf)}` };
+  log.info({ url, ...pages, ...describeStart(config, packageJson.version, models), ...mode }, 'listening');
+  // With NODE_COMPILE_CACHE. Node itself writes the cache when a process exits, which a killed process never does.
+  flushCompileCache();
   return async () => {
-    await Promise.all(doors.map((close) => close()));
+    await Promise.all(closers.map((close) => close()));
   };
 }
 
+function mcpEndpointOf(
+  { host, limits, mcpAllowedOrigins: allowedOrigins }: Config,
+  operations: Service['operations'],
+  metrics: Service['metrics'],
+  logger: PinoLogger,
+) {
+  const { maxBodyBytes, maxBodyValues, requestTimeoutMs } = limits;
+  return createMcpEndpoint({
+    routes: createRoutes(operations),
+    invokeAs: createInvokeAs({ metrics, logger }),
+    logger,
+    callers: { isLoopback: isLoopback(host), allowedOrigins },
+    limits: { maxBodyBytes, maxBodyValues, arrival: { idleMs: requestTimeoutMs, totalMs: requestTimeoutMs } },
+  });
+}
+
 /** The service works without its control socket: a full disk must not keep it from answering reads. */
-async function openControlSocketIfRoom(app: Koa, path: string, log: Logger): Promise<() => Promise<void>> {
+async function openControlSocketIfRoom(app: Koa, path: string, log: PinoLogger): Promise<() => Promise<void>> {
   try {
     return await openControlSocket(app, path);
   } catch (error) {
@@ -110,8 +167,8 @@ async function openControlSocketIfRoom(app: Koa, path: string, log: Logger): Pro
   }
 }
 
-function requestsStopMilliseconds({ stopMilliseconds }: Config['limits']): number {
-  return Math.max(stopMilliseconds - flushMilliseconds, Math.floor(stopMilliseconds / 2));
+function requestsStopTimeoutMs({ stopTimeoutMs }: Config['limits']): number {
+  return Math.max(stopTimeoutMs - flushDelayMs, Math.floor(stopTimeoutMs / 2));
 }
 
 function planesOf(roles: ReadonlySet<Role>): ReadonlySet<Plane> {

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adminKey } from '#bench/http-processes/processes.ts';
 import type { AbuseScenario } from './scenario.ts';
+import { beginRequest } from './unfinished-request.ts';
 
 const mebibyte = 1024 * 1024;
 const bodies = 20;
@@ -14,7 +13,7 @@ const unfinishedBodies: AbuseScenario = {
   title: '20 unfinished bodies of 30 MiB of one key',
   maxBytesAboveIdle: 250 * mebibyte,
   attack: async ({ url }) => {
-    const sockets = await Promise.all(Array.from({ length: bodies }, () => sendUnfinished(new URL(url))));
+    const sockets = await Promise.all(Array.from({ length: bodies }, () => sendUnfinished(url)));
     await sleep(heldMs);
     for (const socket of sockets) socket.destroy();
     return undefined;
@@ -22,18 +21,9 @@ const unfinishedBodies: AbuseScenario = {
 };
 
 /** Sends all of a body but its end, as far as the service takes it. */
-async function sendUnfinished({ hostname, port }: URL): Promise<Socket> {
-  const socket = connect(Number(port), hostname);
-  // The service may end a body that it has no room for.
-  socket.on('error', () => undefined).resume();
-  await once(socket, 'connect');
-  const fields = [
-    'Host: a',
-    `Authorization: Bearer ${adminKey}`,
-    'Content-Type: application/json',
-    `Content-Length: ${bodyBytes}`,
-  ];
-  socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`);
+async function sendUnfinished(url: string): Promise<Socket> {
+  const path = '/v1/chat/completions';
+  const socket = await beginRequest({ url, path, contentType: 'application/json', contentLength: bodyBytes });
   const piece = Buffer.alloc(mebibyte, ' ');
   for (let sent = 0; sent < bodyBytes - mebibyte && !socket.destroyed; sent += piece.length) {
     if (!socket.write(piece)) await drained(socket);

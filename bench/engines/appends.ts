@@ -8,7 +8,7 @@ import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstore
 
 const inFlight = 64;
 const rounds = 5;
-const roundMilliseconds = 1_500;
+const roundMs = 1_500;
 const dataBytes = 500;
 
 const data = { text: 'x'.repeat(dataBytes - JSON.stringify({ text: '' }).length) };
@@ -22,7 +22,7 @@ const metadataText = JSON.stringify(metadata);
  * @param url of the server
  */
 export async function appends(url: string): Promise<ReadonlyArray<Result>> {
-  const store = openEventStoreDbEventStore({ url, log: pino({ level: 'warn' }) });
+  const store = openEventStoreDbEventStore({ url, streamPrefix: 'bench.', log: pino({ level: 'warn' }) });
   const client = EventStoreDBClient.connectionString(url);
   const bare = (options: object) => async () => {
     const event = jsonEvent({ type: 'SomethingHappened', data, metadata });
@@ -35,7 +35,7 @@ export async function appends(url: string): Promise<ReadonlyArray<Result>> {
   };
   const contestant = (name: string, call: () => Promise<void>) => ({
     name,
-    round: () => callsPerSecond(inFlight, roundMilliseconds, call),
+    round: () => callsPerSecond(inFlight, roundMs, call),
   });
   try {
     const figures = await interleaved(

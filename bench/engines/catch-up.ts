@@ -2,18 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventStoreDBClient, excludeSystemEvents, START } from '@eventstore/db-client';
 import { pino } from 'pino';
-import { writeBelievableLog } from '#bench/logs/believable-log.ts';
 import { format, interleaved, type Result } from '#bench/measure.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import { projections } from '#projections/table.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { fillLog } from './fill-log.ts';
+import { readAllPerSecond } from './read-all.ts';
 
+const streamPrefix = 'switchyard.';
 const events = 60_000;
 const rounds = 3;
-const limitMilliseconds = 120_000;
+const timeoutMs = 120_000;
 const log = pino({ level: 'warn' });
 
 /**
@@ -22,16 +23,11 @@ const log = pino({ level: 'warn' });
  * @param url of a server with an empty log
  */
 export async function catchUp(url: string): Promise<ReadonlyArray<Result>> {
-  const store = openEventStoreDbEventStore({ url, log });
-  try {
-    await writeBelievableLog(store, events);
-  } finally {
-    await store.close();
-  }
+  await fillLog(url, streamPrefix, events);
   const figures = await interleaved(
     [
       { name: 'switchyard', round: () => readModelsPerSecond(url) },
-      { name: 'client', round: () => subscriptionPerSecond(url) },
+      { name: 'client', round: () => readAllPerSecond(url, events, timeoutMs) },
     ],
     rounds,
   );
@@ -49,13 +45,13 @@ export async function catchUp(url: string): Promise<ReadonlyArray<Result>> {
 
 async function readModelsPerSecond(url: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  const source = openEventStoreDbEventStore({ url, log });
+  const source = openEventStoreDbEventStore({ url, streamPrefix, log });
   const store = openSqliteReadStoreWriter(join(folder, 'read.db'), (message) => log.warn(message));
   const started = performance.now();
   const runner = await startProjectionRunner({ projections, events: source, store, log });
   try {
     while (!runner.ready()) {
-      if (performance.now() - started > limitMilliseconds) throw new Error('The read models did not catch up.');
+      if (performance.now() - started > timeoutMs) throw new Error('The read models did not catch up.');
       await sleep(2);
     }
     return perSecond(started);
@@ -64,24 +60,6 @@ async function readModelsPerSecond(url: string): Promise<number> {
     await store.close();
     await source.close();
     await rm(folder, { recursive: true });
-  }
-}
-
-async function subscriptionPerSecond(url: string): Promise<number> {
-  const client = EventStoreDBClient.connectionString(url);
-  const started = performance.now();
-  const subscription = client.subscribeToAll({ fromPosition: START, filter: excludeSystemEvents() });
-  const timer = setTimeout(() => subscription.destroy(new Error('The log did not come.')), limitMilliseconds);
-  try {
-    let left = events;
-    for await (const { event } of subscription) {
-      if (event !== undefined) left -= 1;
-      if (left <= 0) break;
-    }
-    return perSecond(started);
-  } finally {
-    clearTimeout(timer);
-    await client.dispose();
   }
 }
 

@@ -6,13 +6,13 @@ import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
 import { until } from '#test/support/service/service-process.ts';
 
 const rounds = 5;
-const limitMilliseconds = 30_000;
+const timeoutMs = 30_000;
 
 /**
  * Kills the node that makes the read models, with a second one beside it, and writes at once on a third: the time from
  * the kill until that write is read.
  * @param eventStoreUrl of a server
- * @throws Error if FerretDB does not start, or nobody goes on
+ * @throws Error if FerretDB does not start, or no node takes over
  */
 export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Result>> {
   const ferret = new FerretDb();
@@ -28,7 +28,7 @@ export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Res
     ]);
     const seconds: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const holder = await until(() => projectingNode(control.client, projectors), limitMilliseconds);
+      const holder = await until(() => projectingNode(control.client, projectors), timeoutMs);
       if (holder === null) throw new Error('No node makes the read models.');
       const killed = performance.now();
       const gone = holder.kill();
@@ -38,7 +38,7 @@ export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Res
       projectors.splice(projectors.indexOf(holder), 1, await nodes.start('projections'));
     }
     return [
-      { what: 'another node goes on after kill -9', figure: median(seconds), unit: ' s', required: 5, aim: 2 },
+      { what: 'another node takes over after kill -9', figure: median(seconds), unit: ' s', required: 5, aim: 2 },
       { what: `the slowest of ${rounds} times`, figure: Math.max(...seconds), unit: ' s', required: 5, aim: 2 },
     ];
   } finally {
@@ -52,7 +52,7 @@ async function readOwnWrite(client: Client): Promise<void> {
   const written = await client.post<{ id: string }>('/v1/projects', { name: 'Written after the kill' });
   if (written.status !== 201) throw new Error(`A write was answered by ${written.status}: ${written.text}`);
   const position = written.headers['switchyard-position'] ?? '';
-  const deadline = performance.now() + limitMilliseconds;
+  const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline) {
     const read = await client.get(`/v1/projects/${written.body.id}`, { 'switchyard-min-position': position });
     if (read.status === 200) return;

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { microseconds } from './pacing.ts';
 
-/** What to send; handed over as JSON in the first argument. */
+/** What to send; passed as JSON in the first argument. */
 export interface StreamLoad {
   /** Where chats are completed. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Streams under way at once. */
-  readonly lanes: number;
-  /** No stream is begun later than this; each lane has one at least. */
+  /** How many streams run at a time. */
+  readonly connections: number;
+  /** After this time no stream begins; each connection has at least one. */
   readonly seconds: number;
 }
 
-/** What came of it; printed as JSON. */
+/** The result; printed as JSON. */
 export interface StreamLoadResult {
   readonly streams: number;
   readonly perSecond: number;
@@ -23,13 +23,13 @@ export interface StreamLoadResult {
    * and from the first content's departure there to its arrival here.
    */
   readonly wayMicroseconds: number;
-  /** Streams that were no success or did not come to their end. */
+  /** Streams that failed or broke off. */
   readonly failed: number;
   /** What the first of them was, for people. */
   readonly firstFailure: string | null;
 }
 
-const { url, headers, body, lanes, seconds } = JSON.parse(process.argv[2] ?? '{}') as StreamLoad;
+const { url, headers, body, connections, seconds } = JSON.parse(process.argv[2] ?? '{}') as StreamLoad;
 
 const { hostname, port, host, pathname } = new URL(url);
 const request = [
@@ -52,7 +52,7 @@ let firstFailure: string | null = null;
  * A connection that has one stream after the other, read as bytes: what a client's own parser takes is not to be
  * counted as the gateway's, and this process shares the machine with what it measures.
  */
-class Lane {
+class StreamConnection {
   readonly #socket: Socket;
   #startedAt = 0;
   #beginning: string | null = '';
@@ -102,29 +102,29 @@ class Lane {
   }
 }
 
-async function connected(): Promise<Lane> {
+async function connected(): Promise<StreamConnection> {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   await once(socket, 'connect');
-  return new Lane(socket);
+  return new StreamConnection(socket);
 }
 
 const started = performance.now();
 const last = started + seconds * 1_000;
 
-async function runLane(): Promise<void> {
-  let lane = await connected();
+async function runConnection(): Promise<void> {
+  let connection = await connected();
   do {
-    const failure = await lane.stream();
+    const failure = await connection.stream();
     if (failure === null) continue;
     failed += 1;
     firstFailure ??= failure;
-    lane.close();
-    lane = await connected();
+    connection.close();
+    connection = await connected();
   } while (performance.now() < last && failed < 100);
-  lane.close();
+  connection.close();
 }
 
-await Promise.all(Array.from({ length: lanes }, runLane));
+await Promise.all(Array.from({ length: connections }, runConnection));
 const elapsed = (performance.now() - started) / 1_000;
 
 const sorted = ways.toSorted((one, other) => one - other);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 const boundary = 'a-boundary-of-the-benchmark';
 
 /**
- * Uploads audio for a transcription, piece by piece, so that it is in nobody's memory here.
+ * Uploads audio for a transcription, piece by piece, so that this process never holds it as a whole.
  * @throws Error unless it is transcribed
  */
 export async function upload(url: string, headers: Readonly<Record<string, string>>, bytes: number): Promise<void> {

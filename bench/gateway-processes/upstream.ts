@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { microseconds, type Pacing } from './pacing.ts';
 
 /**
- * The provider that every gateway is measured in front of: chats, whole or streamed as they ask for it, and
- * transcriptions. `GET /met/{user}` tells when the chat of a user came, and when its connection closed before the
- * answer's end. Prints its port.
+ * The provider behind every measured gateway: whole and streamed chats, and transcriptions. `GET /met/{user}` returns
+ * when the chat of a user arrived, and when its connection closed before the end of the answer. Prints its port.
  */
 
 const whole = JSON.stringify({
@@ -41,7 +40,7 @@ const met = new Map<string, Met>();
 
 const server = createServer((req, res) => {
   const { method = '', url = '' } = req;
-  if (method === 'GET') return tell(res, met.get(url.slice('/met/'.length)) ?? null);
+  if (method === 'GET') return respond(res, met.get(url.slice('/met/'.length)) ?? null);
   if (url.endsWith('/audio/transcriptions')) return transcribe(req, res);
   const receivedAt = microseconds();
   const chunks: Buffer[] = [];
@@ -67,7 +66,7 @@ function meet(user: string, res: ServerResponse): void {
   });
 }
 
-/** Streams events one by one. The first content tells when the request came and when it was sent itself. */
+/** Streams events one by one. The first content holds the times of the request's arrival and of its own departure. */
 async function stream(
   { firstMs, gapMs, events, ending }: Pacing,
   receivedAt: number,
@@ -104,10 +103,10 @@ function transcribe(req: IncomingMessage, res: ServerResponse): void {
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
   });
-  req.on('end', () => tell(res, { text: `${bytes} bytes` }));
+  req.on('end', () => respond(res, { text: `${bytes} bytes` }));
 }
 
-function tell(res: ServerResponse, value: unknown): void {
+function respond(res: ServerResponse, value: unknown): void {
   res.writeHead(200, ['Content-Type', 'application/json']).end(JSON.stringify(value));
 }
 

@@ -15,7 +15,8 @@ export interface Load {
 /** What came of it; printed as JSON. */
 export interface LoadResult {
   readonly perSecond: number;
-  readonly p99Milliseconds: number;
+  readonly p99Ms: number;
+  readonly longestMs: number;
   /** Answers that were no success, and requests without an answer. */
   readonly failed: number;
 }
@@ -43,7 +44,8 @@ const result = await autocannon({
 
 const outcome: LoadResult = {
   perSecond: result.requests.average,
-  p99Milliseconds: result.latency.p99,
+  p99Ms: result.latency.p99,
+  longestMs: result.latency.max,
   failed: result.non2xx + result.errors,
 };
 process.stdout.write(JSON.stringify(outcome));

@@ -10,14 +10,14 @@ import type { Load, LoadResult } from './load.ts';
 
 export { adminKey };
 
-const readyMilliseconds = 300_000;
+const readyMs = 300_000;
 
 /** A process that answers HTTP. */
 export interface Server {
   readonly url: string;
   readonly pid: number;
   /** From the start of its process until it was ready. */
-  readonly startMilliseconds: number;
+  readonly startMs: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function startProgram(command: ReadonlyArray<string>, url: string):
 }
 
 /**
- * Runs a script in a process of its own, which is told what to do as JSON and tells what came of it as JSON.
+ * Runs a script in a process of its own. The script takes its input as JSON and prints its result as JSON.
  * @throws Error with what it said when it fails
  */
 export async function runScript<Outcome>(script: string, task: object): Promise<Outcome> {
@@ -98,11 +98,11 @@ export async function call(server: Server, method: string, path: string, body?: 
 function serverOf(child: ChildProcess, url: string, started: number): Server {
   const { pid } = child;
   if (pid === undefined) throw new Error('The process did not start');
-  return { url, pid, startMilliseconds: performance.now() - started, stop: () => stop(child) };
+  return { url, pid, startMs: performance.now() - started, stop: () => stop(child) };
 }
 
 async function until(holds: () => Promise<boolean>, child: ChildProcess): Promise<void> {
-  const end = performance.now() + readyMilliseconds;
+  const end = performance.now() + readyMs;
   while (!(await holds())) {
     if (child.exitCode !== null || performance.now() > end) throw new Error(`Not ready: ${child.spawnargs.join(' ')}`);
     await sleep(5);

@@ -5,7 +5,7 @@ import { post } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileContents, checkRequestedFlows } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { project } from '#domain/project/project.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -28,7 +28,7 @@ export const createAgentProfile = command({
   newId: ({ projectId }, { suffix }) => childId(projectId, suffix),
   isIdUsed: ({ profiles }, { projectId }, { suffix }) => profiles.has(childId(projectId, suffix)),
   loadRelated: ({ flowIds }, { load }) => askedFlows(flowIds, load),
-  decide: (input, { defaultId: previousId }, { also: flows, fresh: { suffix } }) => {
+  decide: (input, { defaultId: previousId }, { related: flows, newIds: { suffix } }) => {
     const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const refusal = checkRequestedFlows(flows, projectId);
     if (refusal !== null) return E.left(refusal);
@@ -39,6 +39,6 @@ export const createAgentProfile = command({
       ...(isDefault ? [newEvent('AgentProfileDefaultMoved', { id, previousId })] : []),
     ]);
   },
-  answer: ({ input, state, fresh, dataAt }) =>
-    agentProfileRecord(state, childId(input.projectId, fresh.suffix), dataAt),
+  answer: ({ input, state, newIds, dataAt }) =>
+    agentProfileRecord(state, childId(input.projectId, newIds.suffix), dataAt),
 });

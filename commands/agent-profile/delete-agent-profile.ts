@@ -4,7 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';

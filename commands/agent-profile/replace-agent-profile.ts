@@ -5,7 +5,7 @@ import { put } from '#application/operations/operation.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileContents, checkRequestedFlows } from '#domain/agent-profile/contents.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
@@ -26,7 +26,7 @@ export const replaceAgentProfile = command({
   entity: agentProfiles,
   subject: { entity: agentProfiles, parameter: 'agentProfileId' },
   loadRelated: ({ flowIds }, { load }) => askedFlows(flowIds, load),
-  decide: (input, { defaultId: previousId }, { also: flows }) => {
+  decide: (input, { defaultId: previousId }, { related: flows }) => {
     const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const projectId = parentId(id);
     const refusal = checkRequestedFlows(flows, projectId);

@@ -8,13 +8,16 @@ import { expiryRefusal } from '#domain/api-key/expiry.ts';
 import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
 import { ApiKeyWithSecret, ScopeCodec } from '#domain/api-key/record.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
-import { cuid, instant, nullable, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { instant } from '#domain/codecs/time.ts';
 import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** The types of key that each type may make. */
 const mayMake: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
@@ -44,9 +47,9 @@ export const createApiKey = command({
   },
   entity: apiKey,
   subject: { entity: project, parameter: 'projectId' },
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
-  decide: (input, _, { caller, subject, secret, fresh: { id }, time }) => {
+  decide: (input, _, { caller, subject, newSecrets, newIds: { id }, time }) => {
     const { projectId, name, keyType, expiresAt = null } = input;
     const scopes = input.scopes ?? defaultScopes(caller, keyType);
     const refusal = refused(caller, keyType, scopes, subject.tenant) ?? expiryRefusal(expiresAt, time);
@@ -59,21 +62,24 @@ export const createApiKey = command({
         name,
         keyType,
         scopes: scopes && [...new Set(scopes)],
-        ...storedFormOfKey(secret.key),
+        ...storedFormOfKey(newSecrets.apiKey),
         createdByKeyId: makerOf(caller),
         expiresAt,
       }),
     ]);
   },
   afterAppend: revokeWithMaker,
-  answer: ({ state, secret }) => ({
+  answer: ({ state, newSecrets }) => ({
     ...apiKeyRecord(state),
     lastUsedAt: null,
-    ...(secret === null ? {} : { key: secret.key }),
+    ...(newSecrets === null ? {} : { key: newSecrets.apiKey }),
   }),
 });
 
-/** All of its type, told as null, where the maker's scopes were never narrowed; else the maker's, as far as it can have them. */
+/**
+ * Null, which means all scopes of the type, if the creator's scopes were never restricted; else those of the creator's
+ * that the type can have.
+ */
 function defaultScopes(caller: Caller, keyType: KeyType): ReadonlyArray<Scope> | null {
   if (caller.hasAllScopes) return null;
   return [...scopesOfKeyType[keyType]].filter((scope) => caller.scopes.has(scope));

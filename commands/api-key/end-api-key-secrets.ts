@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
-import { instant, timestamp } from '#domain/codecs/codecs.ts';
+import { instant, timestamp } from '#domain/codecs/time.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { operatorTenant } from '#domain/shared/operator-requests.ts';
@@ -17,8 +17,9 @@ export const endApiKeySecrets = command({
   http: post('/v1/keys/revoke-before'),
   scope: 'operations:write',
   input: t.type({ time: instant }),
-  output: t.type({ issuedBefore: timestamp }),
+  output: t.type({ issuedBefore: timestamp }, 'EndedSecrets'),
   failures: [],
+  effect: { isDestructive: true, isIdempotent: true },
   example: { input: { time: '2026-01-05T09:30:00Z' }, output: { issuedBefore: '2026-01-05T09:30:00.000Z' } },
   entity: keyCutoff,
   subject: null,

@@ -6,22 +6,27 @@ import { apiKey, apiKeyRecord } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { checkMayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
-import { cuid, flag, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { flag } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** Ids of descendants in one event and one answer at most. */
 const maxListedKeys = 5_000;
 
-const Output = t.intersection([
-  ApiKeyRecord,
-  t.partial({
-    /** With `descendants=true`: the key itself and those that are revoked with it. */
-    revokedKeyIds: t.readonlyArray(text()),
-    /** There may be more of them than are listed. */
-    revokedKeyIdsOmitted: t.boolean,
-  }),
-]);
+const Output = t.intersection(
+  [
+    ApiKeyRecord,
+    t.partial({
+      /** With `descendants=true`: the key itself and those that are revoked with it. */
+      revokedKeyIds: t.readonlyArray(text()),
+      /** There may be more of them than are listed. */
+      revokedKeyIdsOmitted: t.boolean,
+    }),
+  ],
+  'RevokedApiKey',
+);
 
 export const revokeApiKey = command({
   name: 'revoke_api_key',
@@ -40,7 +45,7 @@ export const revokeApiKey = command({
     state !== null && (descendants ? state.descendantsRevokedAt === null : !state.revoked),
   loadRelated: async ({ keyId, descendants = false }, { lookup }) =>
     descendants ? await lookup.descendantKeys(keyId, maxListedKeys) : null,
-  decide: ({ keyId }, state, { caller, also: descendantKeyIds }) => {
+  decide: ({ keyId }, state, { caller, related: descendantKeyIds }) => {
     const refusal = checkMayManage(caller, state);
     return refusal === null ? E.right([newEvent('ApiKeyRevoked', { id: keyId, descendantKeyIds })]) : E.left(refusal);
   },

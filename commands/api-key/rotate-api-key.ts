@@ -8,9 +8,13 @@ import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
 import { checkMayManage } from '#domain/api-key/may-manage.ts';
 import { ApiKeyWithSecret } from '#domain/api-key/record.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
-import { cuid, instant, integer, nullable, withDefault } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { instant } from '#domain/codecs/time.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
+import { integer } from '#shared/codecs/number.ts';
 
 const daySeconds = 86_400;
 
@@ -28,10 +32,11 @@ export const rotateApiKey = command({
   ]),
   output: ApiKeyWithSecret,
   failures: ['key-not-found'],
+  effect: { isDestructive: true },
   example: { input: { overlapSeconds: 3600 }, output: { ...examples.apiKey, key: 'sy_live_…' } },
   entity: apiKey,
   subject: { entity: apiKey, parameter: 'keyId' },
-  decide: ({ keyId, overlapSeconds = 0, expiresAt: given }, state, { caller, secret, time }) => {
+  decide: ({ keyId, overlapSeconds = 0, expiresAt: given }, state, { caller, newSecrets, time }) => {
     const expiredAt = state?.record.expiresAt ?? null;
     const expiresAt = given === undefined ? expiredAt : given;
     const refusal = checkMayManage(caller, state) ?? expiryRefusal(expiresAt, time);
@@ -40,7 +45,7 @@ export const rotateApiKey = command({
     return E.right([
       newEvent('ApiKeyRotated', {
         id: keyId,
-        ...storedFormOfKey(secret.key),
+        ...storedFormOfKey(newSecrets.apiKey),
         previousSecretHash: newestSecretOf(state) ?? '',
         // A secret that was given out until a time does not outlive it because the key does.
         previousValidUntil: expiredAt !== null && expiredAt < overlapEnd ? expiredAt : overlapEnd,
@@ -55,9 +60,9 @@ export const rotateApiKey = command({
     const { state } = await load(apiKey, rotatorId);
     return state?.revoked === true ? makerRevoked : null;
   },
-  answer: async ({ input, state, secret, lookup }) => ({
+  answer: async ({ input, state, newSecrets, lookup }) => ({
     ...apiKeyRecord(state),
     lastUsedAt: await lookup.keyLastUsed(input.keyId),
-    ...(secret === null ? {} : { key: secret.key }),
+    ...(newSecrets === null ? {} : { key: newSecrets.apiKey }),
   }),
 });

@@ -2,11 +2,16 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid, email, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
 import { customer, customerOf, organization } from '#domain/organization/organization.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { email } from '#shared/codecs/email.ts';
+import { text } from '#shared/codecs/text.ts';
+
+const CreatedCustomer = t.type({ organizationId: cuid, projectId: cuid, createdAt: timestamp }, 'CreatedCustomer');
 
 export const createCustomer = command({
   name: 'create_customer',
@@ -18,24 +23,35 @@ export const createCustomer = command({
   scope: 'customers:write',
   input: t.type({ name: text({ min: 1, max: 200 }), clientEmail: email }),
   personal: true,
-  output: t.type({ organizationId: cuid }),
+  output: CreatedCustomer,
   failures: ['organization-not-partner', 'idempotency-key-erased'],
   example: {
     input: { name: examples.customer.name, clientEmail: examples.customer.clientEmail },
-    output: { organizationId: examples.customer.organizationId },
+    output: {
+      organizationId: examples.customer.organizationId,
+      projectId: examples.customer.projectId,
+      createdAt: examples.customer.createdAt,
+    },
   },
   entity: customer,
   subject: null,
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ name, clientEmail }, { load, seal }, caller) => {
     const { state } = await load(organization, caller.organizationId);
     return state?.partner === true ? seal({ name, clientEmail }) : null;
   },
-  tenant: (_, { caller, fresh: { id } }) => ({ organizationId: id, projectId: null, partnerId: caller.organizationId }),
-  decide: (_, __, { also: sealed, fresh: { id, secondId } }) =>
+  tenant: (_, { caller, newIds: { id } }) => ({
+    organizationId: id,
+    projectId: null,
+    partnerId: caller.organizationId,
+  }),
+  decide: (_, __, { related: sealed, newIds: { id, secondId } }) =>
     sealed === null
       ? E.left(failure('organization-not-partner', 'The organization of this key is no partner: it has no customers.'))
       : E.right([newEvent('CustomerCreated', { id, projectId: secondId, ...sealed })]),
-  answer: ({ state }) => ({ organizationId: customerOf(state).organizationId }),
+  answer: ({ state }) => {
+    const { organizationId, projectId, createdAt } = customerOf(state);
+    return { organizationId, projectId, createdAt };
+  },
 });

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { customerRecord } from '#domain/organization/customer.ts';
 import { customer, customerOf } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
@@ -20,6 +20,7 @@ export const activateFlowVersion = command({
   input: t.type({ versionId: cuid }),
   output: FlowVersionRecord,
   failures: ['flow-version-not-found'],
+  effect: { isIdempotent: true },
   example: { output: examples.flowVersion },
   entity: flowVersion,
   subject: { entity: flowVersion, parameter: 'versionId' },

@@ -2,22 +2,24 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid, json } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { json } from '#shared/codecs/json-value.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const createFlowVersion = command({
   name: 'create_flow_version',
   summary: 'Add a version to a flow',
-  description: 'It has the next number, the tag v{number}, and is not active yet.',
+  description: 'It has the next number and is not active yet. Without a `tag` it gets `v{number}`.',
   group: 'Flow versions',
   http: post('/v1/flows/:flowId/versions', 201),
   scope: 'flows:write',
-  input: t.type({ flowId: cuid, flowSchema: json }),
+  input: t.intersection([t.type({ flowId: cuid, flowSchema: json }), t.partial({ tag: text({ min: 1, max: 100 }) })]),
   output: FlowVersionRecord,
   failures: ['flow-not-found'],
   example: {
@@ -27,10 +29,10 @@ export const createFlowVersion = command({
   entity: flow,
   subject: { entity: flow, parameter: 'flowId' },
   isIdUsed: (state, { flowId }, { suffix }) => state?.versions.has(childId(flowId, suffix)) === true,
-  decide: ({ flowId, flowSchema }, state, { fresh: { suffix } }) => {
+  decide: ({ flowId, flowSchema, tag }, state, { newIds: { suffix } }) => {
     const version = (state?.lastVersionNumber ?? 0) + 1;
     const id = childId(flowId, suffix);
-    return E.right([newEvent('FlowVersionCreated', { id, flowId, version, tag: `v${version}`, flowSchema })]);
+    return E.right([newEvent('FlowVersionCreated', { id, flowId, version, tag: tag ?? `v${version}`, flowSchema })]);
   },
-  answer: ({ input, state, fresh, dataAt }) => flowVersionRecord(state, childId(input.flowId, fresh.suffix), dataAt),
+  answer: ({ input, state, newIds, dataAt }) => flowVersionRecord(state, childId(input.flowId, newIds.suffix), dataAt),
 });

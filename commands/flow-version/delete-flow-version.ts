@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
-import { cuid, nullable } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flowVersion } from '#domain/flow/flow.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
@@ -10,6 +10,7 @@ import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 
 export const deleteFlowVersion = command({
   name: 'delete_flow_version',

@@ -4,7 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { checkAssignable } from '#domain/agent-profile/assignable-profile.ts';
-import { cuid, json, nullable, text, withDefault } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
@@ -13,6 +13,10 @@ import { project } from '#domain/project/project.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
+import { json } from '#shared/codecs/json-value.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const createFlow = command({
   name: 'create_flow',
@@ -42,11 +46,11 @@ export const createFlow = command({
   },
   entity: flow,
   subject: { entity: project, parameter: 'projectId' },
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
-  decide: (input, _, { also: profiles, fresh: { id, suffix } }) => {
+  decide: (input, _, { related: profiles, newIds: { id, suffix } }) => {
     const { projectId, name, flowSchema, description = null, type = 'simple', agentProfileId = null } = input;
     const refusal = agentProfileId === null ? null : checkAssignable(profiles, agentProfileId, projectId);
     if (refusal !== null) return E.left(refusal);

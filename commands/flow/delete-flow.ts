@@ -2,10 +2,12 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
-import { cuid, flag, withDefault } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { flag } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
 
 export const deleteFlow = command({
   name: 'delete_flow',
@@ -23,7 +25,7 @@ export const deleteFlow = command({
   subject: { entity: flow, parameter: 'flowId' },
   loadRelated: async ({ flowId, rejectIfInUse }, { lookup }) =>
     rejectIfInUse === true && (await lookup.exists('phone-numbers', { flowId })),
-  decide: ({ flowId: id }, state, { also: inUse }) => {
+  decide: ({ flowId: id }, state, { related: inUse }) => {
     if (inUse) return E.left(failure('flow-in-use', 'A phone number points at this flow. Set its flow to null first.'));
     return E.right([newEvent('FlowDeleted', { id, agentProfileId: knownFlow(state).record.agentProfileId })]);
   },

@@ -4,13 +4,15 @@ import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { checkAssignable } from '#domain/agent-profile/assignable-profile.ts';
-import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flow, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { flowRecord } from '#domain/flow/record-of-state.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const updateFlow = command({
   name: 'update_flow',
@@ -34,7 +36,7 @@ export const updateFlow = command({
   subject: { entity: flow, parameter: 'flowId' },
   loadRelated: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
-  decide: ({ flowId: id, name, description, agentProfileId }, state, { also: profiles }) => {
+  decide: ({ flowId: id, name, description, agentProfileId }, state, { related: profiles }) => {
     const before = knownFlow(state).record;
     const refusal = agentProfileId ? checkAssignable(profiles, agentProfileId, before.projectId) : null;
     if (refusal !== null) return E.left(refusal);

@@ -4,17 +4,18 @@ import { command } from '#application/commands/command.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid, text } from '#domain/codecs/codecs.ts';
-import { instanceRecord } from '#domain/instance/answer.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { checkPublished } from '#domain/instance/upgradable.ts';
 import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { canAccess } from '#domain/shared/tenancy.ts';
 import { archived } from '#domain/template/refusals.ts';
+import { text } from '#shared/codecs/text.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { newTarget } from './shared/new-target.ts';
 import { reachableVersion, versionNotFound } from './shared/wanted-version.ts';
@@ -23,8 +24,8 @@ export const createInstance = command({
   name: 'create_instance',
   summary: 'Create an instance of a template in a project',
   description:
-    'It answers at once. The flows, the agent profile and the stores are made after it: `operation` tells how far that ' +
-    'is, and `status` becomes active, or failed with a reason in `lastOperation`.',
+    'It answers at once. The flows, the agent profile and the stores are created afterwards: `operation` shows the ' +
+    'progress, and `status` becomes active, or failed with a reason in `lastOperation`.',
   group: 'Instances',
   http: post('/v1/instances', 201),
   scope: 'instances:write',
@@ -45,20 +46,20 @@ export const createInstance = command({
   },
   entity: instance,
   subject: null,
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ templateVersionId, projectId }, loads, caller) => ({
     wanted: await reachableVersion(templateVersionId, loads, caller),
     project: await loads.load(project, projectId),
   }),
-  tenant: (_, { also }) => also.project.tenant ?? { organizationId: '', projectId: null, partnerId: null },
+  tenant: (_, { related }) => related.project.tenant ?? { organizationId: '', projectId: null, partnerId: null },
   decide: (
     { templateVersionId, projectId, name, fieldValues = {} },
     _,
-    { also, caller, fresh: { id }, maxFilledBytes },
+    { related, caller, newIds: { id }, maxFilledBytes },
   ) => {
-    const { wanted } = also;
-    const { state: place, tenant } = also.project;
+    const { wanted } = related;
+    const { state: place, tenant } = related.project;
     if (wanted === null) return E.left(versionNotFound(templateVersionId));
     if (place === null || tenant === null || !canAccess(caller, tenant)) {
       return E.left(notFound('project-not-found', projectId));

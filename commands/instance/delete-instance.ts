@@ -2,12 +2,14 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
-import { cuid, flag, withDefault } from '#domain/codecs/codecs.ts';
-import { instanceRecord } from '#domain/instance/answer.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { flag } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
 
 export const deleteInstance = command({
   name: 'delete_instance',

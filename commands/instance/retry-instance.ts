@@ -3,10 +3,10 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
-import { instanceRecord } from '#domain/instance/answer.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
@@ -32,7 +32,7 @@ export const retryInstance = command({
     wanted: state === null ? null : await versionWith(state.target.templateVersionId, loads),
     present: await presentResources(state, loads),
   }),
-  decide: ({ instanceId: id }, state, { also: { wanted, present }, maxFilledBytes }) => {
+  decide: ({ instanceId: id }, state, { related: { wanted, present }, maxFilledBytes }) => {
     if (state === null || wanted === null) throw new Error('to try again needs an instance and its template version');
     const outcome = state.operation === null ? state.lastOperation?.outcome : undefined;
     if (outcome !== 'failed' && outcome !== 'undone') {

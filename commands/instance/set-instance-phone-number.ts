@@ -2,14 +2,16 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { put } from '#application/operations/operation.ts';
-import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
-import { instanceRecord } from '#domain/instance/answer.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { knownPhoneNumber, phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const setInstancePhoneNumber = command({
   name: 'set_instance_phone_number',
@@ -25,7 +27,7 @@ export const setInstancePhoneNumber = command({
   subject: { entity: instance, parameter: 'instanceId' },
   loadRelated: async ({ phoneNumberId }, { load }) =>
     phoneNumberId === null ? null : (await load(phoneNumber, phoneNumberId)).state,
-  decide: ({ instanceId: id, key, phoneNumberId }, state, { also: number }) => {
+  decide: ({ instanceId: id, key, phoneNumberId }, state, { related: number }) => {
     const { phoneNumberRequirements, projectId } = instanceRecord(state);
     const requirement = phoneNumberRequirements.find((each) => each.key === key);
     if (requirement === undefined) {

@@ -3,16 +3,18 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid, oneOf, withDefault } from '#domain/codecs/codecs.ts';
-import { instanceRecord } from '#domain/instance/answer.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { driftedFlows } from '#domain/instance/drift.ts';
 import { FieldValues, fillFields } from '#domain/instance/field-values.ts';
 import { type InstanceState, instance, visibleTarget } from '#domain/instance/instance.ts';
 import { InstanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { oneOf } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { nextOperation } from './shared/new-target.ts';
 import { type PresentResources, presentResources } from './shared/present-resources.ts';
@@ -23,8 +25,8 @@ export const upgradeInstance = command({
   summary: 'Upgrade an instance to a newer version of its template',
   description:
     'It answers at once, and supersedes an operation that runs. Field values are those it had, as far as the fields ' +
-    'still exist, those given, and defaults. An upgrade that cannot come to its end is undone as a whole; ' +
-    '`lastOperation` tells why. With onDrift=reject it is refused while a flow was changed by hand.',
+    'still exist, those given, and defaults. An upgrade that cannot be completed is undone as a whole; ' +
+    '`lastOperation` holds the reason. With onDrift=reject it is refused while a flow was changed by hand.',
   group: 'Instances',
   http: post('/v1/instances/:instanceId/upgrade'),
   scope: 'instances:write',
@@ -34,6 +36,7 @@ export const upgradeInstance = command({
   ]),
   output: InstanceRecord,
   failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals, 'instance-drifted'],
+  effect: { isDestructive: true },
   example: {
     input: { targetTemplateVersionId: examples.templateVersion.id, newFieldValues: { max_minutes: '15' } },
     output: examples.instance,
@@ -47,9 +50,9 @@ export const upgradeInstance = command({
   decide: (
     { instanceId: id, targetTemplateVersionId, newFieldValues = {}, onDrift },
     state,
-    { also, maxFilledBytes },
+    { related, maxFilledBytes },
   ) => {
-    const { wanted, present } = also;
+    const { wanted, present } = related;
     if (state === null) throw new Error('an upgrade needs an instance');
     if (wanted === null) return E.left(versionNotFound(targetTemplateVersionId));
     const refusal = checkUpgradable(state, wanted.version) ?? (onDrift === 'reject' ? drifted(state, present) : null);
@@ -72,6 +75,6 @@ function drifted({ base, operation, target }: NonNullable<InstanceState>, presen
   return failure(
     'instance-drifted',
     `Changed by hand since it was provisioned: ${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ', …' : ''}. ` +
-      'Upgrade with onDrift=replace to go on all the same.',
+      'Upgrade with onDrift=replace to replace the changes.',
   );
 }

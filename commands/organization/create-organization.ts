@@ -2,11 +2,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { text } from '#domain/codecs/codecs.ts';
 import { organization, organizationRecord } from '#domain/organization/organization.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const createOrganization = command({
   name: 'create_organization',
@@ -21,10 +21,14 @@ export const createOrganization = command({
   example: { input: { name: 'Northwind Voice', partner: true }, output: examples.organization },
   entity: organization,
   subject: null,
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
-  tenant: ({ partner }, { fresh: { id } }) => ({ organizationId: id, projectId: null, partnerId: partner ? id : null }),
-  decide: ({ name, partner }, _, { fresh: { id } }) =>
+  tenant: ({ partner }, { newIds: { id } }) => ({
+    organizationId: id,
+    projectId: null,
+    partnerId: partner ? id : null,
+  }),
+  decide: ({ name, partner }, _, { newIds: { id } }) =>
     E.right([newEvent('OrganizationCreated', { id, name, partner })]),
   answer: ({ state }) => organizationRecord(state),
 });

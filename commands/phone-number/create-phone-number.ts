@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid, jsonObject, nullable, text, withDefault } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { checkAttachable } from '#domain/phone-number/attachable-flow.ts';
 import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
@@ -13,6 +13,10 @@ import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
+import { jsonObject } from '#shared/codecs/json-value.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const createPhoneNumber = command({
   name: 'create_phone_number',
@@ -39,11 +43,11 @@ export const createPhoneNumber = command({
   },
   entity: phoneNumber,
   subject: { entity: project, parameter: 'projectId' },
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ flowId }, { load }) => (flowId ? (await load(flow, flowId)).state : null),
   claims: ({ type = 'platform', projectId, number }) => claimedNumbers(type, projectId, number),
-  decide: (input, state, { also: target, fresh: { id } }) => {
+  decide: (input, state, { related: target, newIds: { id } }) => {
     const { projectId, name, number, type = 'platform', status = 'disabled' } = input;
     const { flowId = null, externalPhoneFields = null } = input;
     if (state === 'abandoned') return E.left(tookTooLong);

@@ -2,13 +2,14 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
-import { cuid, nullable } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { checkAttachable } from '#domain/phone-number/attachable-flow.ts';
 import { knownPhoneNumber, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 
 export const setPhoneNumberFlow = command({
   name: 'set_phone_number_flow',
@@ -23,7 +24,7 @@ export const setPhoneNumberFlow = command({
   entity: phoneNumber,
   subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
   loadRelated: async ({ flowId }, { load }) => (flowId === null ? null : (await load(flow, flowId)).state),
-  decide: ({ phoneNumberId: id, flowId }, state, { also: target }) => {
+  decide: ({ phoneNumberId: id, flowId }, state, { related: target }) => {
     const before = knownPhoneNumber(state).record;
     const refusal = flowId === null ? null : checkAttachable(target, flowId, before.projectId);
     if (refusal !== null) return E.left(refusal);

@@ -1,10 +1,10 @@
 import type { StoppableStatus } from '#application/commands/command.ts';
-import type { Operated } from '#commands/shared/operator-request.ts';
+import type { OperatorRequestOptions } from '#commands/shared/operator-request.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl, unknownProcess } from '#domain/process/process-control.ts';
 
 /** The processes, as operators ask something of them. */
-export const processes: Operated<'process', StoppableStatus, ProcessEvents> = {
+export const processes: OperatorRequestOptions<'process', StoppableStatus, ProcessEvents> = {
   parameter: 'process',
   path: '/v1/processes',
   entity: processControl,

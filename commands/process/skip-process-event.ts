@@ -12,6 +12,7 @@ export const skipProcessEvent = operatorRequest(processes, {
   verb: 'skip',
   input: t.type({ process: operatedName, eventId: skippedEventId }),
   failures: ['process-not-stopped'],
+  effect: { isDestructive: true },
   exampleInput: { eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' },
   decide: ({ process, eventId }, { failure }) =>
     failure?.eventId === eventId

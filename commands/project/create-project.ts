@@ -3,13 +3,14 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project, projectRecord } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { canAccess } from '#domain/shared/tenancy.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const createProject = command({
   name: 'create_project',
@@ -23,20 +24,20 @@ export const createProject = command({
   example: { input: { name: 'Front desk' }, output: examples.project },
   entity: project,
   subject: null,
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ organizationId }, { load }, caller) =>
     load(organization, organizationId ?? caller.organizationId),
-  tenant: (_, { also, fresh: { id } }) => ({
-    organizationId: also.state?.id ?? '',
+  tenant: (_, { related, newIds: { id } }) => ({
+    organizationId: related.state?.id ?? '',
     projectId: id,
-    partnerId: also.tenant?.partnerId ?? null,
+    partnerId: related.tenant?.partnerId ?? null,
   }),
-  decide: ({ name, organizationId }, _, { caller, also, fresh: { id } }) => {
-    if (also.state === null || also.tenant === null || !canAccess(caller, also.tenant)) {
+  decide: ({ name, organizationId }, _, { caller, related, newIds: { id } }) => {
+    if (related.state === null || related.tenant === null || !canAccess(caller, related.tenant)) {
       return E.left(notFound('organization-not-found', organizationId ?? caller.organizationId));
     }
-    return E.right([newEvent('ProjectCreated', { id, organizationId: also.state.id, name })]);
+    return E.right([newEvent('ProjectCreated', { id, organizationId: related.state.id, name })]);
   },
   answer: ({ state, dataAt }) => projectRecord(state, dataAt),
 });

@@ -1,10 +1,10 @@
 import type { ProjectionSummary } from '#application/commands/command.ts';
-import type { Operated } from '#commands/shared/operator-request.ts';
+import type { OperatorRequestOptions } from '#commands/shared/operator-request.ts';
 import type { ProjectionEvents } from '#domain/projection/events.ts';
 import { projectionControl, unknownProjection } from '#domain/projection/projection-control.ts';
 
 /** The read models, as operators ask something of them. */
-export const projections: Operated<'projection', ProjectionSummary, ProjectionEvents> = {
+export const projections: OperatorRequestOptions<'projection', ProjectionSummary, ProjectionEvents> = {
   parameter: 'projection',
   path: '/v1/projections',
   entity: projectionControl,

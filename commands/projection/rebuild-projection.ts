@@ -8,7 +8,7 @@ import { projections } from './projections.ts';
 export const rebuildProjection = operatorRequest(projections, {
   name: 'rebuild_projection',
   summary: 'Rebuild a read model',
-  description: 'It is filled anew beside the one that answers, then takes its place.',
+  description: 'It is rebuilt beside the current one, which answers until the new one is swapped in.',
   verb: 'rebuild',
   input: t.type({ projection: operatedName }),
   failures: ['projection-rebuilding'],

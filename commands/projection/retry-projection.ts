@@ -7,8 +7,8 @@ import { projections } from './projections.ts';
 
 export const retryProjection = operatorRequest(projections, {
   name: 'retry_projection',
-  summary: 'Let a stopped read model try its event again',
-  description: 'After what stopped it was mended.',
+  summary: 'Let a stopped read model retry its event',
+  description: 'Use it after the cause was fixed.',
   verb: 'retry',
   input: t.type({ projection: operatedName }),
   failures: ['projection-not-stopped'],

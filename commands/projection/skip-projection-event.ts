@@ -12,6 +12,7 @@ export const skipProjectionEvent = operatorRequest(projections, {
   verb: 'skip',
   input: t.type({ projection: operatedName, eventId: skippedEventId }),
   failures: ['projection-not-stopped'],
+  effect: { isDestructive: true },
   exampleInput: { eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' },
   decide: ({ projection, eventId }, { failure }) =>
     failure?.eventId === eventId

@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command, type Lookup } from '#application/commands/command.ts';
-import { post } from '#application/operations/operation.ts';
-import { text } from '#domain/codecs/codecs.ts';
+import { type OperationEffect, post } from '#application/operations/operation.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorTenant } from '#domain/shared/operator-requests.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** What operators may ask something of: the projections, or the processes. */
-export interface Operated<Parameter extends string, Status, Events> {
+export interface OperatorRequestOptions<Parameter extends string, Status, Events> {
   /** The name's parameter in paths and the member of the events that holds it. */
   readonly parameter: Parameter;
   /** The path of the list. */
@@ -27,6 +27,7 @@ interface OperatorRequest<Input, Status, Events> {
   readonly verb: string;
   readonly input: t.Type<Input, unknown, unknown>;
   readonly failures: ReadonlyArray<FailureCode>;
+  readonly effect?: OperationEffect;
   readonly exampleInput?: { readonly [member: string]: string };
   readonly decide: (input: Input, status: Status) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
 }
@@ -44,10 +45,10 @@ export function operatorRequest<
   Status,
   Events,
 >(
-  { parameter, path, entity, status, unknown, exampleName }: Operated<Parameter, Status, Events>,
+  { parameter, path, entity, status, unknown, exampleName }: OperatorRequestOptions<Parameter, Status, Events>,
   request: OperatorRequest<Input, Status, Events>,
 ) {
-  const { name, summary, description, verb, input, failures, exampleInput, decide } = request;
+  const { name, summary, description, verb, input, failures, effect, exampleInput, decide } = request;
   return command({
     name,
     summary,
@@ -56,8 +57,9 @@ export function operatorRequest<
     http: post(`${path}/:${parameter}/${verb}`),
     scope: 'operations:write',
     input,
-    output: t.type({ [parameter]: text() }),
+    output: t.type({ [parameter]: text() }, `Asked${parameter[0]?.toUpperCase()}${parameter.slice(1)}`),
     failures: [entity.notFound, ...failures],
+    ...(effect === undefined ? {} : { effect }),
     example: {
       ...(exampleInput === undefined ? {} : { input: exampleInput }),
       output: { [parameter]: exampleName },
@@ -67,7 +69,7 @@ export function operatorRequest<
     newId: (asked) => asked[parameter],
     loadRelated: (asked, { lookup }) => status(asked[parameter], lookup),
     tenant: (_, { caller }) => operatorTenant(caller),
-    decide: (asked: Input, _, { also: known }) =>
+    decide: (asked: Input, _, { related: known }) =>
       known === null ? E.left(unknown(asked[parameter])) : decide(asked, known),
     answer: ({ input: asked }) => ({ [parameter]: asked[parameter] }),
     withoutRevision: true,

@@ -2,10 +2,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { nullable, text } from '#domain/codecs/codecs.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { StoreRecord } from '#domain/store/record.ts';
 import { store, storeMade, storeRecord } from '#domain/store/store.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const createStore = command({
   name: 'create_store',
@@ -21,10 +22,10 @@ export const createStore = command({
   example: { input: { name: 'House rules', description: 'What guests ask most' }, output: examples.store },
   entity: store,
   subject: null,
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
-  decide: ({ name, description = null }, state, { caller: { projectId }, fresh: { id } }) =>
+  decide: ({ name, description = null }, state, { caller: { projectId }, newIds: { id } }) =>
     E.right(storeMade({ id, projectId, name, description }, state)),
   answer: ({ state, dataAt }) => storeRecord(state, dataAt),
 });

@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { remove } from '#application/operations/operation.ts';
 import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { store, storeRemoved } from '#domain/store/store.ts';
 

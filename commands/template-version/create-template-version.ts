@@ -2,15 +2,18 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { checked, cuid, nullable, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { templateVersionRecord } from '#domain/template/answer.ts';
 import { FieldsSchema, TemplatePayload, undeclaredPlaceholders } from '#domain/template/payload.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { archived } from '#domain/template/refusals.ts';
 import { template } from '#domain/template/template.ts';
+import { checked } from '#shared/codecs/checked.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 const Members = t.intersection([
   t.type({ templateId: cuid, payload: TemplatePayload }),
@@ -22,7 +25,7 @@ export const createTemplateVersion = command({
   summary: 'Add a version to a template',
   description:
     'It has the next number and is not published yet; its contents never change. In the strings of a flow schema ' +
-    '`{{fields.key}}` stands for the value of a field that fieldsSchema declares; `\\{{fields.key}}` is plain text.',
+    '`{{fields.key}}` is replaced by the value of a field that fieldsSchema declares; `\\{{fields.key}}` is plain text.',
   group: 'Template versions',
   http: post('/v1/templates/:templateId/versions', 201),
   scope: 'templates:write',
@@ -35,12 +38,12 @@ export const createTemplateVersion = command({
   entity: template,
   subject: { entity: template, parameter: 'templateId' },
   isIdUsed: (state, { templateId }, { suffix }) => state?.versions.has(childId(templateId, suffix)) === true,
-  decide: ({ templateId, payload, fieldsSchema = [], tag = null }, state, { fresh: { suffix } }) => {
+  decide: ({ templateId, payload, fieldsSchema = [], tag = null }, state, { newIds: { suffix } }) => {
     if (state?.record.status === 'archived') return E.left(archived);
     const id = childId(templateId, suffix);
     const version = (state?.versions.size ?? 0) + 1;
     return E.right([newEvent('TemplateVersionCreated', { id, templateId, version, tag, payload, fieldsSchema })]);
   },
-  answer: ({ input, state, fresh, dataAt }) =>
-    templateVersionRecord(state, childId(input.templateId, fresh.suffix), dataAt),
+  answer: ({ input, state, newIds, dataAt }) =>
+    templateVersionRecord(state, childId(input.templateId, newIds.suffix), dataAt),
 });

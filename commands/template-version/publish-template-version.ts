@@ -2,12 +2,12 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { templateVersionRecord } from '#domain/template/answer.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { archived } from '#domain/template/refusals.ts';
 import { templateVersion } from '#domain/template/template.ts';
 
@@ -23,6 +23,7 @@ export const publishTemplateVersion = command({
   input: t.type({ versionId: cuid }),
   output: TemplateVersionRecord,
   failures: ['template-version-not-found', 'template-archived'],
+  effect: { isIdempotent: true },
   example: { output: { ...examples.templateVersion, publishedAt: examples.templateVersion.updatedAt } },
   entity: templateVersion,
   subject: { entity: templateVersion, parameter: 'versionId' },

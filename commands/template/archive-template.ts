@@ -2,18 +2,18 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
+import { templateRecord } from '#domain/template/record-of-state.ts';
 import { knownTemplate, template } from '#domain/template/template.ts';
 
 export const archiveTemplate = command({
   name: 'archive_template',
   summary: 'Archive a template',
   description:
-    'It takes no new version, publication or instance any more; instances that it has go on. This cannot be undone. ' +
+    'It takes no new version, publication or instance any more; existing instances stay. This cannot be undone. ' +
     'Archiving an archived one changes nothing.',
   group: 'Templates',
   http: post('/v1/templates/:templateId/archive'),
@@ -21,6 +21,7 @@ export const archiveTemplate = command({
   input: t.type({ templateId: cuid }),
   output: TemplateRecord,
   failures: ['template-not-found'],
+  effect: { isDestructive: true, isIdempotent: true },
   example: { output: { ...examples.template, status: 'archived' } },
   entity: template,
   subject: { entity: template, parameter: 'templateId' },

@@ -2,12 +2,13 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { nullable, text } from '#domain/codecs/codecs.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
+import { templateRecord } from '#domain/template/record-of-state.ts';
 import { template } from '#domain/template/template.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const createTemplate = command({
   name: 'create_template',
@@ -25,11 +26,11 @@ export const createTemplate = command({
   example: { input: { name: 'Dental practice', description: 'Front desk of a practice' }, output: examples.template },
   entity: template,
   subject: null,
-  newId: (_, fresh) => fresh.id,
+  newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   // Its own organization's and nobody else's: whoever owns that organization as its customer does not reach it.
   tenant: (_, { caller: { organizationId } }) => ({ organizationId, projectId: null, partnerId: organizationId }),
-  decide: ({ name, description = null }, _, { caller, fresh: { id } }) =>
+  decide: ({ name, description = null }, _, { caller, newIds: { id } }) =>
     E.right([newEvent('TemplateCreated', { id, headlessIntegratorId: caller.organizationId, name, description })]),
   answer: ({ state, dataAt }) => templateRecord(state, dataAt),
 });

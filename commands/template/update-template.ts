@@ -2,13 +2,15 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { patch } from '#application/operations/operation.ts';
-import { cuid, nullable, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
-import { templateRecord } from '#domain/template/answer.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
+import { templateRecord } from '#domain/template/record-of-state.ts';
 import { knownTemplate, template } from '#domain/template/template.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 export const updateTemplate = command({
   name: 'update_template',

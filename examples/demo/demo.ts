@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { runTool } from '#cli/run-tool.ts';
+import { runTool } from '#cli/shared/run-tool.ts';
 import { DemoError } from './demo-failure.ts';
 import { fillPlatform } from './fill.ts';
 import { refuseUsedPlatform } from './fresh-platform.ts';
@@ -21,31 +21,32 @@ port, or any other while that is taken.
 `;
 
 interface Asked {
-  readonly help: boolean;
   readonly stop: boolean;
   readonly url: string | null;
 }
 
-await runTool('demo', run, DemoError);
+await runTool('demo', usage, run, DemoError);
 
 async function run(words: string[]): Promise<number> {
   const asked = askedFor(words);
-  if (asked === null || asked.help) {
-    (asked === null ? process.stderr : process.stdout).write(usage);
-    return asked === null ? 1 : 0;
-  }
   if (asked.url !== null) return fillOther(asked.url);
   return fillOwn(asked.stop);
 }
 
-/** Null when it is not understood. */
-function askedFor(words: string[]): Asked | null {
-  const options = { help: { type: 'boolean' }, stop: { type: 'boolean' }, url: { type: 'string' } } as const;
+/** @throws DemoError for a word that is not understood */
+function askedFor(words: string[]): Asked {
+  const { stop = false, url } = parsed(words);
+  if (stop && url !== undefined) throw new DemoError('--stop is for a service of its own: it does not go with --url.');
+  return { stop, url: url ?? null };
+}
+
+function parsed(words: string[]) {
+  const options = { stop: { type: 'boolean' }, url: { type: 'string' } } as const;
   try {
-    const { help = false, stop = false, url } = parseArgs({ args: words, options }).values;
-    return stop && url !== undefined ? null : { help, stop, url: url ?? null };
-  } catch {
-    return null;
+    return parseArgs({ args: words, options }).values;
+  } catch (error) {
+    // It names the word.
+    throw new DemoError(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -19,7 +19,7 @@ import { DemoError } from './demo-failure.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 /** Is handed what is done, a line at a time. */
-export type Tell = (line: string) => void;
+export type Print = (line: string) => void;
 
 /** What the demo made that is worth a look. */
 export interface Filled {
@@ -29,7 +29,7 @@ export interface Filled {
   /** Of the instances. */
   readonly upgraded: string;
   readonly changedByHand: string;
-  readonly leftBehind: string;
+  readonly notUpgraded: string;
   readonly undone: string;
   /** Newest version of each template. */
   readonly newestReception: string;
@@ -53,38 +53,38 @@ const MadeCustomer = t.type({ organizationId: t.string });
  * @param admin holds an admin key of a platform that is empty
  * @throws DemoFailure
  */
-export async function fillPlatform(admin: PlatformClient, tell: Tell): Promise<Filled> {
-  const partner = await makePartner(admin, tell);
-  const upgraded = await makeCustomer(partner, customers.lindenhof, tell);
-  await meetPhoneNumber(partner, upgraded, tell);
-  const changedByHand = await makeCustomer(partner, customers.harbourStreet, tell);
-  const customerKey = await changeGreeting(partner, changedByHand, tell);
-  const leftBehind = await makeCustomer(partner, customers.okafor, tell);
-  await makeCustomer(partner, customers.kestrel, tell);
-  const undone = await makeCustomer(partner, customers.avonValley, tell);
+export async function fillPlatform(admin: PlatformClient, print: Print): Promise<Filled> {
+  const partner = await makePartner(admin, print);
+  const upgraded = await makeCustomer(partner, customers.lindenhof, print);
+  await meetPhoneNumber(partner, upgraded, print);
+  const changedByHand = await makeCustomer(partner, customers.harbourStreet, print);
+  const customerKey = await changeGreeting(partner, changedByHand, print);
+  const notUpgraded = await makeCustomer(partner, customers.okafor, print);
+  await makeCustomer(partner, customers.kestrel, print);
+  const undone = await makeCustomer(partner, customers.avonValley, print);
   if (undone.lastOperation?.outcome !== 'undone') throw new DemoError('The upgrade that is to be undone was not.');
   return {
     partnerKey: partner.key,
     customerKey,
     upgraded: upgraded.id,
     changedByHand: changedByHand.id,
-    leftBehind: leftBehind.id,
+    notUpgraded: notUpgraded.id,
     undone: undone.id,
     newestReception: versionOf(partner, 'dentalReception', dentalReception.versions.length),
     newestTracker: versionOf(partner, 'deliveryTracker', deliveryTracker.versions.length),
   };
 }
 
-async function makePartner(admin: PlatformClient, tell: Tell): Promise<Partner> {
+async function makePartner(admin: PlatformClient, print: Print): Promise<Partner> {
   const organization = await admin.post('/v1/organizations', { name: partnerName, partner: true }, Made);
   const project = await admin.post('/v1/projects', { name: 'Workshop', organizationId: organization.id }, Made);
   const body = { name: 'Workshop', keyType: 'partner' };
   const { key } = await admin.post(`/v1/projects/${project.id}/keys`, body, MadeKey);
-  tell(`partner ${partnerName}, with a project and a key`);
+  print(`partner ${partnerName}, with a project and a key`);
   const client = admin.as(key);
   const versions = {
-    dentalReception: await publish(client, dentalReception, tell),
-    deliveryTracker: await publish(client, deliveryTracker, tell),
+    dentalReception: await publish(client, dentalReception, print),
+    deliveryTracker: await publish(client, deliveryTracker, print),
   };
   return { client, key, versions };
 }
@@ -93,7 +93,7 @@ async function makePartner(admin: PlatformClient, tell: Tell): Promise<Partner> 
 async function publish(
   partner: PlatformClient,
   { name, description, versions }: DemoTemplate,
-  tell: Tell,
+  print: Print,
 ): Promise<ReadonlyArray<string>> {
   const template = await partner.post('/v1/templates', { name, description }, Made);
   const ids: string[] = [];
@@ -102,12 +102,12 @@ async function publish(
     await partner.post(`/v1/template-versions/${id}/publish`, {}, TemplateVersionRecord);
     ids.push(id);
   }
-  tell(`template ${name}: versions 1 to ${versions.length}, published`);
+  print(`template ${name}: versions 1 to ${versions.length}, published`);
   return ids;
 }
 
 /** Makes a customer and its instance, and takes that through its versions. @returns the instance as it is then */
-async function makeCustomer(partner: Partner, customer: DemoCustomer, tell: Tell): Promise<InstanceDetails> {
+async function makeCustomer(partner: Partner, customer: DemoCustomer, print: Print): Promise<InstanceDetails> {
   const { client } = partner;
   const { name, clientEmail, template, instanceName, versions } = customer;
   const { organizationId } = await client.post('/v1/partner/customers', { name, clientEmail }, MadeCustomer);
@@ -116,14 +116,14 @@ async function makeCustomer(partner: Partner, customer: DemoCustomer, tell: Tell
   const body = { projectId, name: instanceName, templateVersionId: versionOf(partner, template, first.version) };
   const made = await client.post('/v1/instances', { ...body, fieldValues: first.fieldValues }, InstanceRecord);
   let instance = await settled(client, made.id);
-  const told = [`version ${first.version} ${instance.status}`];
+  const outcomes = [`version ${first.version} ${instance.status}`];
   for (const step of later) {
     instance = await upgrade(partner, customer, instance.id, step);
-    told.push(`upgrade to ${step.version} ${instance.lastOperation?.outcome}`);
+    outcomes.push(`upgrade to ${step.version} ${instance.lastOperation?.outcome}`);
   }
-  tell(`customer ${name}, instance ${instanceName}: ${told.join(', ')}`);
+  print(`customer ${name}, instance ${instanceName}: ${outcomes.join(', ')}`);
   const reason = instance.lastOperation?.reason ?? null;
-  if (reason !== null) tell(`  because: ${reason}`);
+  if (reason !== null) print(`  because: ${reason}`);
   return instance;
 }
 
@@ -143,25 +143,25 @@ function settled(client: PlatformClient, id: string): Promise<InstanceDetails> {
   return client.until(`/v1/instances/${id}`, InstanceDetails, ({ operation }) => operation === null);
 }
 
-async function meetPhoneNumber({ client }: Partner, instance: InstanceDetails, tell: Tell): Promise<void> {
+async function meetPhoneNumber({ client }: Partner, instance: InstanceDetails, print: Print): Promise<void> {
   const { id, projectId, phoneNumberRequirements } = instance;
   const body = { ...mainLineOfLindenhof, flowId: flowOf(instance, 'greeting') };
   const number = await client.post(`/v1/projects/${projectId}/phone-numbers`, body, PhoneNumberRecord);
   const key = phoneNumberRequirements[0]?.key ?? '';
   const path = `/v1/instances/${id}/phone-number-requirements/${key}`;
   await client.put(path, { phoneNumberId: number.id }, InstanceRecord);
-  tell(`  phone number ${number.number} meets what its template requires`);
+  print(`  phone number ${number.number} meets what its template requires`);
 }
 
 /** As the customer itself does it, with a key of its own. @returns the key */
-async function changeGreeting({ client }: Partner, instance: InstanceDetails, tell: Tell): Promise<string> {
+async function changeGreeting({ client }: Partner, instance: InstanceDetails, print: Print): Promise<string> {
   const body = { name: 'Office', keyType: 'organization' };
   const { key } = await client.post(`/v1/projects/${instance.projectId}/keys`, body, MadeKey);
   const customer = client.as(key);
   const flow = `/v1/flows/${flowOf(instance, 'greeting')}`;
   const version = await customer.post(`${flow}/versions`, { flowSchema: greetingByHand }, FlowVersionRecord);
   await customer.post(`/v1/flow-versions/${version.id}/activate`, {}, FlowVersionRecord);
-  tell('  with a key of its own it changed the greeting by hand');
+  print('  with a key of its own it changed the greeting by hand');
   return key;
 }
 

@@ -6,13 +6,13 @@ import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '#app/config.ts';
 import { announcedOwner, runningOwner } from '#app/data-directory.ts';
-import { generateKey } from '#application/commands/new-api-key.ts';
+import { generateKey } from '#application/commands/new-secrets.ts';
 import { DemoError } from './demo-failure.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const usualFolder = 'demo-data';
-const startMilliseconds = 60_000;
-const pollMilliseconds = 20;
+const startMs = 60_000;
+const pollIntervalMs = 20;
 
 /** A Switchyard in a process of its own, on a folder of its own. */
 export interface OwnService {
@@ -27,27 +27,28 @@ export interface OwnService {
 }
 
 /**
- * Starts Switchyard on an empty folder: DATA_DIR where that is set, else the demo's usual one.
- * @param environment of this process. Stores outside the folder are left out of it: the demo's are embedded.
- * @param signal asks it to stop while it starts
- * @throws DemoFailure when the folder holds something, or the service does not start
+ * Starts Switchyard on an empty folder: DATA_DIR if it is set, else the demo's default.
+ * @param environment of this process. Its URLs of stores are ignored, because the demo uses embedded stores.
+ * @param signal stops it while it starts
+ * @throws DemoError when the folder is not empty, or the service does not start
  */
 export async function startOwnService(environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<OwnService> {
   const adminKey = generateKey();
   const embedded = { EVENT_STORE_URL: '', READ_STORE_URL: '', BLOB_STORE_URL: '', ROLES: '' };
-  const told: NodeJS.ProcessEnv = {
+  const serviceEnvironment: NodeJS.ProcessEnv = {
     ...environment,
     ...embedded,
     DATA_DIR: environment.DATA_DIR?.trim() || usualFolder,
-    LOG_LEVEL: environment.LOG_LEVEL || 'warn',
+    // A demo has no signing key and needs none: a warning would be in the way of what it prints.
+    LOG_LEVEL: environment.LOG_LEVEL || 'error',
     BOOTSTRAP_API_KEY: adminKey,
   };
-  const config = readConfig(told);
+  const config = readConfig(serviceEnvironment);
   const folder = asTyped(config.dataDir);
   refuseFilled(config.dataDir, folder);
   const port = environment.PORT || String(await portFor(config));
   const child = spawn(process.execPath, [main], {
-    env: { ...told, PORT: port },
+    env: { ...serviceEnvironment, PORT: port },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
@@ -72,19 +73,19 @@ function asTyped(path: string): string {
   return /^[\w./@%+:-]+$/.test(shorter) ? shorter : `'${shorter.replaceAll("'", "'\\''")}'`;
 }
 
-/** A demo is never mixed with what is there. Only of the demo's own folder it is said that it may be deleted. */
+/** A demo never starts on existing data. The message suggests deletion only for the demo's own folder. */
 function refuseFilled(path: string, folder: string): void {
   if (isEmpty(path)) return;
   const isOfDemo = path === resolve(usualFolder);
-  const anew = isOfDemo ? `delete it (rm -r ${folder}) and run this again` : 'name an empty folder with DATA_DIR';
+  const nextStep = isOfDemo ? `delete it (rm -r ${folder}) and run this again` : 'name an empty folder with DATA_DIR';
   const owner = runningOwner(path);
   if (owner !== null) {
     const at = owner.url === undefined ? '' : ` at ${owner.url}`;
     const stopped = isOfDemo ? 'stop that, ' : '';
-    throw new DemoError(`${folder} holds data, and a service runs on it${at}. For a new demo ${stopped}${anew}.`);
+    throw new DemoError(`${folder} holds data, and a service runs on it${at}. For a new demo ${stopped}${nextStep}.`);
   }
   throw new DemoError(
-    `${folder} holds something already, and a demo is not mixed with it. For a new demo ${anew}; to look at what ` +
+    `${folder} holds something already, and a demo is not mixed with it. For a new demo ${nextStep}; to look at what ` +
       `is there: DATA_DIR=${folder} npm start.`,
   );
 }
@@ -113,16 +114,16 @@ async function portFor({ host, port }: Config): Promise<number> {
 
 /** Where the service listens, once it is ready. */
 async function readyUrl(child: ChildProcess, dataDir: string, signal: AbortSignal): Promise<string> {
-  const deadline = performance.now() + startMilliseconds;
+  const deadline = performance.now() + startMs;
   while (performance.now() < deadline) {
     if (signal.aborted) throw new DemoError('Stopped while the service started.');
     // It has said why itself.
     if (child.exitCode !== null || child.signalCode !== null) throw new DemoError('The service did not start.');
     const owner = announcedOwner(dataDir);
     if (owner?.url !== undefined && owner.pid === child.pid && (await isReady(owner.url))) return owner.url;
-    await sleep(pollMilliseconds);
+    await sleep(pollIntervalMs);
   }
-  throw new DemoError(`The service was not ready within ${startMilliseconds / 1000} s.`);
+  throw new DemoError(`The service was not ready within ${startMs / 1000} s.`);
 }
 
 async function isReady(url: string): Promise<boolean> {

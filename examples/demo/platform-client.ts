@@ -3,11 +3,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import { DemoError } from './demo-failure.ts';
 
-const callMilliseconds = 30_000;
-const settleMilliseconds = 60_000;
-const pollMilliseconds = 50;
+const callMs = 30_000;
+const settleMs = 60_000;
+const pollIntervalMs = 50;
 
-/** How far the log has come, as far as the clients of one platform were told. */
+/** The newest position that the clients of one platform have seen. */
 interface Seen {
   position: number;
 }
@@ -33,13 +33,13 @@ export class PlatformClient {
   /** @throws DemoFailure, as every call does, when it is refused or not answered */
   async get<T>(path: string, codec: t.Decoder<unknown, T>): Promise<T> {
     const headers = { 'switchyard-min-position': String(this.#seen.position) };
-    const deadline = performance.now() + settleMilliseconds;
+    const deadline = performance.now() + settleMs;
     for (;;) {
       const answer = await this.#send('GET', path, { headers });
       // The read models are not there yet.
       const isLate = answer.status === 503 && performance.now() < deadline;
       if (!isLate) return this.#decoded(`GET ${path}`, answer, codec);
-      await sleep(pollMilliseconds);
+      await sleep(pollIntervalMs);
     }
   }
 
@@ -53,14 +53,14 @@ export class PlatformClient {
 
   /** Reads until what is read is as it should be. @throws DemoFailure when it never is */
   async until<T>(path: string, codec: t.Decoder<unknown, T>, holds: (value: T) => boolean): Promise<T> {
-    const deadline = performance.now() + settleMilliseconds;
+    const deadline = performance.now() + settleMs;
     for (;;) {
       const value = await this.get(path, codec);
       if (holds(value)) return value;
       if (performance.now() >= deadline) {
-        throw new DemoError(`${path} did not come to an end within ${settleMilliseconds / 1000} s.`);
+        throw new DemoError(`${path} did not come to an end within ${settleMs / 1000} s.`);
       }
-      await sleep(pollMilliseconds);
+      await sleep(pollIntervalMs);
     }
   }
 
@@ -81,7 +81,7 @@ export class PlatformClient {
         method,
         headers: { ...headers, authorization: `Bearer ${this.#key}` },
         body: body ?? null,
-        signal: AbortSignal.timeout(callMilliseconds),
+        signal: AbortSignal.timeout(callMs),
       });
     } catch (error) {
       throw notReached(this.#url, error);

@@ -49,7 +49,7 @@ const looks: ReadonlyArray<Look> = [
     path: '/v1/instances/$UNDONE',
   },
   {
-    shows: 'Mend that with a shorter value, then look at it again',
+    shows: 'Fix that with a shorter value, then read the instance again',
     key: 'PARTNER',
     path: '/v1/instances/$UNDONE/upgrade',
     body: `{"targetTemplateVersionId": "$TRACKER_3", "newFieldValues": {"served_postcodes": "${districtsOfAvonValley}"}}`,
@@ -64,7 +64,7 @@ export function whatNext({ url, adminKey }: Place, filled: Filled): string {
     PARTNER: filled.partnerKey,
     CUSTOMER: filled.customerKey,
     UPGRADED: filled.upgraded,
-    OLD: filled.leftBehind,
+    OLD: filled.notUpgraded,
     CHANGED: filled.changedByHand,
     UNDONE: filled.undone,
     RECEPTION_3: filled.newestReception,

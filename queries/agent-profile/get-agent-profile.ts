@@ -1,17 +1,45 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { type AsOfInput, asOfInput, recordAsOf } from '#application/history/as-of.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { agentProfiles as entity } from '#domain/agent-profile/agent-profile.ts';
+import { agentProfileHistory } from '#domain/agent-profile/history.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { agentProfiles } from '#projections/agent-profiles.ts';
-import { getById } from '#queries/shared/get-by-id.ts';
+import { agentProfileFlows } from '#projections/agent-profile-flows.ts';
+import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
+import { flowsAsOf } from './shared/flows-as-of.ts';
 
-export const getAgentProfile = getById({
+type Input = AsOfInput & { readonly agentProfileId: string };
+
+const notFound = 'agent-profile-not-found';
+
+export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRecord, 'agentProfileFlows'>({
   name: 'get_agent_profile',
   summary: 'Read an agent profile',
+  description:
+    'As of a time its `flowIds` are the flows that had it then; as of a revision they are the flows that it asked for.',
   group: 'Agent profiles',
-  path: '/v1/agent-profiles/:agentProfileId',
+  http: get('/v1/agent-profiles/:agentProfileId'),
   scope: 'agent-profiles:read',
-  parameter: 'agentProfileId',
-  record: AgentProfileRecord,
-  notFound: 'agent-profile-not-found',
-  example: examples.agentProfile,
-  collection: agentProfiles,
+  input: t.intersection([t.type({ agentProfileId: cuid }), t.partial(asOfInput)]),
+  output: AgentProfileRecord,
+  failures: [notFound],
+  example: { output: examples.agentProfile },
+  reads: { agentProfileFlows },
+  subject: { collection: agentProfiles, parameter: 'agentProfileId', notFound, past: entity },
+  hasRevision: true,
+  changesWithinRevision: true,
+  answer: async (context) => {
+    const { input, subject, history, read } = context;
+    const { asOf } = input;
+    if (asOf === undefined) return E.right({ body: subject.record, revision: subject.head.revision });
+    const past = { history: agentProfileHistory, entity, kind: 'agent-profile', notFound } as const;
+    const found = await recordAsOf<AgentProfileRecord>(context, past, subject.id, asOf);
+    if (E.isLeft(found) || 'revision' in asOf) return found;
+    const flowIds = await flowsAsOf(history, read.agentProfileFlows, subject.id, asOf.time);
+    return E.right({ ...found.right, body: { ...found.right.body, flowIds } });
+  },
 });

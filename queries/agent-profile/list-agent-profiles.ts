@@ -3,6 +3,7 @@ import { examples } from '#domain/shared/examples.ts';
 import { agentProfiles } from '#projections/agent-profiles.ts';
 import { projects } from '#projections/projects.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
+import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listAgentProfiles = listByParent({
   name: 'list_agent_profiles',
@@ -15,4 +16,5 @@ export const listAgentProfiles = listByParent({
   record: AgentProfileRecord,
   example: examples.agentProfile,
   collection: agentProfiles,
+  filters: { name: nameFilter },
 });

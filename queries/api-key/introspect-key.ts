@@ -3,12 +3,15 @@ import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { KeyTypeCodec } from '#domain/api-key/events.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 
 const Input = t.type({});
-const Output = t.type({ apiKeyId: cuid, projectId: cuid, organizationId: cuid, keyType: KeyTypeCodec });
+const Output = t.type(
+  { apiKeyId: cuid, projectId: cuid, organizationId: cuid, keyType: KeyTypeCodec },
+  'KeyIntrospection',
+);
 
 export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'introspect_key',

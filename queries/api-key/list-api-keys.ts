@@ -1,16 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listItems, nextCursorOutput, pageInput } from '#application/queries/paging.ts';
+import { listInput, listItems } from '#application/queries/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type ApiKeyDocument, apiKeys } from '#projections/api-keys.ts';
 import { type ProjectDocument, projects } from '#projections/projects.ts';
+import { filteredBy, nameFilter } from '#queries/shared/list-filters.ts';
+import { listOf } from '#queries/shared/list-of.ts';
 
-const Input = t.intersection([t.type({ projectId: cuid }), t.partial(pageInput)]);
-const Output = t.intersection([t.type({ keys: t.readonlyArray(ApiKeyRecord) }), nextCursorOutput]);
+const filters = { name: nameFilter };
+const Input = t.intersection([t.type({ projectId: cuid }), t.partial({ ...listInput, ...filters })]);
+const Output = listOf('keys', ApiKeyRecord);
 
 export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.TypeOf<typeof Output>, 'apiKeys'>({
   name: 'list_api_keys',
@@ -27,7 +30,9 @@ export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.Type
   subject: { collection: projects, parameter: 'projectId', notFound: 'project-not-found' },
   paged: true,
   answer: async ({ input, subject, read, keyUsage }) => {
-    const list = { where: { projectId: subject.id }, input, name: 'keys' } as const;
+    const where = filteredBy(filters, input, { projectId: subject.id });
+    if (E.isLeft(where)) return where;
+    const list = { where: where.right, input, name: 'keys' } as const;
     return E.right(
       await listItems<ApiKeyDocument, 'keys', ApiKeyRecord>(read.apiKeys, list, async (page) => {
         const lastUsed = await keyUsage.lastUsed(page.map(({ id }) => id));

@@ -1,29 +1,37 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { customerRecord } from '#domain/organization/customer.ts';
+import { organizationHistory } from '#domain/organization/history.ts';
+import { customer } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type CustomerDocument, customers } from '#projections/customers.ts';
 
-export const getCustomer = query<{ readonly organizationId: string }, CustomerDocument, CustomerRecord>({
+const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfInput)]);
+
+const notFound = 'customer-not-found';
+const past = { history: organizationHistory, entity: customer, kind: 'customer', notFound } as const;
+
+export const getCustomer = query<t.TypeOf<typeof Input>, CustomerDocument, CustomerRecord>({
   name: 'get_customer',
   summary: 'Read a customer',
   group: 'Partner customers',
   http: get('/v1/partner/customers/:organizationId'),
   scope: 'customers:read',
-  input: t.type({ organizationId: cuid }),
+  input: Input,
   output: CustomerRecord,
-  failures: ['customer-not-found'],
+  failures: [notFound],
   example: { output: examples.customer },
   reads: {},
-  subject: { collection: customers, parameter: 'organizationId', notFound: 'customer-not-found' },
+  subject: { collection: customers, parameter: 'organizationId', notFound, past: customer },
   hasRevision: true,
-  answer: async ({ subject: { id, record, head }, personalReader }) => {
+  answer: answerAsOf(past, async ({ subject: { id, record, head }, personalReader }) => {
     const read = await personalReader([id]);
     const body = customerRecord(record.parse(), (field, text) => read(id, field, text));
     return E.right({ body, revision: head.revision });
-  },
+  }),
 });

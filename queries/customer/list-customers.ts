@@ -1,17 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listItems, pageInput } from '#application/queries/paging.ts';
+import { listInput, listItems } from '#application/queries/paging.ts';
 import { query } from '#application/queries/query.ts';
+import { tenantFilter } from '#application/queries/tenant-filter.ts';
 import { customerRecord } from '#domain/organization/customer.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type CustomerDocument, customers } from '#projections/customers.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
-import { tenantFilter } from '#queries/shared/tenant-filter.ts';
 
-const Input = t.partial(pageInput);
+const Input = t.partial(listInput);
 
 export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'customers', CustomerRecord>, 'customers'>({
   name: 'list_customers',

@@ -1,3 +1,5 @@
+import { flowVersion } from '#domain/flow/flow.ts';
+import { flowHistory } from '#domain/flow/history.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
@@ -15,4 +17,5 @@ export const getFlowVersion = getVersion<FlowVersionDocument, FlowVersionRecord>
   example: examples.flowVersion,
   collection: flowVersions,
   of: { collection: flows, id: ({ flowId }) => flowId },
+  past: { history: flowHistory, entity: flowVersion, kind: 'flow-version' },
 });

@@ -1,3 +1,5 @@
+import { type FlowState, flow, liveVersions } from '#domain/flow/flow.ts';
+import { flowHistory } from '#domain/flow/history.ts';
 import { FlowVersionRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { flowVersions } from '#projections/flow-versions.ts';
@@ -15,4 +17,10 @@ export const listFlowVersions = listByParent({
   record: FlowVersionRecord,
   example: examples.flowVersion,
   collection: flowVersions,
+  past: {
+    history: flowHistory,
+    entity: flow,
+    items: (state: FlowState) =>
+      liveVersions(state).map(({ id, version }) => ({ number: version, resource: { kind: 'flow-version', id } })),
+  },
 });

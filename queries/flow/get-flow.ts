@@ -1,3 +1,5 @@
+import { flow } from '#domain/flow/flow.ts';
+import { flowHistory } from '#domain/flow/history.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { flows } from '#projections/flows.ts';
@@ -14,4 +16,5 @@ export const getFlow = getById({
   notFound: 'flow-not-found',
   example: examples.flow,
   collection: flows,
+  past: { history: flowHistory, entity: flow, kind: 'flow' },
 });

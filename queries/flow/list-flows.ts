@@ -1,8 +1,10 @@
+import { cuid } from '#domain/codecs/id.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { flows } from '#projections/flows.ts';
 import { projects } from '#projections/projects.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
+import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listFlows = listByParent({
   name: 'list_flows',
@@ -15,4 +17,5 @@ export const listFlows = listByParent({
   record: FlowRecord,
   example: examples.flow,
   collection: flows,
+  filters: { name: nameFilter, agentProfileId: cuid },
 });

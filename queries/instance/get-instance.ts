@@ -1,33 +1,45 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { asOfInput, type PastRecord, recordAsOf } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
-import { instanceRecord } from '#domain/instance/answer.ts';
-import { InstanceDetails } from '#domain/instance/record.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { instanceHistory } from '#domain/instance/history.ts';
+import { instance } from '#domain/instance/instance.ts';
+import { InstanceDetails, type InstanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type DriftReads, driftReads, listDrift } from './shared/list-drift.ts';
 
-const Input = t.type({ instanceId: cuid });
+const Input = t.intersection([t.type({ instanceId: cuid }), t.partial(asOfInput)]);
+
+const notFound = 'instance-not-found';
 
 export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, InstanceDetails, DriftReads>({
   name: 'get_instance',
   summary: 'Read an instance',
   description:
-    '`operation` tells how far what is being done is, `lastOperation` what came of the one before, and `drifted` names ' +
-    'the flows that somebody changed by hand since they were provisioned.',
+    '`operation` shows the progress of the running operation, `lastOperation` the outcome of the one before, and ' +
+    '`drifted` the flows that somebody changed by hand since they were provisioned; it is null for an instance as it was.',
   group: 'Instances',
   http: get('/v1/instances/:instanceId'),
   scope: 'instances:read',
   input: Input,
   output: InstanceDetails,
-  failures: ['instance-not-found'],
+  failures: [notFound],
   example: { output: { ...examples.instance, drifted: [] } },
   reads: driftReads,
-  subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
+  subject: { collection: instances, parameter: 'instanceId', notFound, past: instance },
   hasRevision: true,
+  changesWithinRevision: true,
   answer: async (context) => {
+    const { asOf } = context.input;
+    if (asOf !== undefined) {
+      const past = { history: instanceHistory, entity: instance, kind: 'instance', notFound } as const;
+      const found = await recordAsOf<InstanceRecord>(context, past, context.subject.id, asOf);
+      return E.map((was: PastRecord<InstanceRecord>) => ({ ...was, body: { ...was.body, drifted: null } }))(found);
+    }
     const { document, drifted } = await listDrift(context, context.subject);
     return E.right({ body: { ...instanceRecord(document.state), drifted }, revision: document.revision });
   },

@@ -1,8 +1,9 @@
-import { instanceRecord } from '#domain/instance/answer.ts';
-import { InstanceRecord } from '#domain/instance/record.ts';
+import { InstanceRecord, InstanceStatus } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
+import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listInstances = listAccessible({
   name: 'list_instances',
@@ -15,4 +16,5 @@ export const listInstances = listAccessible({
   example: examples.instance,
   recordOf: ({ state }: InstanceDocument) => instanceRecord(state),
   collection: instances,
+  filters: { name: nameFilter, status: InstanceStatus },
 });

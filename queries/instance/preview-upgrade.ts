@@ -4,7 +4,7 @@ import * as t from 'io-ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { get } from '#application/operations/operation.ts';
 import { type CollectionReader, query } from '#application/queries/query.ts';
-import { cuid, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { visibleTarget } from '#domain/instance/instance.ts';
 import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
@@ -14,6 +14,7 @@ import { type Caller, canAccess } from '#domain/shared/tenancy.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
+import { text } from '#shared/codecs/text.ts';
 import { type DriftReads, driftReads, listDrift } from './shared/list-drift.ts';
 
 const Input = t.type({ instanceId: cuid, targetTemplateVersionId: cuid });
@@ -22,19 +23,22 @@ const AddedFlow = t.type({ key: text(), name: text() });
 const PresentFlow = t.type({ key: text(), name: text(), flowId: cuid });
 const Keys = t.readonlyArray(text());
 
-const Preview = t.type({
-  instanceId: cuid,
-  targetTemplateVersionId: cuid,
-  flows: t.type({
-    added: t.readonlyArray(AddedFlow),
-    /** Whose name, type or schema the template changed. All that stay get a new version. */
-    changed: t.readonlyArray(PresentFlow),
-    removed: t.readonlyArray(PresentFlow),
-    drifted: t.readonlyArray(cuid),
-  }),
-  /** `missing`: required, and neither the instance nor a default has a value. */
-  fields: t.type({ added: Keys, removed: Keys, missing: Keys }),
-});
+const Preview = t.type(
+  {
+    instanceId: cuid,
+    targetTemplateVersionId: cuid,
+    flows: t.type({
+      added: t.readonlyArray(AddedFlow),
+      /** Whose name, type or schema the template changed. All that stay get a new version. */
+      changed: t.readonlyArray(PresentFlow),
+      removed: t.readonlyArray(PresentFlow),
+      drifted: t.readonlyArray(cuid),
+    }),
+    /** `missing`: required, and neither the instance nor a default has a value. */
+    fields: t.type({ added: Keys, removed: Keys, missing: Keys }),
+  },
+  'UpgradePreview',
+);
 
 type Preview = t.TypeOf<typeof Preview>;
 

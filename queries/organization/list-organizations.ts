@@ -1,15 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listItems, nextCursorOutput, pageInput } from '#application/queries/paging.ts';
+import { listInput, listItems } from '#application/queries/paging.ts';
 import { query } from '#application/queries/query.ts';
-import { OrganizationRecord, type SealedOrganization } from '#domain/organization/record.ts';
+import { OrganizationRecord } from '#domain/organization/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { organizations } from '#projections/organizations.ts';
+import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/organizations.ts';
+import { listOf } from '#queries/shared/list-of.ts';
 
-const Input = t.partial(pageInput);
-const Output = t.intersection([t.type({ organizations: t.readonlyArray(OrganizationRecord) }), nextCursorOutput]);
+const Input = t.partial(listInput);
+const Output = listOf('organizations', OrganizationRecord);
 
 export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>, 'organizations'>({
   name: 'list_organizations',
@@ -28,13 +29,13 @@ export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<
   answer: async ({ input, read, personalReader }) => {
     const list = { where: {}, input, name: 'organizations' } as const;
     return E.right(
-      await listItems<SealedOrganization, 'organizations', OrganizationRecord>(
+      await listItems<OrganizationDocument, 'organizations', OrganizationRecord>(
         read.organizations,
         list,
         async (page) => {
           const sealed = page.filter(({ value: { name } }) => typeof name !== 'string');
           const read = await personalReader(sealed.map(({ id }) => id));
-          return ({ id, value }) => ({ ...value, name: read(id, 'name', value.name) });
+          return ({ id, value }) => organizationOfDocument(value, (name) => read(id, 'name', name));
         },
       ),
     );

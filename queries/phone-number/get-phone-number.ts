@@ -1,3 +1,5 @@
+import { phoneNumberHistory } from '#domain/phone-number/history.ts';
+import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
@@ -14,4 +16,5 @@ export const getPhoneNumber = getById({
   notFound: 'phone-number-not-found',
   example: examples.phoneNumber,
   collection: phoneNumbers,
+  past: { history: phoneNumberHistory, entity: phoneNumber, kind: 'phone-number' },
 });

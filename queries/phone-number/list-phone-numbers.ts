@@ -1,8 +1,11 @@
+import { cuid } from '#domain/codecs/id.ts';
+import { PhoneNumberStatus } from '#domain/phone-number/events.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
 import { projects } from '#projections/projects.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
+import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listPhoneNumbers = listByParent({
   name: 'list_phone_numbers',
@@ -15,4 +18,5 @@ export const listPhoneNumbers = listByParent({
   record: PhoneNumberRecord,
   example: examples.phoneNumber,
   collection: phoneNumbers,
+  filters: { name: nameFilter, status: PhoneNumberStatus, flowId: cuid },
 });

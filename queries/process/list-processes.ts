@@ -2,22 +2,30 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
-import { nullable, oneOf, text } from '#domain/codecs/codecs.ts';
 import { eventFailureCodec } from '#domain/shared/event-failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 const Input = t.type({});
-const Output = t.type({
-  processes: t.readonlyArray(
-    t.type({
-      name: text(),
-      state: oneOf('running', 'stopped'),
-      /** Up to here it has reacted to every event of its types. */
-      position: t.number,
-      failure: nullable(eventFailureCodec),
-    }),
-  ),
-});
+const Process = t.type(
+  {
+    name: text(),
+    state: oneOf('running', 'stopped'),
+    /** Up to here it has reacted to every event of its types. */
+    position: t.number,
+    failure: nullable(eventFailureCodec),
+  },
+  'Process',
+);
+const Output = t.type(
+  {
+    processes: t.readonlyArray(Process),
+    /** Where the log ends; null where the event store does not say so in time. */
+    logEnd: nullable(t.number),
+  },
+  'ProcessList',
+);
 
 export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'list_processes',
@@ -32,9 +40,13 @@ export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<type
   example: {
     output: {
       processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, failure: null }],
+      logEnd: 5120,
     },
   },
   reads: {},
   subject: null,
-  answer: async ({ processStatus }) => E.right({ body: { processes: await processStatus() } }),
+  answer: async ({ processStatus, lastPosition }) => {
+    const [logEnd, processes] = await Promise.all([lastPosition(), processStatus()]);
+    return E.right({ body: { processes, logEnd } });
+  },
 });

@@ -1,3 +1,5 @@
+import { projectHistory } from '#domain/project/history.ts';
+import { project } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/projects.ts';
@@ -14,4 +16,5 @@ export const getProject = getById({
   notFound: 'project-not-found',
   example: examples.project,
   collection: projects,
+  past: { history: projectHistory, entity: project, kind: 'project' },
 });

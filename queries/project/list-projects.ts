@@ -2,6 +2,7 @@ import { ProjectRecord } from '#domain/project/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { projects } from '#projections/projects.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
+import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listProjects = listAccessible({
   name: 'list_projects',
@@ -13,4 +14,5 @@ export const listProjects = listAccessible({
   record: ProjectRecord,
   example: examples.project,
   collection: projects,
+  filters: { name: nameFilter },
 });

@@ -2,43 +2,50 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
-import { nullable, oneOf, text } from '#domain/codecs/codecs.ts';
 import { eventFailureCodec } from '#domain/shared/event-failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 const Input = t.type({});
-const Output = t.type({
-  projections: t.readonlyArray(
-    t.type({
-      name: text(),
-      version: t.number,
-      state: oneOf('running', 'rebuilding', 'stopped'),
-      /** It was filled once: what queries read is whole. */
-      ready: t.boolean,
-      /** Where the log ended when its documents were begun to be made: a rebuild moves it. */
-      begunAt: t.number,
-      position: t.number,
-      failure: nullable(eventFailureCodec),
-      rebuild: nullable(
-        t.type({
-          position: t.number,
-          target: t.number,
-          eventsPerSecond: t.number,
-          secondsLeft: nullable(t.number),
-        }),
-      ),
-    }),
-  ),
-  /** Events that are passed because this release does not know their types: a newer one wrote them. */
-  unknownEvents: t.readonlyArray(
-    t.type({ type: text(), count: t.number, firstPosition: t.number, lastPosition: t.number }),
-  ),
+const Rebuild = t.type({
+  position: t.number,
+  target: t.number,
+  eventsPerSecond: t.number,
+  secondsLeft: nullable(t.number),
 });
+const Projection = t.type(
+  {
+    name: text(),
+    version: t.number,
+    state: oneOf('running', 'rebuilding', 'stopped'),
+    /** It was filled once: what queries read is whole. */
+    ready: t.boolean,
+    /** Where the log ended when its documents were begun to be made: a rebuild moves it. */
+    begunAt: t.number,
+    position: t.number,
+    failure: nullable(eventFailureCodec),
+    rebuild: nullable(Rebuild),
+  },
+  'Projection',
+);
+const Output = t.type(
+  {
+    projections: t.readonlyArray(Projection),
+    /** Where the log ends; null where the event store does not say so in time. */
+    logEnd: nullable(t.number),
+    /** Events that are passed because this release does not know their types: a newer one wrote them. */
+    unknownEvents: t.readonlyArray(
+      t.type({ type: text(), count: t.number, firstPosition: t.number, lastPosition: t.number }),
+    ),
+  },
+  'ProjectionList',
+);
 
 export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'list_projections',
-  summary: 'Tell how each read model stands',
-  description: 'How far it is, what stopped it, how a rebuild gets on, and which events this release does not know.',
+  summary: 'List the read models with their status',
+  description: 'Position, failure, progress of a rebuild, and the events that this release does not know.',
   group: 'Operations',
   http: get('/v1/projections'),
   scope: 'operations:write',
@@ -59,13 +66,14 @@ export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<ty
           rebuild: null,
         },
       ],
+      logEnd: 5120,
       unknownEvents: [],
     },
   },
   reads: {},
   subject: null,
-  answer: async ({ projectionStatus, unknownEvents }) => {
-    const [projections, unknown] = await Promise.all([projectionStatus(), unknownEvents()]);
-    return E.right({ body: { projections, unknownEvents: unknown } });
+  answer: async ({ projectionStatus, unknownEvents, lastPosition }) => {
+    const [logEnd, projections, unknown] = await Promise.all([lastPosition(), projectionStatus(), unknownEvents()]);
+    return E.right({ body: { projections, logEnd, unknownEvents: unknown } });
   },
 });

@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { type AsOfInput, answerAsOf, asOfInput, type PastOfRecord } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { type Query, query } from '#application/queries/query.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { TenantDocument } from '#projections/document.ts';
@@ -21,9 +22,11 @@ interface OneResource<Parameter extends string, Record> {
   readonly notFound: FailureCode;
   readonly example: Json;
   readonly collection: { readonly name: string };
+  /** Its past, read from its stream. */
+  readonly past: PastOfRecord<Record>;
 }
 
-type ById = { readonly [parameter: string]: string };
+type ById = AsOfInput & { readonly [parameter: string]: unknown };
 
 /** Reads one resource by its id: its record, with its revision. */
 export function getById<Parameter extends string, Record>({
@@ -37,20 +40,25 @@ export function getById<Parameter extends string, Record>({
   notFound,
   example,
   collection,
+  past,
 }: OneResource<Parameter, Record>): Query<ById, TenantDocument<Record>, Record> {
+  // The type of an object with a computed member does not name it.
+  const input = t.intersection([t.type({ [parameter]: cuid }), t.partial(asOfInput)]) as unknown;
   return query<ById, TenantDocument<Record>, Record>({
     name,
     summary,
     group,
     http: get(path),
     scope,
-    input: t.type({ [parameter]: cuid }),
+    input: input as t.Type<ById, unknown, unknown>,
     output: record,
     failures: [notFound],
     example: { output: example },
     reads: {},
-    subject: { collection, parameter, notFound },
+    subject: { collection, parameter, notFound, past: past.entity },
     hasRevision: true,
-    answer: ({ subject: { record, head } }) => E.right({ body: record, revision: head.revision }),
+    answer: answerAsOf({ ...past, notFound }, ({ subject }) =>
+      E.right({ body: subject.record, revision: subject.head.revision }),
+    ),
   });
 }

@@ -1,17 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listItems, listRecords, pageInput } from '#application/queries/paging.ts';
+import { listInput, listItems, listRecords, type PageInput } from '#application/queries/paging.ts';
 import { type Query, query } from '#application/queries/query.ts';
+import { tenantFilter } from '#application/queries/tenant-filter.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { DocumentValue } from '#read-store/read-store.ts';
 import type { Json } from '#shared/json/json.ts';
+import { filteredBy, type ListFilters } from './list-filters.ts';
 import { type ListOf, listOf } from './list-of.ts';
-import { tenantFilter } from './tenant-filter.ts';
-
-const Page = t.partial(pageInput);
-type Page = t.TypeOf<typeof Page>;
 
 /** What one list differs in from another. */
 interface ResourcesWithinReach<Name extends string, Record, Document extends DocumentValue> {
@@ -27,11 +25,13 @@ interface ResourcesWithinReach<Name extends string, Record, Document extends Doc
   readonly example: Json;
   /** Makes the record of a document. Default: its member `record`, as it is stored. */
   readonly recordOf?: (document: Document) => Record;
-  /** Indexed by what `withinReach` asks of each type of key that can have the scope. */
+  /** What it may be narrowed to. */
+  readonly filters?: ListFilters;
+  /** Indexed by what `tenantFilter` asks of each type of key that can have the scope, with and without each filter. */
   readonly collection: { readonly name: string };
 }
 
-/** Lists all resources of a kind that the key reaches, oldest first, by the page. */
+/** Lists all resources of a kind that the key reaches, by the page. */
 export function listAccessible<Name extends string, Record, Document extends DocumentValue>({
   member,
   record,
@@ -39,12 +39,15 @@ export function listAccessible<Name extends string, Record, Document extends Doc
   example,
   recordOf,
   collection,
-  ...told
-}: ResourcesWithinReach<Name, Record, Document>): Query<Page, Tenant, ListOf<Name, Record>, 'items'> {
-  return query<Page, Tenant, ListOf<Name, Record>, 'items'>({
-    ...told,
+  filters = {},
+  ...definition
+}: ResourcesWithinReach<Name, Record, Document>): Query<PageInput, Tenant, ListOf<Name, Record>, 'items'> {
+  // The type of an object with computed members does not name them.
+  const input = t.partial({ ...listInput, ...filters }) as unknown;
+  return query<PageInput, Tenant, ListOf<Name, Record>, 'items'>({
+    ...definition,
     http: get(path),
-    input: Page,
+    input: input as t.Type<PageInput, unknown, unknown>,
     output: listOf(member, record),
     failures: [],
     example: { output: { [member]: [example] } },
@@ -52,7 +55,9 @@ export function listAccessible<Name extends string, Record, Document extends Doc
     subject: null,
     paged: true,
     answer: async ({ input, caller, read }) => {
-      const list = { where: tenantFilter(caller), input, name: member };
+      const where = filteredBy(filters, input, tenantFilter(caller));
+      if (E.isLeft(where)) return where;
+      const list = { where: where.right, input, name: member };
       if (recordOf === undefined) return E.right(await listRecords<Name, Record>(read.items, list));
       return E.right(
         await listItems<Document, Name, Record>(

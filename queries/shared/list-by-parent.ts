@@ -1,14 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { type AsOfInput, asOfInput } from '#application/history/as-of.ts';
+import { listAsOf, type PastList } from '#application/history/list-as-of.ts';
 import { get } from '#application/operations/operation.ts';
-import { listRecords, type PageInput, pageInput } from '#application/queries/paging.ts';
+import { listInput, listRecords, type PageInput } from '#application/queries/paging.ts';
 import { type Query, query } from '#application/queries/query.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { Json } from '#shared/json/json.ts';
+import { filteredBy, type ListFilters } from './list-filters.ts';
 import { type ListOf, listOf } from './list-of.ts';
+
+type Input = PageInput & AsOfInput;
 
 /** What one list differs in from another. */
 interface ResourcesOf<Name extends string, Record> {
@@ -28,9 +33,13 @@ interface ResourcesOf<Name extends string, Record> {
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
   readonly collection: { readonly name: string };
+  /** What the list may be narrowed to, each indexed together with `owner.parameter`. Not with `past`. */
+  readonly filters?: ListFilters;
+  /** Their past, where `asOf` may ask for it: all are in the stream of what they belong to. */
+  readonly past?: PastList;
 }
 
-/** Lists the resources that belong to one other, oldest first, by the page. */
+/** Lists the resources that belong to one other, by the page. */
 export function listByParent<Name extends string, Record>({
   name,
   summary,
@@ -42,29 +51,34 @@ export function listByParent<Name extends string, Record>({
   record,
   example,
   collection,
-}: ResourcesOf<Name, Record>): Query<PageInput, Tenant, ListOf<Name, Record>, 'items'> {
+  filters = {},
+  past,
+}: ResourcesOf<Name, Record>): Query<Input, Tenant, ListOf<Name, Record>, 'items'> {
+  const members = { ...listInput, ...filters, ...(past === undefined ? {} : asOfInput) };
   // The type of an object with a computed member does not name it.
-  const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(pageInput)]) as unknown;
-  return query<PageInput, Tenant, ListOf<Name, Record>, 'items'>({
+  const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(members)]) as unknown;
+  return query<Input, Tenant, ListOf<Name, Record>, 'items'>({
     name,
     summary,
     group,
     http: get(path),
     scope,
-    input: pageOf(cuid) as t.Type<PageInput, unknown, unknown>,
+    input: pageOf(cuid) as t.Type<Input, unknown, unknown>,
     output: listOf(member, record),
     failures: [owner.notFound],
     example: { output: { [member]: [example] } },
     reads: { items: collection },
-    subject: owner,
+    subject: past === undefined ? owner : { ...owner, past: past.entity },
     paged: true,
-    answer: async ({ input, subject, read }) =>
-      E.right(
-        await listRecords<Name, Record>(read.items, {
-          where: { [owner.parameter]: subject.id },
-          input,
-          name: member,
-        }),
-      ),
+    answer: async (context) => {
+      const { input, subject, read } = context;
+      if (past !== undefined && input.asOf !== undefined) {
+        const page = { past, notFound: owner.notFound, id: subject.id, name: member, input, asOf: input.asOf };
+        return listAsOf<Name, Record>(context, page);
+      }
+      const where = filteredBy(filters, input, { [owner.parameter]: subject.id });
+      if (E.isLeft(where)) return where;
+      return E.right(await listRecords<Name, Record>(read.items, { where: where.right, input, name: member }));
+    },
   });
 }

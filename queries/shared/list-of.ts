@@ -12,6 +12,9 @@ export function listOf<Name extends string, Record>(
   record: t.Type<Record, unknown, unknown>,
 ): t.Type<ListOf<Name, Record>, unknown, unknown> {
   // The type of an object with a computed member does not name it.
-  const page = t.intersection([t.type({ [member]: t.readonlyArray(record) }), nextCursorOutput]) as unknown;
+  const page = t.intersection(
+    [t.type({ [member]: t.readonlyArray(record) }), nextCursorOutput],
+    `${record.name}List`,
+  ) as unknown;
   return page as t.Type<ListOf<Name, Record>, unknown, unknown>;
 }

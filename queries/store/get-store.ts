@@ -1,30 +1,36 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
-import { cuid } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { storeHistory } from '#domain/store/history.ts';
 import { StoreRecord } from '#domain/store/record.ts';
+import { store } from '#domain/store/store.ts';
 import { type StoreDocument, stores } from '#projections/stores.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 
-export const getStore = query<{ readonly store_id: string }, StoreDocument, StoreRecord>({
+const Input = t.intersection([t.type({ store_id: cuid }), t.partial(asOfInput)]);
+const past = { history: storeHistory, entity: store, kind: 'store', notFound: 'store-not-found' } as const;
+
+export const getStore = query<t.TypeOf<typeof Input>, StoreDocument, StoreRecord>({
   name: 'get_store',
   summary: 'Read a knowledge store',
   group: 'Stores',
   plane: 'gateway',
   http: get('/v1/stores/:store_id'),
   scope: 'stores:read',
-  input: t.type({ store_id: cuid }),
+  input: Input,
   output: StoreRecord,
   failures: ['store-not-found'],
   example: { output: examples.store },
   reads: {},
-  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' },
+  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found', past: store },
   hasRevision: true,
-  answer: ({ input: { store_id }, subject: { record, head } }) =>
-    head.listedIn === null
-      ? E.left(notFound('store-not-found', store_id))
-      : E.right({ body: record as EncodedJson<StoreRecord>, revision: head.revision }),
+  answer: answerAsOf(past, ({ input, subject: { record, head } }) => {
+    if (head.listedIn === null) return E.left(notFound('store-not-found', input.store_id));
+    return E.right({ body: record as EncodedJson<StoreRecord>, revision: head.revision });
+  }),
 });

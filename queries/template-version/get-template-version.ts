@@ -1,5 +1,7 @@
 import { examples } from '#domain/shared/examples.ts';
+import { templateHistory } from '#domain/template/history.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateVersion } from '#domain/template/template.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
 import { getVersion } from '#queries/shared/get-version.ts';
@@ -15,4 +17,5 @@ export const getTemplateVersion = getVersion<TemplateVersionDocument, TemplateVe
   example: examples.templateVersion,
   collection: templateVersions,
   of: { collection: templates, id: ({ templateId }) => templateId },
+  past: { history: templateHistory, entity: templateVersion, kind: 'template-version' },
 });

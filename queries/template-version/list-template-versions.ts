@@ -1,5 +1,7 @@
 import { examples } from '#domain/shared/examples.ts';
+import { templateHistory } from '#domain/template/history.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { type TemplateState, template, versionsInOrder } from '#domain/template/template.ts';
 import { templateVersions } from '#projections/template-versions.ts';
 import { templates } from '#projections/templates.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
@@ -15,4 +17,13 @@ export const listTemplateVersions = listByParent({
   record: TemplateVersionRecord,
   example: examples.templateVersion,
   collection: templateVersions,
+  past: {
+    history: templateHistory,
+    entity: template,
+    items: (state: TemplateState) =>
+      versionsInOrder(state).map(({ id, version }) => ({
+        number: version,
+        resource: { kind: 'template-version', id },
+      })),
+  },
 });

@@ -1,5 +1,7 @@
 import { examples } from '#domain/shared/examples.ts';
+import { templateHistory } from '#domain/template/history.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
+import { template } from '#domain/template/template.ts';
 import { templates } from '#projections/templates.ts';
 import { getById } from '#queries/shared/get-by-id.ts';
 
@@ -14,4 +16,5 @@ export const getTemplate = getById({
   notFound: 'template-not-found',
   example: examples.template,
   collection: templates,
+  past: { history: templateHistory, entity: template, kind: 'template' },
 });

@@ -1,7 +1,8 @@
 import { examples } from '#domain/shared/examples.ts';
-import { TemplateRecord } from '#domain/template/record.ts';
+import { TemplateRecord, TemplateStatus } from '#domain/template/record.ts';
 import { templates } from '#projections/templates.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
+import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listTemplates = listAccessible({
   name: 'list_templates',
@@ -14,4 +15,5 @@ export const listTemplates = listAccessible({
   record: TemplateRecord,
   example: examples.template,
   collection: templates,
+  filters: { name: nameFilter, status: TemplateStatus },
 });

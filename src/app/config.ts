@@ -1,50 +1,43 @@
 import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { ByteLimits } from '#application/access/byte-budget.ts';
 import { defaultLimitFactor, type LimitFactors } from '#application/access/limit-levels.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { type DigestKeys, publicHalf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
+import type { FeedLimits } from '#live-feed/live-feed.ts';
+import { checkedText } from '#shared/codecs/checked.ts';
+import { flag, oneOf } from '#shared/codecs/choice.ts';
+import { commaSeparated } from '#shared/codecs/list.ts';
+import { text } from '#shared/codecs/text.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { type LogLevel, logLevels } from '#shared/logging/logger.ts';
+import { type LogLevel, logLevels } from '#shared/logging/pino-logger.ts';
+import { type Environment, readText, readVariable, readWholeNumber } from './environment.ts';
+import {
+  type BlobStoreConfig,
+  type EventStoreConfig,
+  eventStoreExample,
+  type ReadStoreConfig,
+  readBlobStore,
+  readEventStore,
+  readReadStore,
+  readStoreExample,
+} from './store-config.ts';
 
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
 export type Role = (typeof roles)[number];
 
-/** An embedded store: one SQLite file. */
-export interface SqliteStore {
-  readonly kind: 'sqlite';
-  /** Absolute. */
-  readonly path: string;
-}
-
-/** Where the log is kept. */
-export type EventStoreConfig =
-  | SqliteStore
-  /** The address may hold a password: it is never shown. */
-  | { readonly kind: 'eventstoredb'; readonly url: string };
-
-/** Where the read models are kept. */
-export type ReadStoreConfig =
-  | SqliteStore
-  /** The address may hold a password: it is never shown. */
-  | { readonly kind: 'mongodb'; readonly url: string };
-
-/** Where uploaded files are kept. */
-export type BlobStoreConfig =
-  /** The path is absolute. */
-  | { readonly kind: 'folder'; readonly path: string }
-  /** In MongoDB. The address may hold a password: it is never shown. */
-  | { readonly kind: 'gridfs'; readonly url: string };
-
-/** What the service was told by its environment. */
+/** What the environment sets. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   /** The port of `/metrics`; null where it is on the common one. */
   readonly metricsPort: number | null;
   readonly roles: ReadonlySet<Role>;
+  /** It only answers reads, from read models of a past moment. */
+  readonly readOnly: boolean;
   /** This process's own folder, with the embedded stores; absolute. */
   readonly dataDir: string;
   readonly eventStore: EventStoreConfig;
@@ -55,8 +48,23 @@ export interface Config {
   /** The first admin key on an empty store; null to make one. Never logged. */
   readonly bootstrapApiKey: string | null;
   readonly gatewayConfig: string | null;
+  /** What signs digests, and what is accepted. Never logged. */
+  readonly digestKeys: DigestKeys;
+  /** Where digests are copied to; absolute. */
+  readonly digestDir: string;
+  /** The origins of pages that may call `/mcp` besides the service's own. */
+  readonly mcpAllowedOrigins: ReadonlySet<string>;
+  readonly webhooks: WebhookConfig;
   readonly logLevel: LogLevel;
   readonly limits: Limits;
+}
+
+/** How webhooks are delivered. */
+export interface WebhookConfig {
+  /** They may go to private networks, and over plain HTTP. */
+  readonly allowsPrivateNetworks: boolean;
+  /** One try at most. */
+  readonly timeoutMs: number;
 }
 
 /** Sizes in bytes, times in milliseconds. */
@@ -71,12 +79,19 @@ export interface Limits {
   readonly maxGatewayValues: number;
   /** An upload of audio at most. */
   readonly maxAudioBytes: number;
+  /** A file at most. */
+  readonly maxFileBytes: number;
+  /** The files of one project. */
+  readonly filesQuotaBytes: number;
+  /** Calls that this node makes for batches at once. */
+  readonly batchCallsAtOnce: number;
   /** What bodies hold in memory at once. */
   readonly bodies: ByteLimits;
   /** What the files of spools hold at once. */
   readonly spools: ByteLimits;
   /** What must stay free on each volume that is written to; null for 1 GiB or 5% of it, whichever is smaller. */
   readonly minFreeBytes: number | null;
+  readonly feeds: FeedLimits;
   /** Requests of one project in a minute at most; null for no limit. */
   readonly requestsPerMinute: number | null;
   /** How many times as many its organization and its partner have. */
@@ -87,201 +102,161 @@ export interface Limits {
   readonly maxFilledBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
-  readonly headersMilliseconds: number;
-  readonly requestMilliseconds: number;
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
   /** The body of a call to the gateway, from its beginning to its end. */
-  readonly uploadMilliseconds: number;
-  readonly keepAliveMilliseconds: number;
-  readonly idleMilliseconds: number;
+  readonly uploadTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly idleTimeoutMs: number;
   /** How long an answer waits at most until the read models are where it asks them to be. */
-  readonly showMilliseconds: number;
-  readonly stopMilliseconds: number;
+  readonly readYourWritesTimeoutMs: number;
+  readonly stopTimeoutMs: number;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Decodes the environment, once. An empty value counts as unset.
  * @throws StartupError naming the variable, what is wrong with it and an example; never its value where it is secret
  */
 export function readConfig(environment: Environment): Config {
-  const dataDir = resolve(given(environment, 'DATA_DIR') ?? './data');
-  const eventStore = eventStoreOf(environment, dataDir);
-  const readStore = readStoreOf(environment, dataDir);
-  const port = wholeNumber(environment, 'PORT', 8080, 0, 65_535);
-  const requestMilliseconds = wholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000);
+  const dataDir = resolve(readText(environment, 'DATA_DIR') ?? './data');
+  const eventStore = readEventStore(environment, dataDir);
+  const readStore = readReadStore(environment, dataDir);
+  const port = readWholeNumber(environment, 'PORT', 8080, 0, 65_535);
+  const requestTimeoutMs = readWholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000);
   // Node takes no longer limit for a part of a request than for the whole.
-  const metricsPort = given(environment, 'METRICS_PORT') && wholeNumber(environment, 'METRICS_PORT', 0, 0, 65_535);
+  const metricsPort = readWholeNumber(environment, 'METRICS_PORT', null, 0, 65_535, 9_100);
   return {
-    host: given(environment, 'HOST') ?? '127.0.0.1',
+    host: readText(environment, 'HOST') ?? '127.0.0.1',
     port,
-    metricsPort: typeof metricsPort === 'number' && (metricsPort !== port || port === 0) ? metricsPort : null,
+    metricsPort: metricsPort === port && port !== 0 ? null : metricsPort,
     roles: rolesOf(environment, eventStore.kind !== 'sqlite' && readStore.kind !== 'sqlite'),
+    readOnly: readVariable(environment, readOnlyVariable) === 'true',
     dataDir,
     eventStore,
     readStore,
-    spoolDir: resolve(given(environment, 'SPOOL_DIR') ?? tmpdir()),
-    blobStore: blobStoreOf(environment, dataDir, readStore),
+    spoolDir: resolve(readText(environment, 'SPOOL_DIR') ?? tmpdir()),
+    blobStore: readBlobStore(environment, dataDir, readStore),
     bootstrapApiKey: bootstrapApiKeyOf(environment),
-    gatewayConfig: given(environment, 'GATEWAY_CONFIG') ?? null,
+    gatewayConfig: readText(environment, 'GATEWAY_CONFIG') ?? null,
+    digestKeys: readDigestKeys(environment),
+    digestDir: resolve(readText(environment, 'DIGEST_DIR') ?? join(dataDir, 'digests')),
+    mcpAllowedOrigins: mcpAllowedOriginsOf(environment),
+    webhooks: webhooksOf(environment),
     logLevel: logLevelOf(environment),
     limits: {
-      maxBodyBytes: wholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
-      maxBodyValues: wholeNumber(environment, 'MAX_BODY_VALUES', 50_000, 100, 10_000_000),
-      maxJsonBytes: wholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
-      maxGatewayValues: wholeNumber(environment, 'MAX_GATEWAY_VALUES', 2_000_000, 100, 100_000_000),
-      maxAudioBytes: wholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
+      maxBodyBytes: readWholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
+      maxBodyValues: readWholeNumber(environment, 'MAX_BODY_VALUES', 50_000, 100, 10_000_000),
+      maxJsonBytes: readWholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
+      maxGatewayValues: readWholeNumber(environment, 'MAX_GATEWAY_VALUES', 2_000_000, 100, 100_000_000),
+      maxAudioBytes: readWholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
+      maxFileBytes: readWholeNumber(environment, 'MAX_FILE_BYTES', 512 * 1024 * 1024, 1_024, maxLimitBytes),
+      filesQuotaBytes: readWholeNumber(environment, 'FILES_QUOTA_BYTES', 10 * 1024 * 1024 * 1024, 0, maxLimitBytes),
+      batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
       bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
       spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),
-      minFreeBytes:
-        given(environment, 'MIN_FREE_BYTES') === undefined
-          ? null
-          : wholeNumber(environment, 'MIN_FREE_BYTES', 1024 * 1024 * 1024, 0, mostBytes),
-      requestsPerMinute:
-        given(environment, 'REQUESTS_PER_MINUTE') === undefined
-          ? null
-          : wholeNumber(environment, 'REQUESTS_PER_MINUTE', 600, 1, 1_000_000_000),
+      minFreeBytes: readWholeNumber(environment, 'MIN_FREE_BYTES', null, 0, maxLimitBytes, 1024 * 1024 * 1024),
+      feeds: {
+        maxFeeds: readWholeNumber(environment, 'MAX_LIVE_FEEDS', 2_000, 1, 1_000_000),
+        maxFeedsPerProject: readWholeNumber(environment, 'MAX_LIVE_FEEDS_PER_PROJECT', 1_000, 1, 1_000_000),
+      },
+      requestsPerMinute: readWholeNumber(environment, 'REQUESTS_PER_MINUTE', null, 1, 1_000_000_000, 600),
       limitFactors: {
-        organization: wholeNumber(environment, 'ORGANIZATION_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
-        partner: wholeNumber(environment, 'PARTNER_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
+        organization: readWholeNumber(environment, 'ORGANIZATION_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
+        partner: readWholeNumber(environment, 'PARTNER_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
       },
       // The first start stores an event with every scope there is.
-      maxAppendBytes: wholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
-      maxFilledBytes: wholeNumber(environment, 'MAX_FILLED_BYTES', defaultMaxFilledBytes, 1_024, 1024 * 1024 * 1024),
-      maxHeaderBytes: wholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
-      maxConnections: wholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
-      headersMilliseconds: wholeNumber(
+      maxAppendBytes: readWholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
+      maxFilledBytes: readWholeNumber(
+        environment,
+        'MAX_FILLED_BYTES',
+        defaultMaxFilledBytes,
+        1_024,
+        1024 * 1024 * 1024,
+      ),
+      maxHeaderBytes: readWholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
+      maxConnections: readWholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
+      headersTimeoutMs: readWholeNumber(
         environment,
         'HEADERS_TIMEOUT_MS',
-        Math.min(10_000, requestMilliseconds),
+        Math.min(10_000, requestTimeoutMs),
         100,
-        Math.min(600_000, requestMilliseconds),
+        Math.min(600_000, requestTimeoutMs),
       ),
-      requestMilliseconds,
-      uploadMilliseconds: wholeNumber(environment, 'UPLOAD_TIMEOUT_MS', 3_600_000, 100, 86_400_000),
-      keepAliveMilliseconds: wholeNumber(environment, 'KEEP_ALIVE_TIMEOUT_MS', 65_000, 1, 600_000),
-      idleMilliseconds: wholeNumber(environment, 'IDLE_TIMEOUT_MS', 120_000, 100, 3_600_000),
-      showMilliseconds: wholeNumber(environment, 'READ_YOUR_WRITES_TIMEOUT_MS', 1_000, 0, 60_000),
-      stopMilliseconds: wholeNumber(environment, 'STOP_TIMEOUT_MS', 10_000, 0, 600_000),
+      requestTimeoutMs,
+      uploadTimeoutMs: readWholeNumber(environment, 'UPLOAD_TIMEOUT_MS', 3_600_000, 100, 86_400_000),
+      keepAliveTimeoutMs: readWholeNumber(environment, 'KEEP_ALIVE_TIMEOUT_MS', 65_000, 1, 600_000),
+      idleTimeoutMs: readWholeNumber(environment, 'IDLE_TIMEOUT_MS', 120_000, 100, 3_600_000),
+      readYourWritesTimeoutMs: readWholeNumber(environment, 'READ_YOUR_WRITES_TIMEOUT_MS', 1_000, 0, 60_000),
+      stopTimeoutMs: readWholeNumber(environment, 'STOP_TIMEOUT_MS', 10_000, 0, 600_000),
     },
   };
 }
 
-const mostBytes = 64 * 1024 * 1024 * 1024 * 1024;
+function webhooksOf(environment: Environment): WebhookConfig {
+  const name = 'WEBHOOK_ALLOW_PRIVATE_NETWORKS';
+  const hint = `Example: ${name}=true`;
+  return {
+    allowsPrivateNetworks: readVariable(environment, { name, codec: flag, hint }) ?? false,
+    timeoutMs: readWholeNumber(environment, 'WEBHOOK_TIMEOUT_MS', 15_000, 100, 60_000),
+  };
+}
+
+const maxLimitBytes = 64 * 1024 * 1024 * 1024 * 1024;
 
 /** A limit for the node, and one for each project under the same name with `_PER_PROJECT`. */
 function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLimits): ByteLimits {
   return {
-    maxBytesPerProject: wholeNumber(environment, `${name}_PER_PROJECT`, byDefault.maxBytesPerProject, 1_024, mostBytes),
-    maxBytes: wholeNumber(environment, name, byDefault.maxBytes, 1_024, mostBytes),
+    maxBytesPerProject: readWholeNumber(
+      environment,
+      `${name}_PER_PROJECT`,
+      byDefault.maxBytesPerProject,
+      1_024,
+      maxLimitBytes,
+    ),
+    maxBytes: readWholeNumber(environment, name, byDefault.maxBytes, 1_024, maxLimitBytes),
   };
 }
 
-function given(environment: Environment, name: string): string | undefined {
-  const value = environment[name]?.trim();
-  return value === '' ? undefined : value;
-}
+const readOnlyVariable = { name: 'READ_ONLY', codec: oneOf('true', 'false'), hint: 'Example: READ_ONLY=true' };
 
-function wholeNumber(environment: Environment, name: string, byDefault: number, least: number, most: number): number {
-  const value = given(environment, name);
-  if (value === undefined) return byDefault;
-  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
+/** @param areShared whether several processes can work on the same stores */
+function rolesOf(environment: Environment, areShared: boolean): ReadonlySet<Role> {
+  const hint = `Example: ROLES=${roles.join(',')}`;
+  const codec = commaSeparated(oneOf(...roles));
+  const named = new Set(readVariable(environment, { name: 'ROLES', codec, hint }) ?? roles);
+  if (areShared || roles.every((role) => named.has(role))) return named;
   throw new StartupError(
-    `${name} must be a whole number from ${least} to ${most}, not ${quoted(value)}. Example: ${name}=${Math.max(byDefault, least)}`,
+    `ROLES cannot be split while a store is embedded, which one process owns: name all of them, leave it unset, or set both EVENT_STORE_URL=${eventStoreExample} and READ_STORE_URL=${readStoreExample}. ${hint}`,
   );
-}
-
-/** @param shared whether several processes can work on the same stores */
-function rolesOf(environment: Environment, shared: boolean): ReadonlySet<Role> {
-  const value = given(environment, 'ROLES') ?? roles.join(',');
-  const named = value.split(',').map((role) => role.trim());
-  const unknown = named.find((role) => !roles.includes(role as Role));
-  if (unknown !== undefined) {
-    throw new StartupError(
-      `ROLES must name some of ${roles.join(', ')}, not ${quoted(unknown)}. Example: ROLES=${roles.join(',')}`,
-    );
-  }
-  if (!shared && !roles.every((role) => named.includes(role))) {
-    throw new StartupError(
-      `ROLES cannot be split while a store is embedded, which one process owns: name all of them, leave it unset, or set both EVENT_STORE_URL=${eventStoreExample} and READ_STORE_URL=${readStoreExample}. Example: ROLES=${roles.join(',')}`,
-    );
-  }
-  return new Set(named as Role[]);
-}
-
-const eventStoreExample = 'esdb://events.example:2113?tls=true';
-const readStoreExample = 'mongodb://documents.example:27017/switchyard';
-
-// The value of an address is never shown: it often holds a password.
-
-function eventStoreOf(environment: Environment, dataDir: string): EventStoreConfig {
-  const value = given(environment, 'EVENT_STORE_URL');
-  const store = sqliteOf(value, resolve(dataDir, 'events.db'));
-  if (store !== null) return store;
-  if (value !== undefined && /^(?:esdb|kurrentdb)(?:\+discover)?:\/\/./.test(value)) {
-    return { kind: 'eventstoredb', url: value };
-  }
-  throw new StartupError(
-    `EVENT_STORE_URL must begin with sqlite:, esdb:// or esdb+discover://. Example: EVENT_STORE_URL=${eventStoreExample}`,
-  );
-}
-
-function readStoreOf(environment: Environment, dataDir: string): ReadStoreConfig {
-  const value = given(environment, 'READ_STORE_URL');
-  const store = sqliteOf(value, resolve(dataDir, 'read.db'));
-  if (store !== null) return store;
-  if (value !== undefined && isMongoDb(value)) return { kind: 'mongodb', url: value };
-  throw new StartupError(
-    `READ_STORE_URL must begin with sqlite:, mongodb:// or mongodb+srv://. Example: READ_STORE_URL=${readStoreExample}`,
-  );
-}
-
-function blobStoreOf(environment: Environment, dataDir: string, readStore: ReadStoreConfig): BlobStoreConfig {
-  // What one node keeps in its folder the others do not see.
-  const byDefault = readStore.kind === 'mongodb' ? 'gridfs' : `folder:${resolve(dataDir, 'blobs')}`;
-  const value = given(environment, 'BLOB_STORE_URL') ?? byDefault;
-  const folder = /^folder:(?:\/\/)?(.+)$/.exec(value)?.[1];
-  if (folder !== undefined) return { kind: 'folder', path: resolve(folder) };
-  const url = /^gridfs\+(.+)$/.exec(value)?.[1];
-  if (url !== undefined && isMongoDb(url)) return { kind: 'gridfs', url };
-  if (value === 'gridfs' && readStore.kind === 'mongodb') return { kind: 'gridfs', url: readStore.url };
-  throw new StartupError(
-    value === 'gridfs'
-      ? `BLOB_STORE_URL=gridfs keeps files in READ_STORE_URL's database, which is not MongoDB: set that, or name one. Example: BLOB_STORE_URL=gridfs+${readStoreExample}`
-      : 'BLOB_STORE_URL must be gridfs, or begin with folder: or gridfs+mongodb://. Example: BLOB_STORE_URL=folder:./data/blobs',
-  );
-}
-
-/** Null for what is no embedded store. */
-function sqliteOf(value: string | undefined, byDefault: string): SqliteStore | null {
-  if (value === undefined) return { kind: 'sqlite', path: byDefault };
-  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(value)?.[1];
-  return path === undefined ? null : { kind: 'sqlite', path: resolve(path) };
-}
-
-function isMongoDb(value: string): boolean {
-  return /^mongodb(?:\+srv)?:\/\/./.test(value);
 }
 
 function bootstrapApiKeyOf(environment: Environment): string | null {
-  const value = given(environment, 'BOOTSTRAP_API_KEY');
-  if (value === undefined) return null;
-  const fault = faultOfKeyText(value);
-  if (fault === null) return value;
-  throw new StartupError(`BOOTSTRAP_API_KEY ${fault}. Make one with: npm run keys -- generate`);
+  const codec = checkedText(text(), faultOfKeyText);
+  const hint = 'Make one with: npm run keys -- generate';
+  return readVariable(environment, { name: 'BOOTSTRAP_API_KEY', codec, hint, isSecret: true }) ?? null;
+}
+
+/** Reads the keys of digests. @throws StartupError, which shows nothing of a key */
+export function readDigestKeys(environment: Environment): DigestKeys {
+  const [own, old] = [readText(environment, 'DIGEST_SIGNING_KEY'), readText(environment, 'DIGEST_OLD_PUBLIC_KEYS')];
+  const signing = own === undefined ? null : readSigningKey(own, 'DIGEST_SIGNING_KEY');
+  const earlier = old === undefined ? [] : readPublicKeys(old, 'DIGEST_OLD_PUBLIC_KEYS');
+  return { signing, trusted: signing === null ? earlier : [publicHalf(signing), ...earlier] };
+}
+
+function mcpAllowedOriginsOf(environment: Environment): ReadonlySet<string> {
+  const codec = commaSeparated(checkedText(text(), faultOfOrigin));
+  const hint = 'Example: MCP_ALLOWED_ORIGINS=https://app.example.com';
+  return new Set(readVariable(environment, { name: 'MCP_ALLOWED_ORIGINS', codec, hint }) ?? []);
+}
+
+/** An origin as browsers send it: scheme, host and port alone. */
+function faultOfOrigin(origin: string): string | null {
+  const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
+  return isOrigin ? null : 'must be a list of origins without a path, with commas between';
 }
 
 function logLevelOf(environment: Environment): LogLevel {
-  const value = given(environment, 'LOG_LEVEL') ?? 'info';
-  const level = logLevels.find((name) => name === value);
-  if (level !== undefined) return level;
-  throw new StartupError(
-    `LOG_LEVEL must be one of ${logLevels.join(', ')}, not ${quoted(value)}. Example: LOG_LEVEL=info`,
-  );
-}
-
-/** A value as shown in a message: short, on one line. */
-function quoted(value: string): string {
-  return JSON.stringify(value.slice(0, 60));
+  const codec = oneOf(...logLevels);
+  return readVariable(environment, { name: 'LOG_LEVEL', codec, hint: 'Example: LOG_LEVEL=info' }) ?? 'info';
 }

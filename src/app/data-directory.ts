@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { makeFolder } from '#shared/files/make-folder.ts';
 import { keepDiskReserve } from './files/disk-reserve.ts';
 import {
   describeOwner,
@@ -25,7 +26,7 @@ export interface DataDirectory extends OwnedLock {
 export function openDataDirectory(path: string): DataDirectory {
   const files = lockFilesOf(path);
   const lock = usable(path, () => {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     return takeOwnedLock(files, () => keepDiskReserve(path));
   });
   if (lock === null) throw new StartupError(`${path} is in use by ${describeOwner(files)}; stop it, or set DATA_DIR.`);

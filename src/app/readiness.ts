@@ -8,7 +8,10 @@ import { withTimeout } from '#shared/async/with-timeout.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** Below what `/readyz` waits in all: so it names the store that does not answer. */
-const limitMilliseconds = 1_500;
+const timeoutMs = 1_500;
+
+const noBatches =
+  'no node runs batches: it takes one with the role projections that serves the gateway, or has a GATEWAY_CONFIG';
 
 /** What a node must have to answer requests. */
 export interface ReadinessDependencies {
@@ -16,16 +19,25 @@ export interface ReadinessDependencies {
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
   readonly processes: Pick<ProcessStatuses, 'read'>;
+  /** Whether a live node runs batches. */
+  readonly batchesRun: () => Promise<boolean>;
 }
 
 /** Asks each store whether it answers, whether the read models follow the log, and whether a process has stopped. */
-export function createReadiness({ events, documents, projections, processes }: ReadinessDependencies): Readiness {
+export function createReadiness({
+  events,
+  documents,
+  projections,
+  processes,
+  batchesRun,
+}: ReadinessDependencies): Readiness {
   return () =>
     Promise.all([
       answers('event-store', async () => `at position ${await events.lastPosition()}`),
       answers('read-store', async () => `${(await documents.status()).length} read models`),
       following(projections),
       running(processes),
+      runningBatches(batchesRun),
     ]);
 }
 
@@ -45,6 +57,16 @@ function running(processes: ReadinessDependencies['processes']): Promise<Readine
     const stopped = all.filter(({ failure }) => failure !== null);
     if (stopped.length === 0) return { ready: true, detail: `${all.length} processes` };
     return { ready: false, detail: `stopped: ${stopped.map(causeOf).join(', ')}` };
+  });
+}
+
+/** Everything but batches works without a node that runs them: this says why those do not, and takes no node away. */
+function runningBatches(batchesRun: ReadinessDependencies['batchesRun']): Promise<ReadinessCheck> {
+  return checked('batches', async () => {
+    // A node that has just started does not know it yet, and is ready all the same.
+    const run = await withTimeout(0, batchesRun(), null);
+    if (run === null) return { ready: true, detail: 'not known yet' };
+    return { ready: true, detail: run ? 'a node runs batches' : noBatches };
   });
 }
 
@@ -68,5 +90,5 @@ async function checked(name: string, check: () => Promise<Omit<ReadinessCheck, '
       detail: error instanceof UnavailableError ? error.message : 'it failed',
     }),
   );
-  return withTimeout(limitMilliseconds, asked, { name, ready: false, detail: 'no answer in time' });
+  return withTimeout(timeoutMs, asked, { name, ready: false, detail: 'no answer in time' });
 }

@@ -1,5 +1,19 @@
 import type { Readable } from 'node:stream';
 
+/** A part of a file: from its byte `start` (0 is the first) up to but without its byte `end`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A file as a list names it. */
+export interface ListedBlob {
+  readonly id: string;
+  readonly bytes: number;
+  /** When its content was stored. */
+  readonly storedAt: Date;
+}
+
 /** Keeps files, by ids that the caller makes. */
 export interface BlobStore {
   /**
@@ -11,15 +25,18 @@ export interface BlobStore {
    */
   put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /**
-   * Opens a file as it stands; null when there is none. The stream is to be read to its end or destroyed; it fails with
-   * Unavailable.
+   * Opens a file; null when there is none. A later `put` does not change the opened contents. The caller must read the
+   * stream to its end or destroy it. The stream fails with UnavailableError.
+   * @param range the part that is wanted; default all of it
    * @throws UnavailableError
    */
-  get(id: string): Promise<Readable | null>;
+  get(id: string, range?: ByteRange): Promise<Readable | null>;
   /** A file's bytes; null when there is none. @throws UnavailableError */
   size(id: string): Promise<number | null>;
   /** Removes a file, if there is one. @throws UnavailableError */
   delete(id: string): Promise<void>;
+  /** Every file whose id begins so, in no order. @throws UnavailableError */
+  list(prefix: string): AsyncIterable<ListedBlob>;
   /** Waits for nothing that is under way. */
   close(): Promise<void>;
 }

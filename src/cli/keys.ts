@@ -1,7 +1,8 @@
-import { generateKey } from '#application/commands/new-api-key.ts';
+import { generateKey } from '#application/commands/new-secrets.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { type LocalService, openLocalService } from './local-service.ts';
-import { runTool } from './run-tool.ts';
+import { type LocalService, openLocalService } from './shared/local-service.ts';
+import { runTool } from './shared/run-tool.ts';
+import { unknownWord } from './shared/unknown-word.ts';
 
 const usage = `Usage: npm run keys -- <command>
 
@@ -15,16 +16,19 @@ admin and revoke-before talk to the service that runs on DATA_DIR, or open the s
 other key is made with POST /v1/projects/{projectId}/keys.
 `;
 
-await runTool('keys', run);
+await runTool('keys', usage, run);
 
-async function run([command, ...words]: ReadonlyArray<string>): Promise<number> {
+async function run([command, ...words]: ReadonlyArray<string>): Promise<number | null> {
   const [time] = words;
   if (command === 'revoke-before' && time !== undefined && words.length === 1)
     return onService((s) => revokeBefore(s, time));
   if (command === 'generate' && words.length === 0) return tell(generateKey());
   if (command === 'admin' && words.length === 0) return onService(async (service) => tell(await adminKeyOf(service)));
-  process.stderr.write(usage);
-  return 1;
+  const commands = ['generate', 'admin', 'revoke-before'];
+  if (command !== undefined && !commands.includes(command)) throw unknownWord('keys', command, commands);
+  const surplus = command === 'revoke-before' ? words[1] : words[0];
+  if (command !== undefined && surplus !== undefined) throw unknownWord('keys', surplus, []);
+  return null;
 }
 
 async function onService(work: (service: LocalService) => Promise<number>): Promise<number> {

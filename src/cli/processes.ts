@@ -1,8 +1,9 @@
-import { describeStoppable, runStoppableTool } from './stoppable-tool.ts';
+import { describeStoppable, runStoppableTool } from './shared/stoppable-tool.ts';
 
 const usage = `Usage: npm run processes -- <command>
 
   list                      the status of each process
+  status                    how far each is in the log, its rate, and the time that it needs
   retry <name>              let a stopped one try its event again
   skip <name> <event id>    let a stopped one leave its event out
 

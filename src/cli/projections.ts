@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import type { LocalService } from './local-service.ts';
+import type { LocalService } from './shared/local-service.ts';
 import {
   describeStoppable,
   exitCodeOf,
@@ -8,25 +8,27 @@ import {
   readStatuses,
   runStoppableTool,
   type StoppableTool,
-} from './stoppable-tool.ts';
+} from './shared/stoppable-tool.ts';
 
 const usage = `Usage: npm run projections -- <command>
 
-  list                      how each read model stands
-  rebuild <name>... | all   make read models anew beside those that answer, then put them in their place
-  retry <name>              let a stopped one try its event again
-  skip <name> <event id>    let a stopped one leave its event out
+  list                      show the status of each read model
+  status                    show how far each is in the log, its rate, and the time that it needs
+  rebuild <name>... | all   rebuild read models beside the current ones, then swap them in
+  retry <name>              let a stopped projection retry the event at which it stopped
+  skip <name> <event id>    let a stopped projection skip the event at which it stopped
 
 It talks to the service that runs on DATA_DIR, or opens the stores itself when none runs.
 `;
 
-const pollMilliseconds = 200;
+const pollIntervalMs = 200;
 const terminal = process.stdout.isTTY === true;
 
 const tool = {
   name: 'projections',
   usage,
   describe: lineOf,
+  otherCommands: ['rebuild'],
   otherAction: (command, names) =>
     command === 'rebuild' && names.length > 0 ? (service) => rebuild(service, names) : null,
 } satisfies StoppableTool<ProjectionStatus>;
@@ -57,7 +59,7 @@ async function follow(service: LocalService, begun: ReadonlyMap<string, number>)
     if (finished.size === begun.size) return followed.some(({ state }) => state === 'stopped') ? 1 : 0;
     const running = followed.filter(({ rebuild: progress }) => progress !== null);
     if (terminal) write(running.map(lineOf).join('   '));
-    await sleep(pollMilliseconds);
+    await sleep(pollIntervalMs);
   }
 }
 

@@ -7,7 +7,8 @@ import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { runTool } from './run-tool.ts';
+import { runTool } from './shared/run-tool.ts';
+import { unknownWord } from './shared/unknown-word.ts';
 
 const usage = `Usage: npm run subject-keys -- copy <from> <to>
 
@@ -17,23 +18,17 @@ const usage = `Usage: npm run subject-keys -- copy <from> <to>
                  mongodb://...
 
 Stop the service first: a key that it makes meanwhile would not be copied, and nobody could read what it encrypts. What
-was destroyed in one of them is destroyed in the second. The same command goes on with a copy that was cut off. Remove
+was destroyed in one of them is destroyed in the second. Run the same command again to resume an interrupted copy. Remove
 the first when the second is in use: erasing destroys the key in the second alone.
 `;
 
-await runTool('subject-keys', run, UnavailableError);
+await runTool('subject-keys', usage, run, UnavailableError);
 
-async function run(words: ReadonlyArray<string>): Promise<number> {
-  const [command, from, to, ...more] = words;
-  if (command === '--help') {
-    process.stdout.write(usage);
-    return 0;
-  }
-  if (command !== 'copy' || from === undefined || to === undefined || more.length > 0) {
-    process.stderr.write(usage);
-    return 1;
-  }
-  return copy(from, to);
+async function run(words: ReadonlyArray<string>): Promise<number | null> {
+  const [command, from, to, surplus] = words;
+  if (command !== undefined && command !== 'copy') throw unknownWord('subject-keys', command, ['copy']);
+  if (surplus !== undefined) throw unknownWord('subject-keys', surplus, []);
+  return from === undefined || to === undefined ? null : copy(from, to);
 }
 
 async function copy(from: string, to: string): Promise<number> {

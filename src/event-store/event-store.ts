@@ -33,7 +33,7 @@ export interface RecordedEvent<Type extends string = string, Data = JsonObject> 
 }
 
 /** The revision of the last event appended, and its position. */
-export interface Appended {
+export interface AppendResult {
   readonly revision: number;
   readonly position: number;
 }
@@ -96,7 +96,7 @@ export interface EventStore {
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, Appended>;
+  ): TE.TaskEither<AppendFailure, AppendResult>;
   /**
    * A stream's events in order, from a revision on, `limit` at most. Stops early, with one event at least, where their
    * texts grow large: they are parsed in one turn of the event loop. Large parts that several ask for are parsed in turns

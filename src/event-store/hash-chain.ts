@@ -1,6 +1,8 @@
 import { hash as digest } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { EventMetadata } from '#domain/shared/event.ts';
+import { isObject } from '#shared/json/json-value.ts';
+import { type ChainHead, ChainHeads, type ReadonlyChainHeads } from './chain-heads.ts';
 import type { EventToAppend } from './event-store.ts';
 
 /** An event exactly as it is kept: JSON texts, not upcast. What a chain is verified on. */
@@ -19,6 +21,8 @@ export interface UnsealedEvent {
   readonly data: object;
 }
 
+export type { ChainHead } from './chain-heads.ts';
+
 /** The first event at which a stream's chain does not hold. */
 export interface BrokenLink {
   readonly stream: string;
@@ -29,7 +33,8 @@ export interface BrokenLink {
 
 /**
  * Seals an event into its stream's hash chain: `hash` is SHA-256, in hex, over the canonical JSON (RFC 8785) of
- * {stream, revision, id, type, data, metadata without `hash`}. Must be made anew when a conflict moves the revision.
+ * {stream, revision, id, type, data, metadata without `hash`}. A conflict that moves the revision makes a new seal
+ * necessary.
  * @param prevHash the `hash` of the stream's previous event; null for the first
  * @param text the data as JSON, where it is there already
  * @returns the event to append, its data in the caller's own order of members, and its hash
@@ -70,15 +75,26 @@ export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
 }
 
 /**
- * Verifies chains event by event. Of each stream it keeps its last revision and hash (some 200 bytes), whatever the
- * length of the log.
+ * Verifies chains event by event. Of each stream it keeps its last revision and hash, whatever the length of the
+ * log.
  */
 export class ChainVerifier {
-  readonly #heads = new Map<string, Head>();
+  readonly #heads = new ChainHeads();
+  readonly #headBefore: (event: StoredEvent) => ChainHead;
+
+  /** @param headBefore the head of a stream before the first event of it that is verified; by default it has none */
+  constructor(headBefore: (event: StoredEvent) => ChainHead = () => noHead) {
+    this.#headBefore = headBefore;
+  }
 
   /** How many streams it has met. */
   get streams(): number {
     return this.#heads.size;
+  }
+
+  /** The streams that it has met, each with its last event. */
+  get heads(): ReadonlyChainHeads {
+    return this.#heads;
   }
 
   /**
@@ -88,33 +104,34 @@ export class ChainVerifier {
    */
   verify(event: StoredEvent): BrokenLink | null {
     const { stream, revision, id } = event;
-    const head = this.#heads.get(stream) ?? noHead;
+    const head = this.#heads.get(stream) ?? this.#headBefore(event);
     const link = isChained(stream) ? checkLink(event, head) : { head: { revision, hash: null }, broken: null };
     this.#heads.set(stream, link.head);
     return link.broken === null ? null : { stream, revision, id, reason: link.broken };
   }
 }
 
-interface Head {
-  readonly revision: number;
-  readonly hash: string | null;
+/** The head that an event says to follow, which is then for the caller to compare. */
+export function statedHeadBefore({ revision, metadata }: StoredEvent): ChainHead {
+  const stated = parseObject(metadata)?.prevHash;
+  return { revision: revision - 1, hash: typeof stated === 'string' ? stated : null };
 }
 
-const noHead: Head = { revision: -1, hash: null };
+const noHead: ChainHead = { revision: -1, hash: null };
 
 interface Link {
-  readonly head: Head;
+  readonly head: ChainHead;
   readonly broken: BrokenLink['reason'] | null;
 }
 
-function checkLink(event: StoredEvent, before: Head): Link {
+function checkLink(event: StoredEvent, before: ChainHead): Link {
   const metadata = parseObject(event.metadata);
   const stated = metadata?.hash;
   const head = { revision: event.revision, hash: typeof stated === 'string' ? stated : null };
   return { head, broken: faultOf(event, metadata, before) };
 }
 
-function faultOf(event: StoredEvent, metadata: Record<string, unknown> | null, before: Head): Link['broken'] {
+function faultOf(event: StoredEvent, metadata: Record<string, unknown> | null, before: ChainHead): Link['broken'] {
   if (event.revision !== before.revision + 1) return 'revision-out-of-order';
   const data = parseObject(event.data);
   if (data === null || metadata === null) return 'unreadable';
@@ -146,9 +163,7 @@ function hashOf(stream: string, revision: number, id: string, type: string, data
 function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }

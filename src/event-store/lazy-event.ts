@@ -34,6 +34,11 @@ export class LazyEvent implements RecordedEvent {
     this.#upcast = upcast;
   }
 
+  /** The length of its texts. */
+  get characters(): number {
+    return this.#stored.data.length + this.#stored.metadata.length;
+  }
+
   /** @throws UnreadableEventError */
   get data(): JsonObject {
     return this.#decode().data;

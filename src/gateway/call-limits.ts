@@ -62,16 +62,29 @@ export class CallLimits {
     return limited;
   }
 
+  /**
+   * Lets a call in that nobody waits for. It counts as a running call, not as a request of the minute, and leaves a
+   * quarter of its project's running calls to those that somebody waits for, where there are two or more.
+   * @returns why it is not let in; null when it is: then `release` must be called once when it ends
+   */
+  acquireInBackground(caller: Caller): Failure | null {
+    const levels = limitLevelsOf(caller);
+    const refusal = this.#tooManyCalls(levels, (limit) => Math.max(1, limit - Math.ceil(limit / 4)));
+    if (refusal !== null) return refusal;
+    for (const level of levels) this.#add(level, 1);
+    return null;
+  }
+
   /** A call that was let in has ended. */
   release(caller: Caller): void {
     for (const level of limitLevelsOf(caller)) this.#add(level, -1);
   }
 
-  #tooManyCalls(levels: ReadonlyArray<LimitLevel>): Failure | null {
+  #tooManyCalls(levels: ReadonlyArray<LimitLevel>, shareOf = (limit: number) => limit): Failure | null {
     if (this.#maxConcurrentCalls === null) return null;
     for (const level of levels) {
       const limit = limitAt(level, this.#maxConcurrentCalls, this.#factors);
-      if ((this.#running.get(keyOf(level)) ?? 0) >= limit) return tooManyCalls(level, limit);
+      if ((this.#running.get(keyOf(level)) ?? 0) >= shareOf(limit)) return tooManyCalls(level, limit);
     }
     return null;
   }

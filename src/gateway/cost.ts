@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/json/json.ts';
+import { isObject } from '#shared/json/json-value.ts';
 import { isCount, type Tokens } from './chat/chat-event.ts';
 import type { Price } from './config/configuration.ts';
-import { isObject } from './wire/json-value.ts';
 
 /** What a call used, as far as it is known; null for what is not, or is none of the operation's. */
 export interface Consumption {

@@ -1,9 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { bodyEvicted, bodyShortageFailure, bodyTooLarge, heldBytesOf } from '#application/bodies/body-failures.ts';
-import type { Arrival, ArrivalLimits } from '#application/bodies/body-source.ts';
-import { checkJsonMediaType } from '#application/bodies/json-media-type.ts';
+import type { ArrivalLimits } from '#application/bodies/body-source.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
-import type { StreamingRequest } from '#application/operations/operation.ts';
+import type { RelayReport, StreamingRequest } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { CatalogueRefusal } from './config/catalogue.ts';
 import { inputError } from './faults.ts';
@@ -28,6 +26,12 @@ export interface GatewayCall extends StreamingRequest {
   readonly configuration: ConfigurationSnapshot;
 }
 
+/** What became of a call whose answer was written; or why it was not relayed, with nothing written yet. */
+export type CallResult = E.Either<Failure, RelayReport>;
+
+/** A call that was answered without a model. */
+export const answeredHere: CallResult = E.right(reportOf(null));
+
 /** Headers of every response of the gateway, names and values in turn. */
 const always = ['Cache-Control', 'no-store'];
 
@@ -38,70 +42,32 @@ const always = ['Cache-Control', 'no-store'];
 export async function runCall(
   gateway: Gateway,
   request: StreamingRequest,
-  answer: (call: GatewayCall) => Promise<Failure | null>,
-): Promise<void> {
+  answer: (call: GatewayCall) => Promise<CallResult>,
+): Promise<RelayReport> {
   const { limits } = gateway;
   const { headers, refusal: refused } = await limits.acquire(request.caller);
   const { response } = request;
   response.addHeaders([...always, ...headers]);
-  if (refused !== null) return sendError(response, gatewayErrorResponse(refused));
+  if (refused !== null) return sendFailure(response, refused);
   const configuration = gateway.acquireConfiguration();
   try {
-    const failed = await answer({ ...request, gateway, configuration });
-    if (failed !== null) sendError(response, gatewayErrorResponse(failed));
+    const result = await answer({ ...request, gateway, configuration });
+    return E.isLeft(result) ? sendFailure(response, result.left) : result.right;
   } finally {
     gateway.releaseConfiguration(configuration);
     limits.release(request.caller);
   }
 }
 
-/** Reads a whole JSON body, counting it in the hold. @throws ClientDisconnectedError */
-export async function readJsonBytes(
-  { headers, body, bodyHold: hold }: Pick<GatewayCall, 'headers' | 'body' | 'bodyHold'>,
-  { maxJsonBytes: maxBytes, arrival: limits }: GatewayLimits,
-): Promise<E.Either<Failure, Buffer>> {
-  if (!body.isPresent) return E.right(Buffer.alloc(0));
-  const refused = checkJsonMediaType(headers);
-  if (refused !== null) return E.left(refused);
-  if (body.announcedBytes > maxBytes) return E.left(bodyTooLarge(maxBytes));
-  const shortage = hold.shortageOf(body.announcedBytes);
-  if (shortage !== null) return E.left(bodyShortageFailure(shortage));
-  const buffered = body.takeBuffered();
-  if (buffered !== null) {
-    const lacking = hold.take(heldBytesOf(buffered));
-    return lacking === null ? E.right(buffered) : E.left(bodyShortageFailure(lacking));
-  }
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  const arrival = await body.receive(limits, hold, (piece) => {
-    bytes += piece.length;
-    pieces.push(piece);
-    return bytes <= maxBytes;
-  });
-  const failed = arrivalFailure(arrival, maxBytes);
-  if (failed !== null) return E.left(failed);
-  return E.right(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, bytes));
+function sendFailure(response: StreamingRequest['response'], failed: Failure): RelayReport {
+  const error = gatewayErrorResponse(failed);
+  sendError(response, error);
+  return reportOf(error.code);
 }
 
-/** Why a body did not arrive whole; null for one that did. @param maxBytes that were wanted of it */
-export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | null {
-  if (typeof arrival === 'object') return bodyShortageFailure(arrival.shortage);
-  switch (arrival) {
-    case 'whole':
-      return null;
-    case 'stopped':
-      return bodyTooLarge(maxBytes);
-    case 'too-slow':
-      return tooSlow;
-    case 'evicted':
-      return bodyEvicted;
-  }
+function reportOf(code: string | null): RelayReport {
+  return { kind: 'relayed', status: null, code, model: null, target: null, attempts: 0 };
 }
-
-const tooSlow = failure(
-  'body-too-slow',
-  'The body stopped arriving, or took longer than an upload may. Send it again.',
-);
 
 /** The failure that a client receives where the catalogue has nothing for its call. */
 export function catalogueFailure(refused: CatalogueRefusal): Failure {
@@ -110,6 +76,10 @@ export function catalogueFailure(refused: CatalogueRefusal): Failure {
       return failure('model-not-found', `There is no model ${quoted(refused.model)} here: see GET /v1/models.`, {
         errors: [{ pointer: '/model', message: 'names no model' }],
       });
+    case 'cannot-chat': {
+      const message = `names ${quoted(refused.model)}, which does not chat: it only speaks or transcribes${chatting(refused.known)}`;
+      return invalidInput([inputError('/model', message, refused.model)]);
+    }
     case 'unknown-voice':
       return invalidInput([
         inputError(
@@ -127,9 +97,17 @@ export function catalogueFailure(refused: CatalogueRefusal): Failure {
 
 const maxListedNames = 20;
 
+function chatting(names: ReadonlyArray<string>): string {
+  return names.length === 0 ? '' : `. These chat: ${shortList(names)}`;
+}
+
 function others(names: ReadonlyArray<string>): string {
   if (names.length === 0) return '';
-  return `, but ${names.slice(0, maxListedNames).join(', ')}${names.length > maxListedNames ? ', …' : ''}`;
+  return `, but ${shortList(names)}`;
+}
+
+function shortList(names: ReadonlyArray<string>): string {
+  return `${names.slice(0, maxListedNames).join(', ')}${names.length > maxListedNames ? ', …' : ''}`;
 }
 
 function quoted(text: string): string {

@@ -1,8 +1,15 @@
+import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import type { SpoolFolder } from './audio/spool-folder.ts';
 import { CallLimits } from './call-limits.ts';
 import type { Usage } from './call-record.ts';
 import { Catalogue } from './config/catalogue.ts';
 import type { GatewayConfiguration, ProviderConfiguration } from './config/configuration.ts';
+import { AttemptLog } from './health/attempt-log.ts';
+import type { AttemptObserver } from './health/attempt-report.ts';
+import { CircuitChanges } from './health/circuit-changes.ts';
+import { TargetHealth } from './health/target-health.ts';
+import { listTargets, type TargetStatus, targetWindowSeconds } from './health/target-list.ts';
 import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
 import { CircuitBreaker } from './relay/circuit-breaker.ts';
@@ -20,8 +27,15 @@ export interface GatewayOptions {
   readonly configuration: GatewayConfiguration;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly usage: Usage;
+  /** Counts every attempt. */
+  readonly attempts: Pick<AttemptObserver, 'attempt'>;
+  /** This node's name, which lists of targets show. */
+  readonly node: string;
+  readonly log: Pick<Logger, 'warn'>;
   /** From 0 to 1, 1 excluded. Default `Math.random`. */
   readonly random?: () => number;
+  /** The monotonic clock of circuits, in ms. Default `performance.now`. */
+  readonly circuitClock?: () => number;
   /** Where uploads are kept that are too large for memory. */
   readonly spools: SpoolFolder;
 }
@@ -36,17 +50,26 @@ interface OpenedProvider {
 export class Gateway {
   readonly relayDependencies: RelayDependencies;
   readonly spools: SpoolFolder;
+  readonly node: string;
   /** One through all configurations. */
   readonly limits: CallLimits;
-  readonly #breaker = new CircuitBreaker();
+  readonly #breaker: CircuitBreaker;
+  readonly #health = new TargetHealth();
+  readonly #circuitChanges = new CircuitChanges();
+  readonly #attemptLog: AttemptLog;
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, OpenedProvider> = new Map();
   #current: ConfigurationSnapshot;
   /** The earlier configurations that running calls still use. */
   readonly #retired = new Set<ConfigurationSnapshot>();
 
-  constructor({ configuration, environment, usage, random = Math.random, spools }: GatewayOptions) {
-    this.relayDependencies = { breaker: this.#breaker, usage, random };
+  constructor(options: GatewayOptions) {
+    const { configuration, environment, usage, random = Math.random, spools } = options;
+    this.node = options.node;
+    this.#breaker = new CircuitBreaker(options.circuitClock);
+    this.#attemptLog = new AttemptLog(options.log);
+    const observer = this.#observerOf(options);
+    this.relayDependencies = { breaker: this.#breaker, usage, observer, random };
     this.spools = spools;
     this.#environment = environment;
     this.limits = new CallLimits(configuration.limits);
@@ -72,7 +95,28 @@ export class Gateway {
     this.limits.configure(configuration.limits);
     if (before.runningCalls > 0) this.#retired.add(before);
     else this.#closeUnused(before);
-    this.#breaker.keepOnly(this.#current.catalogue.targetIds());
+    const targets = this.#current.catalogue.targetIds();
+    this.#breaker.keepOnly(targets);
+    this.#health.keepOnly(targets);
+  }
+
+  /** The names of the models of the current configuration. */
+  modelNames(): ReadonlyArray<string> {
+    return this.#current.catalogue.models().map(({ name }) => name);
+  }
+
+  /** How each target of the current configuration does, on this node. */
+  targets(): ReadonlyArray<TargetStatus> {
+    return listTargets(this.#current.catalogue.routes(), {
+      circuit: (target) => this.#breaker.state(target),
+      record: (target) => this.#health.record(target),
+    });
+  }
+
+  /** The same with the last changes of circuits. */
+  health(): GatewayHealth {
+    const circuitChanges = this.#circuitChanges.list();
+    return { node: this.node, windowSeconds: targetWindowSeconds, targets: this.targets(), circuitChanges };
   }
 
   /** Lets running calls end and closes the connections. */
@@ -80,6 +124,21 @@ export class Gateway {
     const all = [this.#current, ...this.#retired].flatMap(({ providers }) => [...providers.values()]);
     this.#retired.clear();
     await Promise.all([...new Set(all)].map(({ transport }) => transport.close()));
+    this.#attemptLog.close();
+  }
+
+  #observerOf({ attempts }: Pick<GatewayOptions, 'attempts'>): AttemptObserver {
+    return {
+      attempt: (report) => {
+        this.#health.add(report);
+        this.#attemptLog.attempt(report);
+        attempts.attempt(report);
+      },
+      circuit: (change) => {
+        this.#circuitChanges.add(change);
+        this.#attemptLog.circuit(change);
+      },
+    };
   }
 
   /** Closes the connections to providers that neither running nor new calls use. */

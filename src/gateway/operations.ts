@@ -1,13 +1,32 @@
+import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { get, post, type StreamingOperation, type StreamingRequest } from '#application/operations/operation.ts';
-import { integer, json, jsonObject, nullable, withJsonSchema } from '#domain/codecs/codecs.ts';
-import type { Failure, FailureCode } from '#domain/shared/failure.ts';
+import {
+  get,
+  post,
+  type RelayReport,
+  type StreamingOperation,
+  type StreamingRequest,
+} from '#application/operations/operation.ts';
+import type { FailureCode } from '#domain/shared/failure.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { json, jsonObject } from '#shared/codecs/json-value.ts';
+import { integer } from '#shared/codecs/number.ts';
 import { createSpeech } from './audio/create-speech.ts';
 import { createTranscription } from './audio/create-transcription.ts';
 import { createChatCompletion } from './chat/create-chat-completion.ts';
 import { reasoningHints } from './config/configuration.ts';
 import type { Gateway } from './gateway.ts';
-import { catalogueFailure, type GatewayCall, type GatewayLimits, runCall } from './gateway-call.ts';
+import {
+  answeredHere,
+  type CallResult,
+  catalogueFailure,
+  type GatewayCall,
+  type GatewayLimits,
+  runCall,
+} from './gateway-call.ts';
+import { targetWindowSeconds } from './health/target-list.ts';
+import { targetListing } from './health/target-listing.ts';
 import { modelList, modelNamed } from './model-list.ts';
 
 const Message = withJsonSchema(t.type({ role: t.string }), {
@@ -85,10 +104,10 @@ const common = {
  */
 export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<StreamingOperation> {
   const answering =
-    (answer: (call: GatewayCall) => Promise<Failure | null>) =>
-    async (request: StreamingRequest): Promise<void> => {
+    (answer: (call: GatewayCall) => Promise<CallResult>) =>
+    async (request: StreamingRequest): Promise<RelayReport> => {
       if (gateway === null) throw new Error('This node does not have the role gateway.');
-      await runCall(gateway, request, answer);
+      return runCall(gateway, request, answer);
     };
   return [
     {
@@ -139,7 +158,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       output: null,
       produces: ['audio/*', 'text/event-stream'],
       failures: relayFailures,
-      example: { input: { input: 'Hello', voice: 'narrator' } },
+      example: { input: { input: 'Hello', voice: 'alloy' } },
       relay: answering((call) => createSpeech(call, limits)),
     },
     {
@@ -169,12 +188,12 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       scope: 'gateway:read',
       http: get('/v1/models'),
       input: t.type({}),
-      output: t.type({ object: t.literal('list'), data: t.array(Model) }),
+      output: t.type({ object: t.literal('list'), data: t.array(Model) }, 'ModelList'),
       failures: [],
       example: { output: { object: 'list', data: [exampleModel] } },
       relay: answering(async ({ response, configuration }) => {
         response.send(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(configuration)));
-        return null;
+        return answeredHere;
       }),
     },
     {
@@ -190,9 +209,18 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       example: { output: exampleModel },
       relay: answering(async ({ response, configuration, parameters: { model = '' } }) => {
         const found = modelNamed(configuration, model);
-        if (found === null) return catalogueFailure({ kind: 'unknown-model', model });
+        if (found === null) return E.left(catalogueFailure({ kind: 'unknown-model', model }));
         response.send(200, ['Content-Type', 'application/json'], JSON.stringify(found));
-        return null;
+        return answeredHere;
+      }),
+    },
+    {
+      ...common,
+      ...targetListing,
+      relay: answering(async ({ response, gateway: here }) => {
+        const body = JSON.stringify({ node: here.node, windowSeconds: targetWindowSeconds, targets: here.targets() });
+        response.send(200, ['Content-Type', 'application/json'], body);
+        return answeredHere;
       }),
     },
   ];

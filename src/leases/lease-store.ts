@@ -11,8 +11,8 @@ export interface LeaseTerm {
 }
 
 /**
- * Where nodes agree on who does a work that one alone may do. The store knows no time: whoever watches a term tells by
- * its own clock how long that has not been renewed.
+ * Where nodes agree on which one does a piece of work that only one may do. The store knows no time: each node measures
+ * by its own clock how long a term has not been renewed.
  */
 export interface LeaseStore {
   /** The newest term of a lease; null when there was never one. @throws UnavailableError */
@@ -24,7 +24,11 @@ export interface LeaseStore {
    * @throws UnavailableError
    */
   begin(name: string, token: number, holder: string): Promise<boolean>;
-  /** Says that the holder of a term lives. @returns false when it is not the newest any more @throws UnavailableError */
+  /**
+   * Says that the holder of a term lives.
+   * @returns false when it is not the newest any more
+   * @throws UnavailableError
+   */
   renew(name: string, token: number): Promise<boolean>;
   /** Ends a term, if it is still the newest; its holder alone may. @throws UnavailableError */
   release(name: string, token: number): Promise<void>;

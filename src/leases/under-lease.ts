@@ -1,18 +1,18 @@
 import { BackOff, spread } from '#shared/async/back-off.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import type { LeaseStore, LeaseTerm } from './lease-store.ts';
 
 export interface LeaseLimits {
   /** How often the holder says that it lives. */
-  readonly renewMilliseconds: number;
+  readonly renewIntervalMs: number;
   /** A term that was not renewed for so long is over. */
-  readonly expireMilliseconds: number;
+  readonly expireAfterMs: number;
   /** How often others look. */
-  readonly lookMilliseconds: number;
+  readonly watchIntervalMs: number;
 }
 
 export interface UnderLeaseOptions {
@@ -21,30 +21,31 @@ export interface UnderLeaseOptions {
   /** This node, as the term and the logs show it. */
   readonly holder: string;
   readonly leases: LeaseStore;
-  readonly log: Log;
+  readonly log: Logger;
   /** Ends it. */
   readonly signal: AbortSignal;
   /**
-   * What one node alone does at a time. It goes on until its signal aborts, and everything it writes is refused by the
-   * token once a newer one was seen: a node that sleeps cannot know that its lease has passed to another.
+   * The work that one node at a time does, until its signal aborts. The stores refuse its writes after they have seen a
+   * newer token, because a frozen node cannot know that another node has taken over its lease. `isHeld` looks at this
+   * node's clock: after a freeze it knows that the term has lapsed before the signal aborts.
    */
-  readonly work: (token: number, signal: AbortSignal) => Promise<void>;
+  readonly work: (token: number, signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
   /** Default: renewed every 400 ms, over after 1500 ms, looked at every 250 ms. */
   readonly limits?: Partial<LeaseLimits>;
   /** Default: the machine's. */
   readonly clock?: Clock;
 }
 
-const defaultLimits: LeaseLimits = { renewMilliseconds: 400, expireMilliseconds: 1500, lookMilliseconds: 250 };
+const defaultLimits: LeaseLimits = { renewIntervalMs: 400, expireAfterMs: 1500, watchIntervalMs: 250 };
 /** The holder gives up after so much of the time: its work must have ended when others see the term as over. */
 const holderShare = 0.8;
-const longestPauseMilliseconds = 1000;
+const maxPauseMs = 1000;
 
 /**
- * Does a work whenever this node holds a lease, until a signal aborts: then it waits for the work to end and releases
- * the lease, so that another node goes on at once. A store that cannot be reached is waited for.
- * @throws what the work throws, once the lease is released: but not `FencedError`, nor what it throws after its signal
- *   has aborted; Error when the work ends although nothing has ended it
+ * Runs work while this node holds a lease, until a signal aborts. Then it waits until the work has ended and releases
+ * the lease, so that another node takes over at once. It waits for a store that cannot be reached.
+ * @throws what the work throws, after the lease is released, except `FencedError` and what it throws after its signal
+ *   has aborted; Error when the work ends without a reason
  */
 export async function underLease(options: UnderLeaseOptions): Promise<void> {
   const node = new Candidate(options);
@@ -80,7 +81,7 @@ class Candidate {
     this.#limits = { ...defaultLimits, ...limits };
     this.#clock = clock;
     this.#outage = new OutageLog(log, 'The store of leases', { lease: name });
-    const backOff = { firstMs: this.#limits.lookMilliseconds, longestMs: longestPauseMilliseconds };
+    const backOff = { firstMs: this.#limits.watchIntervalMs, longestMs: maxPauseMs };
     this.#backOff = new BackOff(backOff, () => clock.random());
   }
 
@@ -114,11 +115,16 @@ class Candidate {
     const { name, holder, log, signal, work } = this.#options;
     const ended = new AbortController();
     const lost = new AbortController();
-    const keeping = this.#keep({ token, begunAt }, lost, ended.signal);
+    let renewedAt = begunAt;
+    const renewed = (at: number) => {
+      renewedAt = Math.max(renewedAt, at);
+    };
+    const isHeld = () => !lost.signal.aborted && this.#remainingMs(renewedAt) > 0;
+    const keeping = this.#keep(token, { renewedAt: () => renewedAt, renewed }, lost, ended.signal);
     const workSignal = AbortSignal.any([signal, lost.signal]);
     log.info({ lease: name, holder, token }, 'This node holds the lease');
     try {
-      if (!workSignal.aborted) await work(token, workSignal);
+      if (!workSignal.aborted) await work(token, workSignal, isHeld);
       if (!workSignal.aborted) throw new Error(`What is done under the lease ${name} has ended by itself.`);
     } catch (error) {
       if (!(error instanceof FencedError || workSignal.aborted)) throw error;
@@ -132,13 +138,13 @@ class Candidate {
   }
 
   #pauseBeforeLook(): Promise<void> {
-    return this.#clock.pause(spread(this.#limits.lookMilliseconds, this.#clock.random()), this.#options.signal);
+    return this.#clock.pause(spread(this.#limits.watchIntervalMs, this.#clock.random()), this.#options.signal);
   }
 
   /** Whether a term may be followed by another, as far as this node has seen. @param askedAt before it was read */
   #isOver(term: LeaseTerm | null, sighting: Sighting | null, askedAt: number): boolean {
     if (term === null || term.released) return true;
-    return sees(sighting, term) && askedAt - sighting.since >= this.#limits.expireMilliseconds;
+    return sees(sighting, term) && askedAt - sighting.since >= this.#limits.expireAfterMs;
   }
 
   #seen(term: LeaseTerm | null, before: Sighting | null): Sighting | null {
@@ -153,8 +159,12 @@ class Candidate {
   }
 
   /** Renews a term until the work has ended or it is lost. */
-  async #keep({ token, begunAt }: OwnTerm, lost: AbortController, ended: AbortSignal): Promise<void> {
-    let renewedAt = begunAt;
+  async #keep(
+    token: number,
+    { renewedAt, renewed }: { readonly renewedAt: () => number; readonly renewed: (at: number) => void },
+    lost: AbortController,
+    ended: AbortSignal,
+  ): Promise<void> {
     const over = AbortSignal.any([lost.signal, ended]);
     const lose = (message: string) => {
       this.#options.log.warn({ lease: this.#options.name, token }, message);
@@ -165,13 +175,13 @@ class Candidate {
       const answer = await this.#renewed(token);
       if (over.aborted) return;
       if (answer === 'over') lose('The lease was taken by another node');
-      else if (answer === 'renewed') renewedAt = Math.max(renewedAt, askedAt);
+      else if (answer === 'renewed') renewed(askedAt);
     };
     const renewOften = async () => {
       // An answer that does not come holds up no later try.
       const tries = new Set<Promise<void>>();
       for (;;) {
-        await this.#clock.pause(this.#limits.renewMilliseconds, over);
+        await this.#clock.pause(this.#limits.renewIntervalMs, over);
         if (over.aborted) break;
         const next: Promise<void> = renew().finally(() => tries.delete(next));
         tries.add(next);
@@ -180,13 +190,18 @@ class Candidate {
     };
     const watch = async () => {
       for (;;) {
-        const left = renewedAt + this.#limits.expireMilliseconds * holderShare - this.#clock.now();
+        const left = this.#remainingMs(renewedAt());
         if (left <= 0) return lose('The lease could not be renewed in time');
         await this.#clock.pause(left, over);
         if (over.aborted) return;
       }
     };
     await Promise.all([renewOften(), watch()]);
+  }
+
+  /** How long a term lasts that was renewed last at a time: its holder gives up before others see it as over. */
+  #remainingMs(renewedAt: number): number {
+    return renewedAt + this.#limits.expireAfterMs * holderShare - this.#clock.now();
   }
 
   async #renewed(token: number): Promise<'renewed' | 'over' | 'unknown'> {
@@ -209,7 +224,7 @@ class Candidate {
     const released = keeping
       .then(() => leases.release(name, token))
       .catch((error: unknown) => this.#outage.failed(error));
-    await Promise.race([released, this.#clock.pause(this.#limits.expireMilliseconds, waited.signal)]);
+    await Promise.race([released, this.#clock.pause(this.#limits.expireAfterMs, waited.signal)]);
     waited.abort();
   }
 }

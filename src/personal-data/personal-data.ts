@@ -5,17 +5,17 @@ import type { SubjectKeys } from './subject-keys.ts';
 /** Reads a text of a subject's; the field is the name under which it was sealed. */
 export type PersonalReader = (subject: string, field: string, text: PersonalText) => string;
 
-/** Stands for the keyed hash of an input of somebody whose data was erased. */
+/** Replaces the keyed hash of an input whose subject's data was erased. */
 export const erasedHash = '';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts and decrypts what is told of people, each with a key of its own. */
+/** Encrypts and decrypts personal data, with a separate key for each subject. */
 export class PersonalData {
-  readonly #keys: SubjectKeys;
+  readonly #keys: Pick<SubjectKeys, 'obtain' | 'find' | 'destroy'>;
 
-  constructor(keys: SubjectKeys) {
+  constructor(keys: Pick<SubjectKeys, 'obtain' | 'find' | 'destroy'>) {
     this.#keys = keys;
   }
 
@@ -51,14 +51,21 @@ export class PersonalData {
   }
 
   /**
-   * A hash that tells the same input again while the subject's data is there, and nothing once it was erased: a plain
-   * one of a name and an address could be found by trying.
-   * @returns hex; `erasedHash` once the subject's data was erased
+   * Returns a hash that recognizes the same input as long as the subject's data exists. It is keyed, because a plain
+   * hash
+   * of a name and an address could be found by trying.
+   * @returns hex; `erasedHash` after the subject's data was erased
    * @throws UnavailableError
    */
   async keyedHash(subject: string, input: string): Promise<string> {
     const key = await this.#keys.obtain(subject);
     return key === null ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
+  }
+
+  /** `keyedHash` that makes no key. @returns `erasedHash` for a subject without one, too. @throws UnavailableError */
+  async knownHash(subject: string, input: string): Promise<string> {
+    const key = (await this.#keys.find([subject])).get(subject);
+    return key === undefined ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
   }
 
   /** Makes every text of a subject's unreadable, for good. May be called again. @throws UnavailableError */

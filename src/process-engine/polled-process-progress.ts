@@ -1,30 +1,30 @@
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import { delay } from '#shared/async/delay.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
 import {
   type CheckpointStore,
   startOfLog,
   type WatchedCheckpoint,
   watchedCheckpoint,
 } from './checkpoints/checkpoint-store.ts';
-import { concernsOneOf, type Process } from './process.ts';
+import { handlesOneOf, type Process } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 
-const pollMilliseconds = 10;
+const pollIntervalMs = 10;
 /** Nobody is helped by asking a store that is down a hundred times a second. */
-const outageMilliseconds = 250;
+const outageRetryMs = 250;
 
 export interface PolledProcessProgressOptions {
   readonly process: Process;
   readonly store: Pick<EventStore, 'subscribe'>;
   readonly checkpoints: Pick<CheckpointStore, 'peek'>;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
-/** A process that may run on another node, as its checkpoint tells. It is looked at while somebody waits, once for all. */
+/** The progress of a process that may run on another node, by its checkpoint. It is polled while a caller waits. */
 export class PolledProcessProgress implements ProcessProgress {
   readonly #options: PolledProcessProgressOptions;
   readonly #positions = new ProcessedPositions();
@@ -40,8 +40,8 @@ export class PolledProcessProgress implements ProcessProgress {
     this.#outage = new OutageLog(log, 'The checkpoint of a process', { process: process.name });
   }
 
-  concerns(events: ReadonlyArray<RecordedEvent>): boolean {
-    return concernsOneOf(this.#options.process, events);
+  handles(events: ReadonlyArray<RecordedEvent>): boolean {
+    return handlesOneOf(this.#options.process, events);
   }
 
   waitUntilProcessed(position: number, milliseconds: number): Promise<number | null> {
@@ -65,9 +65,9 @@ export class PolledProcessProgress implements ProcessProgress {
         this.#outage.succeeded();
       } catch (error) {
         this.#outage.failed(error);
-        await delay(outageMilliseconds, signal);
+        await delay(outageRetryMs, signal);
       }
-      if (this.#positions.waiting) await delay(pollMilliseconds, signal);
+      if (this.#positions.waiting) await delay(pollIntervalMs, signal);
     }
     // Without another look this node would never learn that a process that had stopped runs again.
     this.#positions.forgetStop();

@@ -11,10 +11,11 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
 import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints/checkpoint-store.ts';
 import { CommandRejectedError } from './command-rejected-error.ts';
-import { concernsOneOf, type Process, type ProcessTools } from './process.ts';
+import { handlesOneOf, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 import { type Aside, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
@@ -23,17 +24,20 @@ import { StoppedEvents } from './stopped-events.ts';
 export interface ProcessRunnerOptions {
   readonly process: Process;
   readonly store: EventStore;
-  readonly handler: StreamWriter;
+  readonly writer: StreamWriter;
   readonly documents: ReadStore;
   /** Waits until a read model has passed a position; false when it did not in time. */
-  readonly reached: (collection: string, position: number) => Promise<boolean>;
+  readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
   readonly checkpoints: CheckpointStore;
-  readonly log: { error(details: object, message: string): void };
+  readonly log: Pick<Logger, 'info' | 'error'>;
 }
+
+/** How often a process that passes events of other types alone stores its checkpoint: a restart reads on from there. */
+const idleCheckpointMs = 10_000;
 
 /**
  * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
- * `atOnce` is run on so many events at once, and its checkpoint stays behind the oldest that has not ended. At an event
+ * `concurrency` handles so many events at once, and its checkpoint stays behind the oldest that has not ended. At an event
  * that cannot be read, or whose effects need one that cannot be, it stops until an operator decides.
  */
 export class ProcessRunner implements ProcessProgress {
@@ -41,6 +45,8 @@ export class ProcessRunner implements ProcessProgress {
   readonly #stopped = new AbortController();
   readonly #positions = new ProcessedPositions();
   readonly #backOff = new BackOff(retryLimits);
+  /** It was logged that it waits for a read model. */
+  #isWaiting = false;
   /** The identity of the log that it looks at. */
   #log = '';
   #lastAppended = 0;
@@ -48,6 +54,8 @@ export class ProcessRunner implements ProcessProgress {
   /** The first event at which it has stopped. */
   #failure: EventFailure | null = null;
   #running: Promise<void> | undefined;
+  /** When the checkpoint was last stored, on `performance.now()`'s clock. */
+  #storedAt = 0;
 
   constructor(options: ProcessRunnerOptions) {
     this.#options = options;
@@ -64,8 +72,8 @@ export class ProcessRunner implements ProcessProgress {
     this.#positions.close();
   }
 
-  concerns(events: ReadonlyArray<RecordedEvent>): boolean {
-    return concernsOneOf(this.#options.process, events);
+  handles(events: ReadonlyArray<RecordedEvent>): boolean {
+    return handlesOneOf(this.#options.process, events);
   }
 
   waitUntilProcessed(position: number, milliseconds: number): Promise<number | null> {
@@ -73,7 +81,7 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   /**
-   * Runs until the signal aborts; then an event at hand goes no further than the append that is under way.
+   * Runs until the signal aborts; then the current event ends with the append that is in flight.
    * @throws FencedError when another node runs it now
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -83,9 +91,9 @@ export class ProcessRunner implements ProcessProgress {
       } catch (error) {
         if (error instanceof FencedError) throw error;
         if (signal.aborted) return;
-        const retryMilliseconds = this.#backOff.failed();
-        this.#tellFailure(error, retryMilliseconds);
-        await delay(retryMilliseconds, signal);
+        const retryDelayMs = this.#backOff.failed();
+        this.#tellFailure(error, retryDelayMs);
+        await delay(retryDelayMs, signal);
       }
     }
   }
@@ -96,18 +104,20 @@ export class ProcessRunner implements ProcessProgress {
     if (log === null) return;
     const after = await this.#takeUp(log);
     this.#failure = null;
+    this.#storedAt = performance.now();
     this.#pass(after);
-    if (process.atOnce !== undefined) return this.#followAtOnce(after, process.atOnce, signal);
+    if (process.concurrency !== undefined) return this.#followConcurrently(after, process.concurrency, signal);
     const stopped = this.#stoppedEvents(after, signal);
     try {
       for await (const batch of store.subscribe({ after, types: process.types, signal })) {
         for (const event of batch.events) {
           if (signal.aborted) return;
-          if (!mayConcern(process, event)) continue;
-          await this.#react(event, () => this.#toolsFor(event, signal), stopped);
+          if (!mayHandle(process, event)) continue;
+          await this.#handle(event, () => this.#toolsFor(event, signal), stopped);
           await this.#store(event.position);
         }
-        if (batch.events.length > 0) await this.#store(batch.position);
+        const isIdleCheckpointDue = performance.now() - this.#storedAt >= idleCheckpointMs;
+        if (batch.events.length > 0 || isIdleCheckpointDue) await this.#store(batch.position);
         else this.#pass(batch.position);
       }
     } finally {
@@ -126,11 +136,11 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   /** Reacts to an event, unless an operator decides otherwise where that takes an event that cannot be read. */
-  async #react(event: RecordedEvent, tools: () => ProcessTools, stopped: StoppedEvents, aside: Aside = inPlace) {
+  async #handle(event: RecordedEvent, tools: () => ProcessTools, stopped: StoppedEvents, aside: Aside = inPlace) {
     for (;;) {
       try {
         ensureReadable(event);
-        return await this.#options.process.react(event, tools());
+        return await this.#options.process.handle(event, tools());
       } catch (error) {
         if (!(error instanceof UnreadableEventError)) throw error;
         if ((await aside(() => stopped.verdict(event, error))) === 'skip') return;
@@ -148,13 +158,14 @@ export class ProcessRunner implements ProcessProgress {
       this.#lastAppended = Math.max(this.#lastAppended, checkpoint.lastAppended);
       return checkpoint.position;
     }
-    // A log that ends before what was seen of it was restored from a backup, perhaps: what follows is not what followed.
+    // A log that ends before what was seen of it was restored from a backup, perhaps: what follows is not what
+    // followed.
     await checkpoints.reset(process.name, log);
     this.#lastAppended = startOfLog.lastAppended;
     return startOfLog.position;
   }
 
-  async #followAtOnce(after: number, atOnce: number, stopped: AbortSignal): Promise<void> {
+  async #followConcurrently(after: number, concurrency: number, stopped: AbortSignal): Promise<void> {
     const { process, store } = this.#options;
     const failed = new AbortController();
     const signal = AbortSignal.any([stopped, failed.signal]);
@@ -168,16 +179,16 @@ export class ProcessRunner implements ProcessProgress {
     };
     const stoppedEvents = this.#stoppedEvents(after, signal);
     const reactions: Reactions = new Reactions(after, {
-      atOnce,
-      react: (event, pauseUntil, aside) =>
-        this.#react(event, () => this.#toolsFor(event, signal, pauseUntil), stoppedEvents, aside),
+      concurrency,
+      handle: (event, pauseUntil, aside) =>
+        this.#handle(event, () => this.#toolsFor(event, signal, pauseUntil), stoppedEvents, aside),
       onEnd: moved,
-      onFailure: (error, retryMilliseconds) => this.#tellFailure(error, retryMilliseconds),
+      onFailure: (error, retryDelayMs) => this.#tellFailure(error, retryDelayMs),
       signal,
     });
     try {
       for await (const batch of store.subscribe({ after, types: process.types, signal })) {
-        for (const event of batch.events) if (mayConcern(process, event)) await reactions.begin(event);
+        for (const event of batch.events) if (mayHandle(process, event)) await reactions.begin(event);
         if (signal.aborted) break;
         reactions.see(batch.position);
         moved();
@@ -192,6 +203,7 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #store(position: number): Promise<void> {
+    this.#storedAt = performance.now();
     await this.#write(this.#checkpointAt(position));
     this.#pass(position);
   }
@@ -199,13 +211,21 @@ export class ProcessRunner implements ProcessProgress {
   async #write(checkpoint: Checkpoint): Promise<void> {
     const { checkpoints, process } = this.#options;
     await checkpoints.write(process.name, this.#log, checkpoint);
-    // It goes on from here: what fails now has not failed before.
+    // The checkpoint has moved, so a failure from now on is a first one.
+    this.#isWaiting = false;
     this.#backOff.succeeded();
   }
 
-  #tellFailure(error: unknown, retryMilliseconds: number): void {
+  #tellFailure(error: unknown, retryDelayMs: number): void {
     const { log, process } = this.#options;
-    log.error({ err: error, process: process.name, retryMilliseconds }, 'a process will try again');
+    if (error instanceof ReadModelBehindError) {
+      // While read models are filled, every try ends so: that is no failure, and once is enough.
+      if (!this.#isWaiting)
+        log.info({ process: process.name, readModel: error.collection }, 'waiting for a read model');
+      this.#isWaiting = true;
+      return;
+    }
+    log.error({ err: error, process: process.name, retryDelayMs }, 'a process will try again');
   }
 
   #pass(position: number): void {
@@ -218,33 +238,45 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   #toolsFor(cause: RecordedEvent, signal: AbortSignal, pauseUntil: PauseUntil = notInOrder): ProcessTools {
-    const { handler, store, documents, reached, log } = this.#options;
+    const { writer, store, documents, waitForPosition, log } = this.#options;
     const { actor, requestId, $correlationId } = cause.metadata;
     const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
     return {
       load: (entity, id) =>
-        handler.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
-      dataAt: async (entity, id, revision) => (await handler.eventAt(entity, id, revision)).data,
+        writer.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
+      dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
       pauseUntil,
+      now: () => new Date(),
       log,
-      handle: async (handling) => {
+      write: async (write) => {
         signal.throwIfAborted();
-        const handled = await handler.write({ ...handling, origin });
+        const handled = await writer.write({ ...write, origin });
         if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
         this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
       },
       documentsUpToDate: async (collection) => {
-        if (await reached(collection, await store.lastPosition())) return documents;
-        throw new Error(`the read model ${collection} is behind`);
+        if (await waitForPosition(collection, await store.lastPosition())) return documents;
+        throw new ReadModelBehindError(collection);
       },
     };
   }
 }
 
+/** A process needs a read model that is not where the log is: it is being filled, or lags. */
+class ReadModelBehindError extends Error {
+  override readonly name = 'ReadModelBehindError';
+  readonly collection: string;
+
+  constructor(collection: string) {
+    super(`the read model ${collection} is behind`);
+    this.collection = collection;
+  }
+}
+
 /** Whether a process may do something about an event: one that cannot be read may be of concern. */
-function mayConcern({ concerns }: Process, event: RecordedEvent): boolean {
+function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   try {
-    return concerns(event);
+    return handles(event);
   } catch (error) {
     if (error instanceof UnreadableEventError) return true;
     throw error;

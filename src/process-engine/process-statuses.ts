@@ -1,7 +1,7 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
-import { firstEventOf } from '#projection-engine/log-identity-check.ts';
+import { firstEventOf } from '#projection-engine/operator-state/log-identity-check.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type CheckpointStore, startOfLog, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
 
@@ -17,12 +17,12 @@ export interface ProcessStatus {
 
 export interface ProcessStatusesOptions {
   readonly processes: ReadonlyArray<{ readonly name: string }>;
-  readonly store: Pick<EventStore, 'subscribe'>;
+  readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
   readonly checkpoints: Pick<CheckpointStore, 'peek'>;
 }
 
 /** How long the event store may take to say which log it is. */
-const logMilliseconds = 1_000;
+const logReadTimeoutMs = 1_000;
 
 /** The statuses of processes, read from their checkpoints. */
 export class ProcessStatuses {
@@ -50,7 +50,9 @@ export class ProcessStatuses {
 
   /** @returns null while the log is empty */
   async #identity(): Promise<string | null> {
-    const signal = AbortSignal.timeout(logMilliseconds);
+    // Fails at once while the store is known to be away, which a subscription would wait for.
+    await this.#options.store.lastPosition();
+    const signal = AbortSignal.timeout(logReadTimeoutMs);
     const first = await firstEventOf(this.#options.store, signal);
     if (first === null && signal.aborted) throw new UnavailableError('The event store does not answer.');
     return first === null ? null : identityByFirst(first);

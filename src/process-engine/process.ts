@@ -1,5 +1,5 @@
 import type { StreamState } from '#application/commands/stream-state.ts';
-import type { StreamWrite } from '#application/commands/stream-writer.ts';
+import type { StreamWrite } from '#application/commands/streams/stream-write.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -13,16 +13,16 @@ export interface ProcessTools {
   /** The data of one event of a stream: what its state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /**
-   * Decides and appends in the name of whoever caused the event. Rejects when it could not, with `CommandRejectedError` where
-   * it was refused: the event is tried again.
+   * Decides and appends in the name of whoever caused the event. Rejects when it could not, with `CommandRejectedError`
+   * where it was refused: the event is tried again.
    */
-  readonly handle: <State, Events>(
-    handling: Omit<StreamWrite<State, Events>, 'origin' | 'idempotency'>,
-  ) => Promise<void>;
+  readonly write: <State, Events>(write: Omit<StreamWrite<State, Events>, 'origin' | 'idempotency'>) => Promise<void>;
   /** The read store, one read model of it as of everything stored now. Rejects when it does not get there in time. */
   readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
-  /** Waits until a time (RFC 3339) and lets others work meanwhile; only where `atOnce` is more than one. */
+  /** Waits until a time (RFC 3339) and lets others work meanwhile; only where `concurrency` is more than one. */
   readonly pauseUntil: PauseUntil;
+  /** The time now, on the clock of `pauseUntil`. */
+  readonly now: () => Date;
   readonly log: { error(details: object, message: string): void };
 }
 
@@ -34,18 +34,18 @@ export interface Process {
   readonly name: string;
   /** The event types that it looks at. */
   readonly types: ReadonlyArray<string>;
-  /** Whether it will do something about the event, as far as the event alone tells. */
-  readonly concerns: (event: RecordedEvent) => boolean;
+  /** Whether it does something about the event, as far as the event alone shows. */
+  readonly handles: (event: RecordedEvent) => boolean;
   /**
-   * How many events it reacts to at once, in no order. Default 1: one after the other, each until it succeeds. Where it
+   * How many events it handles at once, in no order. Default 1: one after the other, each until it succeeds. Where it
    * is more, it works in the background: no answer waits for it.
    */
-  readonly atOnce?: number;
-  readonly react: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
+  readonly concurrency?: number;
+  readonly handle: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
 }
 
-/** Whether a process will do something about one of these events that an answer waits for, as far as they tell. */
-export function concernsOneOf({ types, concerns, atOnce }: Process, events: ReadonlyArray<RecordedEvent>): boolean {
-  if (atOnce !== undefined) return false;
-  return events.some((event) => types.includes(event.type) && concerns(event));
+/** Whether a process will do something about one of these events that an answer waits for, as far as the events alone show. */
+export function handlesOneOf({ types, handles, concurrency }: Process, events: ReadonlyArray<RecordedEvent>): boolean {
+  if (concurrency !== undefined) return false;
+  return events.some((event) => types.includes(event.type) && handles(event));
 }

@@ -20,7 +20,7 @@ export class ProcessedPositions {
     return this.#waits.waiting;
   }
 
-  /** Tells where the process stands now. */
+  /** Sets the process's present checkpoint. */
   update({ position, lastAppended, failure }: WatchedCheckpoint): void {
     this.#lastAppended = lastAppended;
     this.#position = position;
@@ -33,7 +33,8 @@ export class ProcessedPositions {
   }
 
   /**
-   * @returns the position of the last event that the process has appended by then; null when the time ran out, or it has
+   * @returns the position of the last event that the process has appended by then; null when the time ran out, or it
+   * has
    *   stopped
    */
   async passed(position: number, milliseconds: number): Promise<number | null> {

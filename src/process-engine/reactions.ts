@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
+import { Semaphore } from '#shared/async/semaphore.ts';
 
 /** Waits until a time (RFC 3339), and lets others work meanwhile. Rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
@@ -10,14 +11,14 @@ export type Aside = <Result>(wait: () => Promise<Result>) => Promise<Result>;
 
 export interface ReactionsOptions {
   /** Reactions at work at once, at most; those that pause are not counted. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   /** Reactions begun and not ended, at most. Default 10,000. */
   readonly maxOpen?: number;
-  readonly react: (event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside) => Promise<void>;
-  /** Is told when one has ended. */
+  readonly handle: (event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside) => Promise<void>;
+  /** Called when a reaction has ended. */
   readonly onEnd: () => void;
-  /** Is told of one that failed and will be tried again, and when. */
-  readonly onFailure: (error: unknown, retryMilliseconds: number) => void;
+  /** Called when a reaction has failed and will be retried. @param retryDelayMs until then */
+  readonly onFailure: (error: unknown, retryDelayMs: number) => void;
   readonly signal: AbortSignal;
 }
 
@@ -27,8 +28,8 @@ const defaultMaxOpen = 10_000;
 export const retryLimits = { firstMs: 50, longestMs: 10_000 };
 
 /**
- * Reactions to events, several at once and in no order, each tried until it succeeds. One that fails or pauses holds up
- * no other; how far all have come is told by the oldest that has not ended.
+ * Reactions to events, several at once and in no order, each retried until it succeeds. One that fails or pauses delays
+ * no other. The oldest one that has not ended determines the position.
  */
 export class Reactions {
   readonly #options: ReactionsOptions;
@@ -43,7 +44,7 @@ export class Reactions {
   constructor(after: number, options: ReactionsOptions) {
     this.#options = options;
     this.#seen = after;
-    this.#places = new Semaphore(options.atOnce, options.signal);
+    this.#places = new Semaphore(options.concurrency, options.signal);
     this.#openPlaces = new Semaphore(options.maxOpen ?? defaultMaxOpen, options.signal);
   }
 
@@ -53,23 +54,23 @@ export class Reactions {
     return oldest ?? this.#seen;
   }
 
-  /** Begins to react to an event as soon as there is a place. Events come in order; one that is open is left alone. */
+  /** Begins to handle an event as soon as there is a place. Events come in order; one that is open is left alone. */
   async begin(event: RecordedEvent): Promise<void> {
     const { position } = event;
     if (position <= this.#seen) return;
-    await this.#openPlaces.take();
-    await this.#places.take();
+    await this.#openPlaces.acquire();
+    await this.#places.acquire();
     this.#open.set(position, this.#seen);
     this.#seen = position;
     const running = this.#run(event).finally(() => {
       this.#running.delete(running);
-      this.#places.give();
-      this.#openPlaces.give();
+      this.#places.release();
+      this.#openPlaces.release();
     });
     this.#running.add(running);
   }
 
-  /** Tells that nothing up to a position is left to begin. */
+  /** Must be called when every reaction up to a position has begun. */
   see(position: number): void {
     this.#seen = Math.max(this.#seen, position);
   }
@@ -80,18 +81,18 @@ export class Reactions {
   }
 
   async #run(event: RecordedEvent): Promise<void> {
-    const { react, onEnd, onFailure, signal } = this.#options;
+    const { handle, onEnd, onFailure, signal } = this.#options;
     const backOff = new BackOff(retryLimits);
     while (!signal.aborted) {
       try {
-        await react(event, this.#pauseUntil, this.#aside);
+        await handle(event, this.#pauseUntil, this.#aside);
         this.#open.delete(event.position);
         return onEnd();
       } catch (error) {
         if (signal.aborted) return;
-        const retryMilliseconds = backOff.failed();
-        onFailure(error, retryMilliseconds);
-        await this.#paused(retryMilliseconds);
+        const retryDelayMs = backOff.failed();
+        onFailure(error, retryDelayMs);
+        await this.#paused(retryDelayMs);
       }
     }
   }
@@ -107,41 +108,11 @@ export class Reactions {
   }
 
   readonly #aside: Aside = async (wait) => {
-    this.#places.give();
+    this.#places.release();
     try {
       return await wait();
     } finally {
-      await this.#places.take();
+      await this.#places.acquire();
     }
   };
-}
-
-/** So many places, taken in the order asked for. Once the signal has come there is one for everybody: all are leaving. */
-class Semaphore {
-  #free: number;
-  readonly #waiting: Array<() => void> = [];
-  readonly #signal: AbortSignal;
-
-  constructor(count: number, signal: AbortSignal) {
-    this.#free = count;
-    this.#signal = signal;
-    signal.addEventListener('abort', () => {
-      for (const begin of this.#waiting.splice(0)) begin();
-    });
-  }
-
-  async take(): Promise<void> {
-    if (this.#signal.aborted) return;
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  give(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
-  }
 }

@@ -36,9 +36,8 @@ export const assignAgentProfiles: Process = {
     'FlowCreated',
     'FlowAgentProfileAssigned',
   ],
-  concerns: ({ type, data }) =>
-    type === 'AgentProfileCreated' ? !isEmpty(data.flowIds) : data.agentProfileId !== null,
-  react: async (recorded, tools) => {
+  handles: ({ type, data }) => (type === 'AgentProfileCreated' ? !isEmpty(data.flowIds) : data.agentProfileId !== null),
+  handle: async (recorded, tools) => {
     const event = recorded as unknown as Event;
     switch (event.type) {
       case 'AgentProfileCreated':
@@ -99,9 +98,9 @@ function change(
   agentProfileId: string | null,
   revision: number | null,
   due: (state: Live) => boolean,
-  { handle }: ProcessTools,
+  { write }: ProcessTools,
 ): Promise<void> {
-  return handle({
+  return write({
     entity: flow,
     id,
     decide: ({ state }) => {

@@ -4,17 +4,17 @@ import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { Process } from '#process-engine/process.ts';
 
-/** Its own, and nobody's: a project's name is stored as it is. */
+/** The same for all customers, because a project's name is stored in plain text and must not be personal. */
 const projectName = 'Main project';
 
 /** Makes the project that a new customer's first event names. */
 export const createCustomerProjects: Process = {
   name: 'create-customer-projects',
   types: ['CustomerCreated'],
-  concerns: () => true,
-  react: async ({ data, metadata: { partnerId } }, { handle }) => {
+  handles: () => true,
+  handle: async ({ data, metadata: { partnerId } }, { write }) => {
     const { id: organizationId, projectId } = data as unknown as OrganizationEvents['CustomerCreated'];
-    await handle({
+    await write({
       entity: project,
       id: projectId,
       decide: ({ state }) =>

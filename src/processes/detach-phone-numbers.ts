@@ -19,8 +19,8 @@ type Event = RecordedEventOf<
 export const detachPhoneNumbers: Process = {
   name: 'detach-phone-numbers',
   types: ['FlowDeleted', 'PhoneNumberCreated', 'PhoneNumberFlowSet'],
-  concerns: (event) => event.type === 'FlowDeleted' || event.data.flowId !== null,
-  react: async (recorded, tools) => {
+  handles: (event) => event.type === 'FlowDeleted' || event.data.flowId !== null,
+  handle: async (recorded, tools) => {
     const event = recorded as unknown as Event;
     if (event.type === 'FlowDeleted') return detachAll(event.data.id, tools);
     const { id, flowId } = event.data;
@@ -37,8 +37,8 @@ async function detachAll(flowId: string, tools: ProcessTools): Promise<void> {
   }
 }
 
-function detach(id: string, flowId: string, { handle }: ProcessTools): Promise<void> {
-  return handle({
+function detach(id: string, flowId: string, { write }: ProcessTools): Promise<void> {
+  return write({
     entity: phoneNumber,
     id,
     decide: ({ state }) => {

@@ -5,12 +5,12 @@ import type { InstanceEvents, Target } from '#domain/instance/events.ts';
 import { valueOfField } from '#domain/instance/field-values.ts';
 import { type InstanceState, instance } from '#domain/instance/instance.ts';
 import {
+  isUnchanged,
+  type OperationProgress,
   type Patience,
   type Problem,
+  progressOf,
   reportOn,
-  type Standing,
-  standingOf,
-  standsThere,
 } from '#domain/instance/reports.ts';
 import { decideAgentProfileStep, decideFlowStep, decideStoreStep } from '#domain/instance/step-decisions.ts';
 import type { Step } from '#domain/instance/steps.ts';
@@ -18,9 +18,9 @@ import type { Entity, EventOf, RecordedEventOf } from '#domain/shared/entity.ts'
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { store } from '#domain/store/store.ts';
-import { templateVersionRecord } from '#domain/template/answer.ts';
 import { fillPlaceholders } from '#domain/template/placeholders.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { templateVersion } from '#domain/template/template.ts';
 import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
@@ -38,18 +38,17 @@ const operationsAtOnce = 16;
 const maxFilledCharacters = 1024 * 1024;
 
 /**
- * Brings instances to what was asked of them: an operation's steps, in order, several instances at once. Each step is
- * one decision on one stream that comes to nothing when it is done already; how far an operation is stands in the
- * instance's own stream. So it goes on wherever it was interrupted, and two that work at the same operation make
- * nothing twice. See docs/adr/0013.
+ * Carries out the operations of instances: the steps in order, several instances at once. Each step is one decision on
+ * one stream, and decides nothing when it is done already. The instance's own stream holds the progress. So an
+ * interrupted operation is resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
  */
 export function provisionInstances(patience: Patience = defaultPatience): Process {
   return {
     name: 'provision-instances',
     types: ['InstanceCreated', 'InstanceUpgradeRequested', 'InstanceRetryRequested', 'InstanceDeleted'],
-    concerns: () => true,
-    atOnce: operationsAtOnce,
-    react: (recorded, tools) => {
+    handles: () => true,
+    concurrency: operationsAtOnce,
+    handle: (recorded, tools) => {
       const event = recorded as unknown as Event;
       const number = event.type === 'InstanceCreated' ? 1 : event.data.operation;
       return new Provisioning(event.data.id, number, patience, tools).run();
@@ -61,7 +60,7 @@ export function provisionInstances(patience: Patience = defaultPatience): Proces
 interface Found {
   readonly state: NonNullable<InstanceState>;
   readonly tenant: Tenant;
-  readonly standing: Standing;
+  readonly standing: OperationProgress;
 }
 
 /** Works at one operation until it has ended, or another has superseded it. */
@@ -89,24 +88,24 @@ class Provisioning {
 
   async #find(): Promise<Found | null> {
     const { state, tenant } = await this.#tools.load(instance, this.#id);
-    const standing = standingOf(state, this.#number);
+    const standing = progressOf(state, this.#number);
     return state === null || tenant === null || standing === null ? null : { state, tenant, standing };
   }
 
-  /** Tries the next steps and tells what came of it. */
+  /** Attempts the next steps and reports the outcome. */
   async #advance(found: Found | null): Promise<void> {
     if (found === null) return;
     const { standing } = found;
     const outcomes = await Promise.all(standing.steps.map((step) => this.#attempt(step, found)));
     const firstProblem = outcomes.findIndex((problem) => problem !== null);
     const done = firstProblem === -1 ? outcomes.length : firstProblem;
-    await this.#tools.handle({
+    await this.#tools.write({
       entity: instance,
       id: this.#id,
       decide: ({ state }) => {
-        const stands = state !== null && standsThere(state, standing);
+        const unchanged = state !== null && isUnchanged(state, standing);
         const problem = outcomes[done] ?? null;
-        const events = stands ? reportOn(state, standing, done, problem, this.#patience, new Date()) : [];
+        const events = unchanged ? reportOn(state, standing, done, problem, this.#patience, this.#tools.now()) : [];
         return E.right({ events, tenant: null });
       },
     });
@@ -160,23 +159,23 @@ class Provisioning {
   }
 
   /**
-   * Decides on another stream, and only while the operation stands where it stood. The instance is looked at after that
-   * stream was: who supersedes the operation and then changes the stream makes this append a conflict, and it is
-   * decided anew.
+   * Decides on another stream, and only while the operation's progress is unchanged. It reads the instance after that
+   * stream: if someone supersedes the operation and then changes the stream, this append is a conflict, and the command
+   * decides again.
    */
   #change<State, Events>(
     entity: Entity<State, Events>,
     id: string,
-    standing: Standing,
+    standing: OperationProgress,
     tenant: Tenant,
     decide: (state: State) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>,
   ): Promise<void> {
-    return this.#tools.handle({
+    return this.#tools.write({
       entity,
       id,
       decide: async ({ state }) => {
         const now = await this.#tools.load(instance, this.#id);
-        if (!standsThere(now.state, standing)) return E.right({ events: [], tenant: null });
+        if (!isUnchanged(now.state, standing)) return E.right({ events: [], tenant: null });
         return E.map((events: ReadonlyArray<EventOf<Events>>) => ({ events, tenant }))(decide(state));
       },
     });
@@ -215,7 +214,7 @@ const needsSchema = ({ action }: Step) => action === 'create' || action === 'pre
 
 const tooLarge = failure('append-too-large', 'It takes more than 1 MiB with its fields filled in.');
 
-/** What trying again may mend by itself; any other refusal stays as it is. */
+/** Failures that a retry may resolve; any other refusal is final. */
 const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
 
 function problemOf(step: Step, { code, detail }: Failure, state: NonNullable<InstanceState>): Problem {

@@ -17,13 +17,13 @@ type Event = RecordedEventOf<ApiKeyEvents>;
 export const revokeDescendantKeys: Process = {
   name: 'revoke-descendant-keys',
   types: ['ApiKeyCreated', 'ApiKeyRotated', 'ApiKeyRevoked'],
-  concerns: (event) => {
+  handles: (event) => {
     const { type, data } = event as unknown as Event;
     if (type === 'ApiKeyRevoked') return data.descendantKeyIds !== null;
     const byKeyId = type === 'ApiKeyCreated' ? data.createdByKeyId : data.rotatedByKeyId;
     return byKeyId !== null && byKeyId !== data.id;
   },
-  react: async (event, tools) => {
+  handle: async (event, tools) => {
     const { type, data } = event as unknown as Event;
     if (type === 'ApiKeyRevoked') return revokeAll(data, tools);
     const byKeyId = type === 'ApiKeyCreated' ? data.createdByKeyId : data.rotatedByKeyId;
@@ -42,8 +42,8 @@ async function revokeAll({ id, descendantKeyIds }: ApiKeyEvents['ApiKeyRevoked']
   }
 }
 
-function revoke(id: string, { handle }: ProcessTools): Promise<void> {
-  return handle({
+function revoke(id: string, { write }: ProcessTools): Promise<void> {
+  return write({
     entity: apiKey,
     id,
     decide: ({ state }) => {

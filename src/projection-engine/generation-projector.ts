@@ -2,9 +2,9 @@ import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
-import { DocumentBuffer, type DocumentBufferLimits } from './document-buffer.ts';
-import { IdFilter } from './id-filter.ts';
-import { type AnyProjection, eventTypesOf } from './projection.ts';
+import { DocumentBuffer, type DocumentBufferLimits } from './documents/document-buffer.ts';
+import { WriteOnceBuffer } from './documents/write-once-buffer.ts';
+import { type AnyProjection, eventTypesOf, isWriteOnce } from './projection.ts';
 
 /** How far an idle generation's checkpoint may lie behind what it has seen: what a restart sees again. */
 const idleCheckpointDistance = 10_000;
@@ -22,23 +22,21 @@ export class GenerationProjector {
   readonly projection: AnyProjection;
   readonly generation: Generation;
   readonly types: ReadonlySet<string>;
-  readonly #fold: DocumentBuffer;
-  /** What may be stored of a generation that was empty at the start: what is not in it need not be looked for. */
-  readonly #stored: IdFilter | null;
+  readonly #fold: Pick<DocumentBuffer, keyof DocumentBuffer>;
   readonly #skipped: ReadonlySet<string>;
   #position: number;
-  /** The position up to which it was folded, be it in memory only. */
+  /** The position up to which it was folded, possibly only in memory. */
   #seen: number;
   #saved: number;
   #failure: EventFailure | null = null;
-  /** Up to here each event is tried whole: one of them makes a document that cannot be written. */
+  /** Up to this position each event is validated: one of them produces a document that cannot be written. */
   #carefulUpTo = 0;
   #wentBack = false;
-  /** It has held the whole log once, in this process or, for a complete generation, ever. */
+  /** Whether it has held the whole log once, in this process or, for a complete generation, ever. */
   complete: boolean;
-  /** Its indexes all stand. */
+  /** Whether all its indexes are built. */
   finished: boolean;
-  /** It has seen the end of the log in this process. */
+  /** Whether it has seen the end of the log in this process. */
   caughtUp = false;
 
   /** @param skipped ids of events to leave out when the projection cannot take them; it may grow */
@@ -53,9 +51,10 @@ export class GenerationProjector {
     this.types = new Set(eventTypesOf(projection));
     this.complete = generation.complete;
     this.finished = generation.complete;
-    this.#fold = new DocumentBuffer(projection, limits);
+    this.#fold = isWriteOnce(projection)
+      ? new WriteOnceBuffer(projection, limits)
+      : new DocumentBuffer(projection, limits);
     this.#skipped = skipped;
-    this.#stored = generation.checkpoint === 0 ? new IdFilter() : null;
     this.#position = generation.checkpoint;
     this.#seen = generation.checkpoint;
     this.#saved = generation.checkpoint;
@@ -66,12 +65,12 @@ export class GenerationProjector {
     return this.#position;
   }
 
-  /** The event that it could not take: it is fed no more until `retry`. */
+  /** The event that it could not handle. It is fed no more events until `retry`. */
   get failure(): EventFailure | null {
     return this.#failure;
   }
 
-  /** Something that it had folded could not be written: it must be fed again, from `position`, until `retry`. */
+  /** Whether folded documents could not be written, so that it must be fed again from `position`, after `retry`. */
   get mustReplay(): boolean {
     return this.#wentBack;
   }
@@ -81,7 +80,7 @@ export class GenerationProjector {
     this.#fold.limit(limits);
   }
 
-  /** Lets it be fed again, from `position` or the event that it could not take. */
+  /** Allows feeding again, from `position` or from the event that it could not handle. */
   retry(): void {
     this.#failure = null;
     this.#wentBack = false;
@@ -89,12 +88,12 @@ export class GenerationProjector {
   }
 
   /**
-   * Folds a run of the log, up to the first event that the projection cannot take (then `failure` says which). Where it
-   * touches more documents than fit in memory, it stores what it has folded before it goes on.
+   * Folds a run of the log, up to the first event that the projection cannot handle (`failure` then says which). If the
+   * run touches more documents than fit in memory, it stores what it has folded before it continues.
    * @param events in order; those it has seen already and those of other types are passed over
    * @param upTo the position up to which `events` holds the log
-   * @param last whether what was folded is to be given out now; else it may wait in memory for a later run
-   * @returns what to commit, if it is time; call `settle` with it when that is done, or can wait
+   * @param last whether to return the folded documents now; else they may stay in memory for a later run
+   * @returns what to commit, if it is time; call `markCommitted` with it when that is done or postponed
    */
   async fold(
     events: ReadonlyArray<RecordedEvent>,
@@ -111,25 +110,24 @@ export class GenerationProjector {
     }
     const taken = this.#failure === null ? upTo : lastBefore(this.#failure.position, events);
     this.#seen = Math.max(taken, this.#seen);
-    return last || this.#failure !== null || this.#fold.full ? this.#written() : null;
+    return last || this.#failure !== null || this.#fold.full || this.#fold.due ? this.#written() : null;
   }
 
-  /** Whether what `fold` gave must be stored now; a checkpoint alone can wait. */
+  /** Whether the result of `fold` must be stored now; a checkpoint alone can wait. */
   shouldCommit(commit: GenerationCommit): boolean {
     return (
       commit.writes.length > 0 || this.#failure !== null || commit.checkpoint - this.#saved >= idleCheckpointDistance
     );
   }
 
-  /** What `fold` gave is stored, or need not be. */
+  /** Must be called when the result of `fold` is stored, or need not be. */
   markCommitted(commit: GenerationCommit, stored: boolean): void {
     this.#position = commit.checkpoint;
     if (stored) this.#saved = commit.checkpoint;
-    for (const write of commit.writes) if (write.kind === 'put') this.#stored?.add(write.id);
     this.#fold.committed();
   }
 
-  /** A checkpoint that was put off; null when it is stored. */
+  /** A checkpoint that is not stored yet; null when there is none. */
   unsaved(): GenerationCommit | null {
     if (this.#saved === this.#position) return null;
     return { generation: this.generation, writes: [], checkpoint: this.#position };
@@ -139,7 +137,7 @@ export class GenerationProjector {
     const touching: TouchingEvent[] = [];
     for (const event of events) {
       if (event.position <= this.#seen || !this.types.has(event.type)) continue;
-      // The run ends at an event that cannot be read, or whose keys cannot be found; what comes before it is folded.
+      // The run ends before an event that cannot be read or whose keys cannot be computed.
       const touch = () => {
         ensureReadable(event);
         touching.push({ event, keys: this.#fold.keys(event) });
@@ -149,7 +147,7 @@ export class GenerationProjector {
     return touching;
   }
 
-  /** @returns false when the projection cannot take the event and nobody has said to leave it out */
+  /** @returns false when the projection cannot handle the event and no operator has skipped it */
   #take(event: RecordedEvent, work: () => void): boolean {
     try {
       work();
@@ -180,7 +178,9 @@ export class GenerationProjector {
     return true;
   }
 
-  /** What was folded, as it is to be stored; null when some of it cannot be: then it is as if it had not been folded. */
+  /**
+   * What was folded, as it is to be stored; null when some of it cannot be: then it is as if it had not been folded.
+   */
   #written(): GenerationCommit | null {
     try {
       return { generation: this.generation, writes: this.#fold.writes(), checkpoint: this.#seen };
@@ -211,7 +211,8 @@ export class GenerationProjector {
       }
       missing = missing.slice(taken);
       if (missing.length === 0) break;
-      const loaded = touching.findIndex(({ keys }) => keys.some((key) => !this.#fold.knows(key)));
+      const unloaded = new Set(missing);
+      const loaded = touching.findIndex(({ keys }) => keys.some((key) => unloaded.has(key)));
       if (loaded > 0) return loaded;
       // One event alone touches more than there is room for: it cannot be folded in part.
       room = maxLoadedCharacters;
@@ -219,12 +220,15 @@ export class GenerationProjector {
     return touching.length;
   }
 
+  /** In the order in which they are first needed. What an event creates is known to those after it. */
   #missing(touching: ReadonlyArray<TouchingEvent>): ReadonlyArray<string> {
     const missing = new Set<string>();
-    for (const { keys } of touching) {
+    const created = new Set<string>();
+    for (const { event, keys } of touching) {
+      const creates = this.#fold.creates(event);
       for (const key of keys) {
-        if (this.#fold.knows(key)) continue;
-        if (this.#stored?.mayHave(key) === false) this.#fold.remember(key, null);
+        if (this.#fold.knows(key) || created.has(key)) continue;
+        if (creates && !missing.has(key)) created.add(key);
         else missing.add(key);
       }
     }

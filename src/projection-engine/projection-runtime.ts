@@ -9,22 +9,22 @@ export interface Pace {
   readonly positionsPerSecond: number;
 }
 
-/** Where the documents of one projection, as queries read them, stand. */
+/** The position of one projection's documents, as queries read them. */
 export interface ServedPosition {
   /** The position up to which they hold the log. */
   readonly position: number;
-  /** They follow the log: false once it has stopped, and until this version of it was filled. */
+  /** Whether they follow the log: false once the projection has stopped, and until its current version is filled. */
   readonly live: boolean;
 }
 
 /** One projection in the runner: the generation that queries read, and the one that is being filled. */
 export class ProjectionRuntime {
   readonly projection: AnyProjection;
-  /** Ids of the events that operators have told it to leave out. */
+  /** Ids of the events that operators have skipped for it. */
   readonly skipped: Set<string>;
-  /** What queries read, as long as this release's projection makes it. */
+  /** The generation that queries read, if this release's version of the projection filled it. */
   current: GenerationProjector | null = null;
-  /** What queries read while nothing is fed to it: another version's. */
+  /** The generation of another version, which queries read until this version is filled. It gets no more events. */
   frozen: Generation | null = null;
   filling: GenerationProjector | null = null;
 
@@ -42,19 +42,19 @@ export class ProjectionRuntime {
     return (this.filling ?? this.current)?.generation.begunAt ?? 0;
   }
 
-  /** It has seen the end of the log since the start, or cannot. */
+  /** Whether it has seen the end of the log since the start, or has stopped. */
   get settled(): boolean {
     const feed = this.current ?? this.filling;
     return feed !== null && (feed.caughtUp || feed.failure !== null);
   }
 
-  /** Where what queries read stands. */
+  /** The position of the documents that queries read. */
   get served(): ServedPosition {
     const live = this.current !== null && this.current.failure === null;
     return { position: this.current?.position ?? this.frozen?.checkpoint ?? this.filling?.position ?? 0, live };
   }
 
-  /** What queries and operators are told. @param pace of the rebuild, if one runs */
+  /** The status for queries and operators. @param pace of the rebuild, if one runs */
   status(pace: Pace | null): ProjectionStatus {
     const failure = this.filling?.failure ?? this.current?.failure ?? null;
     const rebuilding = this.filling !== null && this.filling.failure === null;

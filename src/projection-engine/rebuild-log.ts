@@ -1,26 +1,26 @@
 import type { EventBatch } from '#event-store/event-store.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import type { Pace } from './projection-runtime.ts';
 
-const progressMilliseconds = 5000;
+const progressIntervalMs = 5000;
 
 interface Pass {
   readonly startedAt: number;
   readonly built: string[];
   events: number;
-  begunTold: boolean;
-  toldAt: number;
+  hasReportedStart: boolean;
+  reportedAt: number;
 }
 
 /**
- * Tells the log of rebuilds, whose read models go through the events together: once when they begin, unless that is
- * the end already, then how far they are, and once when they are done. Where there was nothing to fill it is silent.
+ * Writes log lines about rebuilds: one when the first begins, one every few seconds with the progress, and one when all
+ * are done. It writes nothing when there was nothing to rebuild.
  */
 export class RebuildLog {
-  readonly #log: Log;
+  readonly #log: Logger;
   #pass: Pass | null = null;
 
-  constructor(log: Log) {
+  constructor(log: Logger) {
     this.#log = log;
   }
 
@@ -28,14 +28,14 @@ export class RebuildLog {
   folded(batch: EventBatch, projections: ReadonlyArray<string>, pace: Pace | null): void {
     if (projections.length === 0) return;
     const now = performance.now();
-    this.#pass ??= { startedAt: now, built: [], events: 0, begunTold: false, toldAt: now };
+    this.#pass ??= { startedAt: now, built: [], events: 0, hasReportedStart: false, reportedAt: now };
     this.#pass.events += batch.events.length;
     if (batch.caughtUp) return;
-    if (!this.#pass.begunTold) {
-      this.#pass.begunTold = true;
+    if (!this.#pass.hasReportedStart) {
+      this.#pass.hasReportedStart = true;
       this.#log.info({ projections }, 'Read models are being built');
-    } else if (now - this.#pass.toldAt >= progressMilliseconds && pace !== null) {
-      this.#pass.toldAt = now;
+    } else if (now - this.#pass.reportedAt >= progressIntervalMs && pace !== null) {
+      this.#pass.reportedAt = now;
       this.#log.info(progressOf(batch.position, pace), 'Read models are being built');
     }
   }

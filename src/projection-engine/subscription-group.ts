@@ -4,33 +4,35 @@ import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.t
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { retrying } from '#shared/async/retrying.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 
 const resubscribeLimits = { firstMs: 200, longestMs: 5000 };
 
-/** JSON text of events after which what they made is stored: until then most of it is kept in memory. */
+/** Characters of JSON of events after which the folded documents are committed. Until then they are kept in memory. */
 const maxCharactersTogether = 8 * 1024 * 1024;
 
 export interface SubscriptionGroupOptions {
   readonly events: Pick<EventStore, 'subscribe'>;
   readonly store: ReadStoreWriter;
-  readonly log: Log;
+  readonly log: Logger;
   readonly batchSize: number;
-  /** So many batches are folded in memory before they are stored together; the end of the log is stored at once. */
-  readonly batchesTogether: () => number;
+  /**
+   * How many batches are folded in memory before they are committed together. The end of the log is committed at once.
+   */
+  readonly batchesPerCommit: () => number;
   readonly signal: AbortSignal;
-  /** Runs one thing after the other: of all lanes, one handles a batch at a time. */
-  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
-  /** Called when a batch has been folded and stored; the next is read when it has returned. */
+  /** Runs one task at a time, across all groups: only one handles a batch. */
+  readonly runExclusive: (work: () => Promise<void>) => Promise<void>;
+  /** Called when a batch has been folded and stored. The next batch is read after it returns. */
   readonly onBatch: (batch: EventBatch) => Promise<void>;
-  /** Called when a member could not take an event; it is no member any more. */
+  /** Called when a member could not handle an event, after it was removed. */
   readonly onFailed: (feed: GenerationProjector) => Promise<void>;
-  /** Called when a member must be fed again from its position; it is no member any more. */
+  /** Called when a member must be fed again from its position, after it was removed. */
   readonly onWentBack: (feed: GenerationProjector) => void;
 }
 
-/** Generations that go through the log together, by one subscription. */
+/** Generations that read the log together, through one subscription. */
 export class SubscriptionGroup {
   readonly #options: SubscriptionGroupOptions;
   readonly #members = new Set<GenerationProjector>();
@@ -46,7 +48,7 @@ export class SubscriptionGroup {
     this.#options = options;
   }
 
-  /** The position up to which it has read the log; its members may be about to store what it read. */
+  /** The position up to which it has read the log. Its members may not have stored all of that yet. */
   get position(): number {
     return this.#position;
   }
@@ -55,7 +57,7 @@ export class SubscriptionGroup {
     return this.#members;
   }
 
-  /** Takes a generation in. What it has seen already is not fed to it again. */
+  /** Adds a generation. Events that it has seen are not fed to it again. */
   add(feed: GenerationProjector): void {
     this.#members.add(feed);
   }
@@ -64,13 +66,13 @@ export class SubscriptionGroup {
     this.#members.delete(feed);
   }
 
-  /** Subscribes anew when the batch at hand is done. @param after the position after which */
+  /** Subscribes again after the current batch. @param after the position after which the new subscription begins */
   renew(after: number): void {
     this.#position = after;
     this.#renewal.abort();
   }
 
-  /** Runs until the signal aborts, whatever becomes of the subscription. @throws what no retry can mend */
+  /** Runs until the signal aborts, and subscribes again after a failure. @throws an error that is not worth a retry */
   async run(types: () => ReadonlyArray<string> | null): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
@@ -99,7 +101,7 @@ export class SubscriptionGroup {
         const batch = next.value;
         this.#backOff.succeeded();
         this.#position = batch.position;
-        await this.#options.inTurn(() => this.#handle(batch));
+        await this.#options.runExclusive(() => this.#handle(batch));
         await nextTurn();
         if (signal.aborted) return;
       }
@@ -121,25 +123,25 @@ export class SubscriptionGroup {
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
     if (commits.length > 0) await this.#commit(commits, !batch.caughtUp);
     for (const { feed, commit, due } of folded) feed.markCommitted(commit, due);
-    for (const feed of feeds) await this.#letGo(feed);
+    for (const feed of feeds) await this.#dropFailed(feed);
     await this.#options.onBatch(batch);
   }
 
-  /** Parts from a member that cannot be fed what comes next. */
-  async #letGo(feed: GenerationProjector): Promise<void> {
+  /** Removes a member that has failed or must replay. */
+  async #dropFailed(feed: GenerationProjector): Promise<void> {
     if (feed.failure === null && !feed.mustReplay) return;
     this.#members.delete(feed);
     if (feed.mustReplay) this.#options.onWentBack(feed);
     else await this.#options.onFailed(feed);
   }
 
-  /** Whether what was folded up to this batch is to be stored now. */
+  /** Whether the folded documents must be committed after this batch. */
   #isLast({ caughtUp, characters = maxCharactersTogether }: EventBatch): boolean {
     this.#batchesFolded += 1;
     this.#charactersFolded += characters;
     const last =
       caughtUp ||
-      this.#batchesFolded >= this.#options.batchesTogether() ||
+      this.#batchesFolded >= this.#options.batchesPerCommit() ||
       this.#charactersFolded >= maxCharactersTogether;
     if (last) this.#batchesFolded = this.#charactersFolded = 0;
     return last;

@@ -1,6 +1,6 @@
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import type { UnknownEventsState, UnknownEventType } from '#projection-engine/unknown-events.ts';
+import type { UnknownEventsState, UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { DocumentValue, StoredDocument } from './stored-document.ts';
 
@@ -15,6 +15,8 @@ export interface PageRequest {
   readonly limit: number;
   /** Stop before the documents' stored bytes exceed this; one document at least is given. */
   readonly maxBytes: number;
+  /** From the newest to the oldest. Default from the oldest. */
+  readonly newestFirst?: boolean;
 }
 
 export interface PageKey {
@@ -30,7 +32,7 @@ export interface Page<Value extends DocumentValue> {
 
 export type ProjectionState = 'running' | 'rebuilding' | 'stopped';
 
-/** How a projection stands. */
+/** The status of a projection. */
 export interface ProjectionStatus {
   readonly name: string;
   readonly version: number;
@@ -66,13 +68,16 @@ export interface ReadStore {
     id: string,
     fresh?: 'fresh',
   ): Promise<StoredDocument<Value> | null>;
-  /** Documents oldest first that fit `where` (a declared index, or `{}` for all). @throws UnavailableError */
+  /** Documents that fit `where` (a declared index, or `{}` for all). @throws UnavailableError */
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
-  /** As last told by the node that runs the projections. @throws UnavailableError */
+  /** The status as the node that runs the projections last published it. @throws UnavailableError */
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
   /** The events that were passed because the release does not know their types. @throws UnavailableError */
   unknownEvents(): Promise<ReadonlyArray<UnknownEventType>>;
-  /** When each of these API keys was last used (RFC 3339, to the minute); one never used is left out. @throws UnavailableError */
+  /**
+   * When each of these API keys was last used (RFC 3339, to the minute); one never used is left out.
+   * @throws UnavailableError
+   */
   keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
   /** A stream's snapshot, kept beside the read models for the deciding side. @throws UnavailableError */
   snapshot(stream: string): Promise<StoredSnapshot | null>;
@@ -154,7 +159,7 @@ export interface OperatorState {
 
 /** The writing side of the read store: what the projection runner needs, and nobody else. One writer at a time. */
 export interface ReadStoreWriter {
-  /** What stands of a collection. @throws UnavailableError */
+  /** What is stored about a collection. @throws UnavailableError */
   generations(collection: string): Promise<CollectionGenerations>;
   /**
    * Begins an empty generation, and drops an unfinished one. It is current at once when there is no complete one.
@@ -176,13 +181,17 @@ export interface ReadStoreWriter {
   /**
    * Stores each generation's writes, in order, with its checkpoint: all of a generation's or, where the engine has no
    * transactions, the checkpoint last, so that a replay completes it. A commit that failed may be sent again.
-   * @param more whether more follows soon: what nobody reads yet may then be stored with a later commit
-   * @throws UnavailableError; any other error when what was put off is lost: generations stand at their stored checkpoints
+   * @param more whether another commit follows soon: documents that no query reads yet may then be stored with it
+   * @throws UnavailableError; any other error when postponed writes are lost, and generations are at their stored
+   * checkpoints
    */
   commit(commits: ReadonlyArray<GenerationCommit>, more?: boolean): Promise<void>;
-  /** Makes the indexes that a filling may have put off. Repeatable. @throws UnavailableError */
+  /** Creates the indexes that a rebuild may have postponed. Repeatable. @throws UnavailableError */
   finish(generation: Generation): Promise<void>;
-  /** Marks a finished generation complete; from now on queries read it, and the one before is dropped. @throws UnavailableError */
+  /**
+   * Marks a finished generation complete; from now on queries read it, and the one before is dropped.
+   * @throws UnavailableError
+   */
   publish(generation: Generation): Promise<void>;
   /** Drops every collection but these. @throws UnavailableError */
   dropOthers(collections: ReadonlyArray<string>): Promise<void>;
@@ -190,7 +199,7 @@ export interface ReadStoreWriter {
   operatorState(): Promise<OperatorState>;
   /** @throws UnavailableError */
   saveOperatorState(state: OperatorState): Promise<void>;
-  /** Replaces what `ReadStore.status` tells. @throws UnavailableError */
+  /** Replaces what `ReadStore.status` returns. @throws UnavailableError */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void>;
   /** Keeps the later time of each key. No rebuild touches it. @throws UnavailableError */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;

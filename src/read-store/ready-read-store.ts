@@ -7,18 +7,18 @@ import type { StoredDocument } from './stored-document.ts';
  * A read store that gives nothing of a read model that has never held the whole log: what is not in it yet would be
  * taken for what does not exist, and a good API key for a bad one. Rebuilds do not matter: the old documents answer.
  */
-export function readyOnly(documents: ReadStore, projections: Standing): ReadStore {
+export function readyOnly(documents: ReadStore, projections: ProjectionStatuses): ReadStore {
   return new ReadyReadStore(documents, projections);
 }
 
-type Standing = Pick<ProjectionsProgress, 'status' | 'onStatus'>;
+type ProjectionStatuses = Pick<ProjectionsProgress, 'status' | 'onStatus'>;
 
 class ReadyReadStore implements ReadStore {
   readonly #documents: ReadStore;
   readonly #unsubscribe: () => void;
   #filled: ReadonlySet<string>;
 
-  constructor(documents: ReadStore, projections: Standing) {
+  constructor(documents: ReadStore, projections: ProjectionStatuses) {
     this.#documents = documents;
     this.#filled = filledIn(projections.status());
     this.#unsubscribe = projections.onStatus((statuses) => {

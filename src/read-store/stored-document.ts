@@ -31,7 +31,7 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
     return JSON.parse(this.text) as Value;
   }
 
-  /** What stands beside its record: whose it is, its revision. */
+  /** What is stored beside its record: its tenant and its revision. */
   get head(): Omit<Value, 'record'> {
     this.#head ??= this.#parseHead();
     return this.#head;

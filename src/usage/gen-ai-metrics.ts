@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CallRecord } from '#gateway/call-record.ts';
 import { isErrorType, otherErrorType as other } from '#gateway/error-type.ts';
+import { BoundedNames } from './bounded-names.ts';
 
 /** Buckets as OpenTelemetry's semantic conventions for generative AI ask for. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -112,22 +113,4 @@ function countLost(registry: Registry, source: CallSource): void {
       this.inc(source.callsLost);
     },
   });
-}
-
-/** Knows names, the first so many. */
-class BoundedNames {
-  readonly #names = new Set<string>();
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** Whether a name may be used: one that is known, or that there is room for. */
-  has(name: string): boolean {
-    if (this.#names.has(name)) return true;
-    if (this.#names.size >= this.#most) return false;
-    this.#names.add(name);
-    return true;
-  }
 }

@@ -1,8 +1,6 @@
 import { DDSketch } from '@datadog/sketches-js';
 import type { LatencyDistribution } from '#domain/usage/events.ts';
-
-/** Quantiles are found within 2%. Sketches can be merged only while it stays what it is: events tell it. */
-export const relativeAccuracy = 0.02;
+import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 
 /** Shorter latencies count as this: the clock is not precise below it. */
 const leastMs = 0.001;

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { type Usage, UsageBuffer } from '#gateway/call-record.ts';
+import { type AttemptMetrics, createAttemptMetrics } from './attempt-metrics.ts';
 import { genAiMetrics } from './gen-ai-metrics.ts';
 import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 
@@ -11,6 +12,8 @@ export interface MeteringOptions extends UsageRecorderOptions {
 /** The gateway's `usage` port, with what is behind it. */
 export interface Metering {
   readonly usage: Usage;
+  /** Counts every attempt of the gateway's calls. */
+  readonly attempts: AttemptMetrics;
   /** Stores what is in memory: to be called when no more calls come, while the event store is still open. */
   readonly close: () => Promise<void>;
 }
@@ -30,6 +33,7 @@ export function openMetering(options: MeteringOptions): Metering {
   });
   return {
     usage: outlet,
+    attempts: createAttemptMetrics(options.registry),
     close: async () => {
       outlet.flush();
       await recorder.close();

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
+import { usageStreamKind } from '#domain/stream-kinds.ts';
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
+import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
+import { dayOf } from '#domain/usage/usage-time.ts';
 import { type AppendFailure, type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
 import type { CallRecord } from '#gateway/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
-import { relativeAccuracy } from './latency-sketch.ts';
+import { meterActor, meterTenant } from './meter.ts';
 import { UsageWindow } from './usage-window.ts';
 
 const intervalMs = 5_000;
@@ -20,17 +22,14 @@ const maxEntriesInMemory = 2_000;
 const maxEntriesOfEvent = 250;
 
 const type = 'UsageRecorded';
-const system = { keyId: 'system', keyType: 'system' };
-/** The event is of many tenants together, and so of none: each of its entries has its own. */
-const tenant: Tenant = { organizationId: 'system', projectId: null, partnerId: null };
 
 export interface UsageRecorderOptions {
   readonly events: Pick<EventStore, 'append'>;
   /** This node's name, unlike any other's: nobody else appends to its streams. */
   readonly node: string;
-  readonly log: Log;
+  readonly log: Logger;
   /** How long calls are summed up (default 5 s): what a crash may lose. */
-  readonly intervalMilliseconds?: number;
+  readonly storeIntervalMs?: number;
   /** Sums kept in memory at most, default 2,000. */
   readonly maxEntries?: number;
   readonly now?: () => Date;
@@ -70,7 +69,7 @@ export class UsageRecorder {
     this.#now = options.now ?? (() => new Date());
     this.#outage = new OutageLog(options.log, 'The event store in which usage is recorded');
     this.#window = this.#newWindow();
-    this.#storing = new Debouncer(options.intervalMilliseconds ?? intervalMs, () => this.#store());
+    this.#storing = new Debouncer(options.storeIntervalMs ?? intervalMs, () => this.#store());
   }
 
   /** Calls of which nothing is or will be stored. */
@@ -133,7 +132,7 @@ export class UsageRecorder {
   }
 
   async #append(part: Part): Promise<AppendFailure | null> {
-    const stream = `usage-${part.until.slice(0, 10)}-${this.#options.node}`;
+    const stream = `${usageStreamKind}-${dayOf(part.until)}-${this.#options.node}`;
     if (stream !== this.#stream) {
       this.#stream = stream;
       this.#revision = noStream;
@@ -191,8 +190,8 @@ export class UsageRecorder {
     const metadata: UnsealedMetadata = {
       $correlationId: id,
       $causationId: id,
-      actor: system,
-      ...tenant,
+      actor: meterActor,
+      ...meterTenant,
       requestId: id,
       time: until,
       schemaVersion: newestVersion(upcasters, type),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openDataDirectory, runningOwner } from '#app/data-directory.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** A process that takes a folder, says so, and holds it until it is killed. */
+/** A process that locks a folder, prints so, and holds the lock until it is killed. */
 const holder = `
   const { openDataDirectory } = await import(process.argv[1]);
   openDataDirectory(process.argv[2]).announce('http://127.0.0.1:1234');
@@ -15,7 +15,7 @@ const holder = `
   setInterval(() => {}, 1000);
 `;
 
-describe('data directory', function () {
+describe('openDataDirectory', function () {
   this.timeout(180_000);
 
   let parent: string;
@@ -49,13 +49,13 @@ describe('data directory', function () {
     await exited;
   }
 
-  it('is made for its owner alone', () => {
+  it('creates a folder that only its owner can access', () => {
     const directory = openDataDirectory(path);
     assert.equal(statSync(path).mode & 0o777, 0o700);
     directory.release();
   });
 
-  it('says who owns it and where it listens', () => {
+  it('records the owner’s process id and URL, and removes the record on release', () => {
     const directory = openDataDirectory(path);
     directory.announce('http://127.0.0.1:8080');
     const owner = JSON.parse(readFileSync(join(path, 'owner.json'), 'utf8'));
@@ -66,14 +66,14 @@ describe('data directory', function () {
     assert.equal(existsSync(join(path, 'owner.json')), false);
   });
 
-  it('may be taken again once released', () => {
+  it('opens a folder again after its release', () => {
     const directory = openDataDirectory(path);
     directory.release();
     directory.release();
     openDataDirectory(path).release();
   });
 
-  it('is refused while another process runs on it, in one line that names folder and process', async () => {
+  it('refuses a folder in use by another process, in one line that names folder and process', async () => {
     const child = await startHolder();
     assert.throws(
       () => openDataDirectory(path),
@@ -86,7 +86,7 @@ describe('data directory', function () {
     assert.equal(runningOwner(path)?.url, 'http://127.0.0.1:1234');
   });
 
-  it('is free again after kill -9, whatever the dead process left', async () => {
+  it('opens a folder again after kill -9, whatever files the dead process left', async () => {
     await kill(await startHolder());
     assert.ok(existsSync(join(path, 'owner.json')));
     assert.equal(runningOwner(path), null);
@@ -95,18 +95,23 @@ describe('data directory', function () {
     directory.release();
   });
 
-  it('is refused twice in one process', () => {
+  it('refuses a folder that the same process has open', () => {
     const directory = openDataDirectory(path);
     assert.throws(() => openDataDirectory(path), StartupError);
     directory.release();
   });
 
-  it('has no running owner where it does not exist', () => {
+  it('finds no running owner of a folder that does not exist', () => {
     assert.equal(runningOwner(path), null);
     assert.equal(existsSync(path), false);
   });
 
-  it('is refused where it is a file', () => {
+  it('refuses a folder that cannot be made, even where the system denies its parent', () => {
+    for (const folder of ['/proc/switchyard/data', '/dev/null/data'])
+      assert.throws(() => openDataDirectory(folder), StartupError);
+  });
+
+  it('refuses a path that is a file', () => {
     writeFileSync(join(parent, 'file'), '');
     assert.throws(() => openDataDirectory(join(parent, 'file')), {
       name: 'StartupError',
@@ -114,7 +119,7 @@ describe('data directory', function () {
     });
   });
 
-  it('is refused where its lock file is something else', () => {
+  it('refuses a folder whose lock file is no SQLite database', () => {
     openDataDirectory(path).release();
     writeFileSync(join(path, 'lock.sqlite'), 'not a database, but long enough to be looked at as one'.repeat(10));
     assert.throws(() => openDataDirectory(path), StartupError);

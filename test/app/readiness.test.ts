@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pino } from 'pino';
 import { createReadiness, type ReadinessDependencies } from '#app/readiness.ts';
+import {
+  type EventStoreDbEventStore,
+  openEventStoreDbEventStore,
+} from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 
 const well: ReadinessDependencies = {
+  batchesRun: async () => true,
   events: { lastPosition: async () => 7 },
   documents: { status: async () => [] },
   projections: { status: () => [], following: () => ({ live: true, detail: 'thread running' }) },
@@ -17,17 +26,18 @@ const checksOf = async (needs: Partial<ReadinessDependencies>) => {
   );
 };
 
-describe('readiness', () => {
-  it('tells of each store by name', async () => {
+describe('createReadiness', () => {
+  it('reports each store by name', async () => {
     assert.deepEqual(await checksOf({}), {
       'event-store': 'ready: at position 7',
       'read-store': 'ready: 0 read models',
       projections: 'ready: thread running',
       processes: 'ready: 0 processes',
+      batches: 'ready: a node runs batches',
     });
   });
 
-  it('tells which store does not answer, and hides what is no answer for others', async () => {
+  it('reports the store that does not answer, and hides internal error messages', async () => {
     const checks = await checksOf({
       events: { lastPosition: () => Promise.reject(new UnavailableError('It is down.')) },
       documents: { status: () => Promise.reject(new Error('mongodb://user:secret@host')) },
@@ -37,13 +47,18 @@ describe('readiness', () => {
     assert.equal(checks.projections, 'ready: thread running');
   });
 
-  it('waits for a store that hangs no longer than the others’ answer may wait', async () => {
+  it('reports a store that hangs without delaying the report of the others', async () => {
     const checks = await checksOf({ events: { lastPosition: () => new Promise(() => undefined) } });
     assert.equal(checks['event-store'], 'not ready: no answer in time');
     assert.equal(checks['read-store'], 'ready: 0 read models');
   });
 
-  it('names the event at which a projection has stopped, and nothing of what it holds', async () => {
+  it('does not wait for what a node that has just started does not know', async () => {
+    const checks = await checksOf({ batchesRun: () => new Promise(() => undefined) });
+    assert.equal(checks.batches, 'ready: not known yet');
+  });
+
+  it('names the event at which a projection has stopped, without the event’s contents', async () => {
     const failure = { eventId: 'event-1', eventType: 'FlowRenamed', position: 12, message: 'a quoted text' };
     const stopped = { name: 'flows', state: 'stopped', failure } as ProjectionStatus;
     const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
@@ -51,7 +66,7 @@ describe('readiness', () => {
     assert.equal(checks.projections, `not ready: stopped: ${cause}; thread running`);
   });
 
-  it('names the event at which a process has stopped, and nothing of what it holds', async () => {
+  it('names the event at which a process has stopped, without the event’s contents', async () => {
     const failure = { eventId: 'event-1', eventType: 'FlowDeleted', position: 12, message: 'a quoted text' };
     const stopped = { name: 'follower', state: 'stopped', position: 3, failure } as const;
     const running = { name: 'other', state: 'running', position: 20, failure: null } as const;
@@ -59,9 +74,55 @@ describe('readiness', () => {
     assert.equal(checks.processes, 'not ready: stopped: follower at position 12 (event event-1, FlowDeleted)');
   });
 
-  it('names the projections that have stopped', async () => {
+  it('names a stopped projection whose failure is unknown', async () => {
     const stopped = { name: 'flows', state: 'stopped', failure: null } as ProjectionStatus;
     const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
     assert.equal(checks.projections, 'not ready: stopped: flows; thread running');
   });
+});
+
+describe('createReadiness while EventStoreDB is away', () => {
+  /** Far fewer than any wait for a timer or a server takes. */
+  const turns = 50;
+  let double: EventStoreDbDouble;
+  let events: EventStoreDbEventStore;
+
+  beforeEach(async () => {
+    double = await EventStoreDbDouble.start();
+    events = openEventStoreDbEventStore({ url: double.url, streamPrefix: 'test.', log: pino({ level: 'silent' }) });
+    await events.lastPosition();
+  });
+  afterEach(async () => {
+    double.thaw();
+    await events.close();
+    await double.kill();
+  });
+
+  const outages: ReadonlyArray<readonly [string, () => Promise<void>]> = [
+    ['killed', () => double.kill()],
+    ['frozen', async () => double.freeze()],
+  ];
+
+  for (const [name, leave] of outages)
+    it(`waits neither for the server that was ${name} nor for a timer, and names the cause`, async () => {
+      await leave();
+      await assert.rejects(events.lastPosition(), UnavailableError);
+      const processes = new ProcessStatuses({
+        processes: [{ name: 'follower' }],
+        store: events,
+        checkpoints: { peek: () => assert.fail('which log it is cannot be known') },
+      });
+      const asked = createReadiness({ ...well, events, processes })();
+      let late = true;
+      void asked.then(() => {
+        late = false;
+      });
+      for (let turn = 0; turn < turns && late; turn += 1) await nextTurn();
+      assert.ok(!late, `no answer within ${turns} turns of the event loop`);
+      const details = Object.fromEntries((await asked).map((check) => [check.name, check]));
+      for (const check of [details['event-store'], details.processes]) {
+        assert.equal(check?.ready, false);
+        assert.match(check?.detail ?? '', /^The event store cannot be read: it /);
+      }
+    });
 });

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projections } from '#projections/table.ts';
+import { compileCache } from '#test/support/run/compile-cache.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
-import { compileCache } from '#test/support/service/watched-process.ts';
 
 const tools = join(import.meta.dirname, '../../src/cli');
 
-interface Told {
+interface ToolResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-describe('command line', function () {
+describe('command-line tools', function () {
   this.timeout(180_000);
 
   let folder: TemporaryFolder;
@@ -26,7 +27,7 @@ describe('command line', function () {
   afterEach(() => folder.remove());
 
   /** Runs a tool as `npm run` does. */
-  function run(tool: string, words: ReadonlyArray<string>, dataDir = folder.path): Promise<Told> {
+  function run(tool: string, words: ReadonlyArray<string>, dataDir = folder.path): Promise<ToolResult> {
     return new Promise((resolve) => {
       const env = { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH, DATA_DIR: dataDir };
       execFile(process.execPath, [join(tools, tool), ...words], { env, timeout: 120_000 }, (error, stdout, stderr) =>
@@ -35,9 +36,9 @@ describe('command line', function () {
     });
   }
 
-  const lines = ({ stdout }: Told) => stdout.trim().split('\n');
+  const lines = ({ stdout }: ToolResult) => stdout.trim().split('\n');
 
-  describe('beside a running service', () => {
+  describe('command-line tools beside a running service', () => {
     const shared = temporaryFolder();
     let service: ServiceProcess;
     const runBeside = (tool: string, ...words: ReadonlyArray<string>) => run(tool, words, shared.path);
@@ -51,7 +52,7 @@ describe('command line', function () {
       shared.remove();
     });
 
-    it('lists and rebuilds the read models of the service', async () => {
+    it('lists and rebuilds the read models of a running service', async () => {
       assert.equal(lines(await runBeside('projections.ts', 'list')).length, projections.length);
       const rebuilt = await runBeside('projections.ts', 'rebuild', 'flows');
       assert.deepEqual([rebuilt.code, rebuilt.stderr], [0, '']);
@@ -59,7 +60,7 @@ describe('command line', function () {
       assert.equal(lines(await runBeside('projections.ts', 'rebuild', 'all')).length, projections.length);
     });
 
-    it('says what is wrong, and ends with 1', async () => {
+    it('prints what is wrong and exits with 1 when the service refuses a request', async () => {
       const unknown = await runBeside('projections.ts', 'rebuild', 'nothing');
       assert.equal(unknown.code, 1);
       assert.match(unknown.stderr, /There is no projection nothing/);
@@ -71,7 +72,15 @@ describe('command line', function () {
       assert.match(skipped.stderr, /not stopped at event some-event/);
     });
 
-    it('lists the processes, and says why one that runs is not retried', async () => {
+    it('shows how far read models and processes are in the log', async () => {
+      const place = /^[a-z-]+ running at position \d+ of \d+, (100%|\d+% \(.+\))$/;
+      for (const tool of ['projections.ts', 'processes.ts']) {
+        const shown = lines(await runBeside(tool, 'status'));
+        assert.ok(shown.length > 0 && shown.every((line) => place.test(line)), shown.join());
+      }
+    });
+
+    it('lists the processes, and says why a running process is not retried', async () => {
       const listed = lines(await runBeside('processes.ts', 'list'));
       assert.ok(
         listed.length > 0 && listed.every((line) => /^[a-z-]+ running at position \d+$/.test(line)),
@@ -83,14 +92,14 @@ describe('command line', function () {
       assert.match(skipped.stderr, /not stopped at event some-event/);
     });
 
-    it('makes another admin key', async () => {
+    it('creates another admin key in a running service', async () => {
       const beside = await runBeside('keys.ts', 'admin');
       assert.deepEqual([beside.code, beside.stderr], [0, '']);
       const me = await service.client.as(beside.stdout.trim()).get('/v1/me');
       assert.deepEqual([me.status, me.body.keyType], [200, 'admin']);
     });
 
-    it('speaks through a socket that only its owner can open, and that goes with the service', async () => {
+    it('connects through a socket that only its owner can open and that the service removes when it stops', async () => {
       const path = join(shared.path, 'control.sock');
       assert.equal(statSync(path).mode & 0o777, 0o600);
       await service.stop();
@@ -98,26 +107,109 @@ describe('command line', function () {
     });
   });
 
-  it('shows how a tool is used where its words are wrong, and ends with 1', async () => {
-    for (const words of [[], ['rebuild'], ['retry'], ['skip', 'flows'], ['dance']]) {
+  it('prints the usage of a tool and exits with 1 when its arguments are wrong', async () => {
+    for (const words of [[], ['rebuild'], ['retry'], ['skip', 'flows']]) {
       const shown = await run('projections.ts', words);
       assert.equal(shown.code, 1);
       assert.match(shown.stderr, /^Usage: /);
     }
-    for (const words of [[], ['rebuild', 'all'], ['skip', 'detach-phone-numbers']]) {
+    for (const words of [[], ['skip', 'detach-phone-numbers']]) {
       const shown = await run('processes.ts', words);
       assert.equal(shown.code, 1);
       assert.match(shown.stderr, /^Usage: npm run processes/);
     }
   });
 
-  it('does so itself when none runs', async () => {
+  it('names the word that a tool does not understand, in one line', async () => {
+    for (const [tool, words, message] of [
+      ['projections', ['dance'], 'does not understand "dance"; it takes list, status, retry, skip, rebuild.'],
+      ['projections', ['list', 'flows'], 'does not understand "flows"; it takes nothing more.'],
+      ['processes', ['rebuild', 'all'], 'does not understand "rebuild"; it takes list, status, retry, skip.'],
+      ['keys', ['make'], 'does not understand "make"; it takes generate, admin, revoke-before.'],
+      ['keys', ['generate', 'two'], 'does not understand "two"; it takes nothing more.'],
+      ['gateway', ['chek', 'file'], 'does not understand "chek"; it takes check.'],
+    ] as const) {
+      const { code, stderr, stdout } = await run(`${tool}.ts`, words);
+      assert.deepEqual(
+        { code, stderr, stdout },
+        { code: 1, stderr: `${tool}: it ${message} See: npm run ${tool} -- --help\n`, stdout: '' },
+      );
+    }
+  });
+
+  it('shows the usage of each tool for --help, and starts nothing', async () => {
+    for (const tool of ['projections', 'processes', 'keys', 'gateway', 'subject-keys', 'events', 'blobs']) {
+      const { code, stdout, stderr } = await run(`${tool}.ts`, ['--help']);
+      assert.deepEqual([code, stderr, stdout.startsWith(`Usage: npm run ${tool}`)], [0, '', true], tool);
+    }
+    assert.deepEqual(readdirSync(folder.path), []);
+  });
+
+  it('ends without a word when its output is closed', async () => {
+    const child = spawn(process.execPath, [join(tools, 'projections.ts'), '--help'], {
+      env: { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH, DATA_DIR: folder.path },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    const [code] = (await once(child, 'close')) as [number];
+    assert.deepEqual([code, stderr], [141, '']);
+  });
+
+  describe('npm run gateway -- check', () => {
+    const check = async (configuration: unknown) => {
+      const file = join(folder.path, 'gateway.json');
+      writeFileSync(file, typeof configuration === 'string' ? configuration : JSON.stringify(configuration));
+      const { code, stdout, stderr } = await run('gateway.ts', ['check', file]);
+      return { code, stdout: stdout.replaceAll(file, 'FILE'), stderr: stderr.replaceAll(file, 'FILE') };
+    };
+    const providers = { sandbox: { kind: 'sandbox' }, eleven: { kind: 'elevenlabs' } };
+    const models = {
+      large: { targets: [{ provider: 'sandbox', model: 'x' }] },
+      scribe: { targets: [{ provider: 'eleven', model: 'scribe_v2' }] },
+    };
+
+    it('accepts a valid configuration without starting anything', async () => {
+      assert.deepEqual(await check({ providers, models, auto: { chat: { balanced: 'large' } } }), {
+        code: 0,
+        stdout: 'FILE is valid: 2 providers, 2 models, 0 voices\n',
+        stderr: '',
+      });
+      assert.deepEqual(readdirSync(folder.path), ['gateway.json']);
+    });
+
+    it('names every issue in a line of its own', async () => {
+      const { code, stdout, stderr } = await check({
+        providers: { ...providers, openai: { kind: 'openai-compatible', apiKeyEnv: 'NOT_SET_HERE' } },
+        models: { ...models, more: { targets: [{ provider: 'nobody', model: 'x' }] } },
+        auto: { chat: { fast: 'large', smart: 'scribe' } },
+      });
+      assert.deepEqual([code, stdout], [1, '']);
+      const issues = stderr.trimEnd().split('\n');
+      assert.deepEqual(
+        issues.map((line) => /^gateway: FILE: (\S+)/.exec(line)?.[1]),
+        ['/providers/openai/apiKeyEnv', '/models/more/targets/0/provider', '/auto/chat/smart', '/auto/chat/balanced'],
+      );
+    });
+
+    it('says what is wrong with a file that is no configuration', async () => {
+      assert.match((await check('{')).stderr, /^gateway: FILE: the file is not JSON: [^\n]+\n$/);
+      const missing = await run('gateway.ts', ['check', join(folder.path, 'nothing.json')]);
+      assert.match(missing.stderr, /the file cannot be read \(ENOENT\)\n$/);
+      assert.equal((await run('gateway.ts', ['check'])).code, 1);
+    });
+  });
+
+  it('rebuilds read models itself when no service runs', async () => {
     await (await new ServiceProcess({ dataDir: folder.path }).listening()).stop();
     const rebuilt = await run('projections.ts', ['rebuild', 'flows', 'projects']);
     assert.deepEqual([rebuilt.code, rebuilt.stderr, lines(rebuilt).length], [0, '', 2]);
   });
 
-  it('shows the first admin key, where a tool makes the first start', async () => {
+  it('prints the first admin key when a tool initializes an empty store', async () => {
     const listed = await run('projections.ts', ['list']);
     const [key = ''] = /sy_live_[A-Za-z0-9]+/.exec(listed.stdout) ?? [];
     const service = await new ServiceProcess({
@@ -130,7 +222,7 @@ describe('command line', function () {
     assert.doesNotMatch(service.stdout, /sy_live_/);
   });
 
-  it('makes a text that BOOTSTRAP_API_KEY takes', async () => {
+  it('generates a key that BOOTSTRAP_API_KEY accepts', async () => {
     const key = lines(await run('keys.ts', ['generate']))[0] ?? '';
     assert.match(key, /^sy_live_[A-Za-z0-9]{40,}$/);
     const environment = { BOOTSTRAP_API_KEY: key };
@@ -141,7 +233,7 @@ describe('command line', function () {
     assert.equal((await run('keys.ts', [])).code, 1);
   });
 
-  it('makes another admin key where no service runs', async () => {
+  it('creates another admin key when no service runs', async () => {
     const alone = await run('keys.ts', ['admin']);
     assert.equal(alone.code, 0, alone.stderr);
     const key = lines(alone).at(-1) ?? '';
@@ -153,7 +245,7 @@ describe('command line', function () {
     }
   });
 
-  it('ends every secret issued before a time, whoever holds it, but for a new admin key', async () => {
+  it('ends every secret issued before a time, and prints a new admin key', async () => {
     const service = await new ServiceProcess({ dataDir: folder.path }).listening();
     try {
       const { client } = service;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { StoredEventDecoder } from '#cli/stored-event-decoder.ts';
+import { StoredEventDecoder } from '#cli/events/stored-event-decoder.ts';
 import { type StoredEvent, seal } from '#event-store/hash-chain.ts';
 import { LogError } from '#event-store/transfer/log-failure.ts';
 import { exportLog } from '#event-store/transfer/log-file/export-log.ts';
@@ -26,11 +26,11 @@ function stored({ data, metadata, ...event }: Fixture): StoredEvent {
 const renamed = fixture('FlowRenamed.v1.json');
 
 describe('StoredEventDecoder', () => {
-  it('An event of every shape that a release has ever written decodes', () => {
+  it('decodes an event of every shape that a release has ever written', () => {
     for (const file of readdirSync(folder)) assert.equal(new StoredEventDecoder().faultOf(stored(fixture(file))), null);
   });
 
-  it('An event that does not decode is described with a pointer to what is wrong', () => {
+  it('describes an event that does not decode with a pointer to what is wrong', () => {
     const faultOf = (event: Fixture) => new StoredEventDecoder().faultOf(stored(event));
     assert.equal(faultOf({ ...renamed, data: { ...renamed.data, name: 7 } }), '/data/name must be a string');
     assert.equal(faultOf({ ...renamed, data: {} }), '/data/id is required, and 1 more');
@@ -41,19 +41,19 @@ describe('StoredEventDecoder', () => {
     assert.match(new StoredEventDecoder().faultOf({ ...stored(renamed), data: '{' }) ?? '', /JSON/);
   });
 
-  it('An old event with data that no release has written is described, although its upcaster throws', () => {
+  it('describes an old event with invalid data although its upcaster throws', () => {
     const usage = fixture('UsageRecorded.v1.json');
     assert.match(new StoredEventDecoder().faultOf(stored({ ...usage, data: {} })) ?? '', /its data is not|\/data\//);
   });
 
-  it('An event of a type that this release does not know is counted and not decoded', () => {
+  it('counts an event of an unknown type and does not decode it', () => {
     const decoder = new StoredEventDecoder();
     for (const data of [{}, { name: 7 }])
       assert.equal(decoder.faultOf(stored({ ...renamed, type: 'Later', data })), null);
     assert.deepEqual([...decoder.unknownTypes], [['Later', 2]]);
   });
 
-  it('An import refuses an event with an intact chain and wrong data, and names its line', async () => {
+  it('refuses to import an event with an intact chain and invalid data, and names its line', async () => {
     const [created, tagged] = ['ProjectCreated.v1.json', 'ProjectRenamed.v1.json'].map(fixture);
     if (created === undefined || tagged === undefined) throw new Error('no fixtures');
     const first = sealed(created, 0, null);

@@ -4,20 +4,20 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import { compileCache } from '#test/support/run/compile-cache.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
-import { compileCache } from '#test/support/service/watched-process.ts';
 
 const tool = join(import.meta.dirname, '../../src/cli/subject-keys.ts');
 
-interface Told {
+interface ToolResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs the tool as `npm run` does. */
-function run(...words: ReadonlyArray<string>): Promise<Told> {
+function run(...words: ReadonlyArray<string>): Promise<ToolResult> {
   return new Promise((done) => {
     const env = { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH };
     execFile(process.execPath, [tool, ...words], { env, timeout: 120_000 }, (error, stdout, stderr) =>
@@ -26,7 +26,7 @@ function run(...words: ReadonlyArray<string>): Promise<Told> {
   });
 }
 
-describe('subject keys by command line', function () {
+describe('subject-keys command-line tool', function () {
   this.timeout(180_000);
 
   let folder: TemporaryFolder;
@@ -35,17 +35,23 @@ describe('subject keys by command line', function () {
   });
   afterEach(() => folder.remove());
 
-  /** The file in a folder of its own, as that of a service is. */
+  /** Returns the path of a key file in its own folder, as a service has it. */
   const fileIn = (name: string) => {
     mkdirSync(join(folder.path, name), { recursive: true });
     return join(folder.path, name, 'subject-keys.db');
   };
 
-  it('says what is wrong, without an address that may hold a password', async () => {
-    for (const words of [[], ['copy', 'a'], ['copy', 'a', 'b', 'c'], ['other', 'a', 'b']]) {
+  it('prints what is wrong without a URL that may hold a password', async () => {
+    for (const words of [[], ['copy', 'a']]) {
       const { code, stderr } = await run(...words);
       assert.deepEqual([code, stderr.startsWith('Usage:')], [1, true], words.join(' '));
     }
+    const surplus = await run('copy', 'a', 'b', 'mongodb://me:secret@host/db');
+    assert.match(
+      surplus.stderr,
+      /^subject-keys: it does not understand "mongodb:\/\/…"; it takes nothing more\. [^\n]+\n$/,
+    );
+    assert.match((await run('other')).stderr, /does not understand "other"; it takes copy\./);
     const wrong = await run('copy', `sqlite:${fileIn('one')}`, 'postgres://me:secret@host/db');
     assert.deepEqual([wrong.code, wrong.stderr.includes('secret')], [1, false]);
     const missing = await run('copy', `sqlite:${fileIn('one')}`, `sqlite:${fileIn('two')}`);
@@ -59,33 +65,33 @@ describe('subject keys by command line', function () {
     assert.equal((await run('--help')).code, 0);
   });
 
-  it('leaves the keys of a running service alone', async () => {
+  it('refuses to copy the keys of a running service', async () => {
     const service = await new ServiceProcess({ dataDir: folder.path }).listening();
     try {
-      const told = await run('copy', `sqlite:${join(folder.path, 'subject-keys.db')}`, `sqlite:${fileIn('two')}`);
-      assert.equal(told.code, 1);
-      assert.match(told.stderr, /in use/);
+      const result = await run('copy', `sqlite:${join(folder.path, 'subject-keys.db')}`, `sqlite:${fileIn('two')}`);
+      assert.equal(result.code, 1);
+      assert.match(result.stderr, /in use/);
     } finally {
       await service.stop();
     }
   });
 
-  it('tells of subjects that have another key, and leaves those', async () => {
+  it('reports subjects with different keys in both stores, and keeps their keys', async () => {
     const [one, two] = [fileIn('one'), fileIn('two')];
     const [from, to] = [openSqliteSubjectKeys(one), openSqliteSubjectKeys(two)];
     await from.obtain('same');
     const kept = await to.obtain('same');
     await Promise.all([from.close(), to.close()]);
-    const told = await run('copy', `sqlite:${one}`, `sqlite:${two}`);
-    assert.equal(told.code, 1);
-    assert.match(told.stderr, /same has another key/);
+    const result = await run('copy', `sqlite:${one}`, `sqlite:${two}`);
+    assert.equal(result.code, 1);
+    assert.match(result.stderr, /same has another key/);
     const after = openSqliteSubjectKeys(two);
     assert.deepEqual(await after.obtain('same'), kept);
     await after.close();
   });
 
-  describeOnMongoDb('between the engines', (server) => {
-    it('copies keys there and back, and destroys what was destroyed in either', async () => {
+  describeOnMongoDb('subject-keys tool between SQLite and MongoDB', (server) => {
+    it('copies keys in both directions, and destroys keys that were destroyed in either store', async () => {
       const url = server.newUrl();
       const [one, two] = [fileIn('one'), fileIn('two')];
       const from = openSqliteSubjectKeys(one);
@@ -97,14 +103,14 @@ describe('subject keys by command line', function () {
       }
       await from.close();
       for (let time = 0; time < 2; time += 1) {
-        const told = await run('copy', `sqlite:${one}`, url);
-        assert.deepEqual([told.code, told.stdout], [0, 'copied 28 keys, and the marks of 2 that are destroyed\n']);
+        const result = await run('copy', `sqlite:${one}`, url);
+        assert.deepEqual([result.code, result.stdout], [0, 'copied 28 keys, and the marks of 2 that are destroyed\n']);
       }
       const between = openMongoDbSubjectKeys({ url });
       await between.destroy('subject 9');
       made.set('subject 9', null);
       await between.close();
-      // What was destroyed meanwhile does not come back.
+      // A key that was destroyed meanwhile is not restored.
       assert.equal((await run('copy', `sqlite:${one}`, url)).code, 0);
       assert.equal((await run('copy', url, `sqlite:${two}`)).code, 0);
       const to = openSqliteSubjectKeys(two);

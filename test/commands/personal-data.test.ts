@@ -11,13 +11,13 @@ import type { ProjectDocument } from '#projections/projects.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { interruptAtEachAppend, ProcessDriver } from '#test/support/harness/process-harness.ts';
 import { seedProjects } from '#test/support/harness/seed.ts';
 
 const body = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 const once = { body, idempotencyKey: 'customer-1' };
 
-async function begun(): Promise<Service> {
+async function startService(): Promise<Service> {
   const service = new Service();
   await seedProjects(service.store);
   return service;
@@ -32,7 +32,7 @@ async function record(service: Service, id: string): Promise<CustomerDocument['r
   return (await service.documents.get<CustomerDocument>('customers', id))?.value.record;
 }
 
-/** Name and address, as a query shows them. */
+/** Returns name and address as a query shows them. */
 async function shown(service: Service, id: string): Promise<ReadonlyArray<string>> {
   const customer = await record(service, id);
   assert.ok(customer !== undefined);
@@ -40,17 +40,17 @@ async function shown(service: Service, id: string): Promise<ReadonlyArray<string
   return [read(id, 'name', customer.name), read(id, 'clientEmail', customer.clientEmail)];
 }
 
-describe('personal data of commands', () => {
-  it('is stored sealed and nowhere else, and can be read', async () => {
-    const service = await begun();
+describe('commands with personal data', () => {
+  it('stores personal data only sealed, and can read it', async () => {
+    const service = await startService();
     const id = await create(service, once);
     const stored = JSON.stringify([service.store.raw, await record(service, id)]);
     assert.doesNotMatch(stored, /Harbour|harbour/);
     assert.deepEqual(await shown(service, id), [body.name, body.clientEmail]);
   });
 
-  it('leaves no hash that it could be found by', async () => {
-    const service = await begun();
+  it('stores no unkeyed hash of a body with personal data', async () => {
+    const service = await startService();
     await create(service, once);
     await service.ok(createStore, {}, { body, idempotencyKey: 'store-1' });
     const [customer, store] = service.store.log.slice(-2).map(({ metadata }) => metadata.idempotency?.body);
@@ -60,8 +60,8 @@ describe('personal data of commands', () => {
     assert.notEqual(customer, plain);
   });
 
-  it('is created once for an Idempotency-Key, and refused with another body, over a restart too', async () => {
-    const service = await begun();
+  it('creates a customer once for an Idempotency-Key and refuses another body, even after a restart', async () => {
+    const service = await startService();
     const id = await create(service, once);
     for (const again of [service, service.restarted()]) {
       assert.equal(await create(again, once), id);
@@ -71,15 +71,15 @@ describe('personal data of commands', () => {
     assert.equal(service.subjectKeys.secrets.size, 1);
   });
 
-  it('is created once when two nodes are asked at the same time', async () => {
-    const service = await begun();
+  it('creates a customer once when two nodes get the same request at the same time', async () => {
+    const service = await startService();
     const [one, other] = await Promise.all([create(service, once), create(service.restarted(), once)]);
     assert.equal(one, other);
     assert.deepEqual(await shown(service, one), [body.name, body.clientEmail]);
   });
 
-  it('is erased for good: key, documents and state; the chain still holds', async () => {
-    const service = await begun();
+  it('erases key, documents and state of a customer, and keeps the hash chain valid', async () => {
+    const service = await startService();
     const [id, kept] = [await create(service, once), await create(service)];
     const answer = await erase(service, id);
     const { name, clientEmail, personalDataErasedAt, updatedAt } = answer.body;
@@ -93,8 +93,8 @@ describe('personal data of commands', () => {
     assert.deepEqual([again.body, again.revision], [answer.body, answer.revision]);
   });
 
-  it('once erased is not made anew by the Idempotency-Key that it came with', async () => {
-    const service = await begun();
+  it('refuses to create an erased customer again for the same Idempotency-Key', async () => {
+    const service = await startService();
     const id = await create(service, once);
     await erase(service, id);
     for (const sent of [once, { ...once, body: { ...body, name: 'Harbour Dentists' } }]) {
@@ -103,8 +103,8 @@ describe('personal data of commands', () => {
     assert.equal(service.subjectKeys.secrets.get(id), null);
   });
 
-  it('is not answered as erased before its key is destroyed', async () => {
-    const service = await begun();
+  it('does not answer an erasure before the subject’s key is destroyed', async () => {
+    const service = await startService();
     const id = await create(service);
     const destroy = service.subjectKeys.destroy.bind(service.subjectKeys);
     service.subjectKeys.destroy = () => Promise.reject(new UnavailableError('The disk is full.'));
@@ -116,8 +116,8 @@ describe('personal data of commands', () => {
     assert.equal(service.subjectKeys.secrets.get(id), null);
   });
 
-  it('is found by nobody else', async () => {
-    const service = await begun();
+  it('refuses an erasure with 404 for another partner’s customer and for an organization that is no customer', async () => {
+    const service = await startService();
     const organizationId = await create(service);
     const stranger = callerOf('partner', { organizationId: ids.stranger, partnerId: ids.stranger });
     const path = { organizationId };
@@ -127,24 +127,24 @@ describe('personal data of commands', () => {
   });
 });
 
-describe('destroy-subject-keys', () => {
-  it('erases what a node that ended had only recorded', async () => {
-    const service = await begun();
+describe('destroySubjectKeys', () => {
+  it('destroys the key of an erasure that an ended node had only recorded', async () => {
+    const service = await startService();
     const id = await create(service);
     service.subjectKeys.destroy = () => Promise.reject(new UnavailableError('It ends here.'));
     await assert.rejects(erase(service, id), UnavailableError);
     const next = new Service(service.store);
     next.subjectKeys.secrets.set(id, new Uint8Array(32).fill(1));
-    await new ProcessDrive(destroySubjectKeys(next.personalData), next).settle();
+    await new ProcessDriver(destroySubjectKeys(next.personalData), next).settle();
     assert.equal(next.subjectKeys.secrets.get(id), null);
   });
 });
 
-describe('create-customer-projects', () => {
-  it('makes the project that the customer was promised, for the customer and its partner', async () => {
-    const service = await begun();
+describe('createCustomerProjects', () => {
+  it('creates the announced project of a customer, for the customer and its partner', async () => {
+    const service = await startService();
     const id = await create(service);
-    await new ProcessDrive(createCustomerProjects, service).settle();
+    await new ProcessDriver(createCustomerProjects, service).settle();
     const projectId = (await record(service, id))?.projectId ?? '';
     const project = (await service.documents.get<ProjectDocument>('projects', projectId))?.value;
     assert.deepEqual([project?.organizationId, project?.partnerId], [id, ids.partner]);
@@ -152,14 +152,14 @@ describe('create-customer-projects', () => {
     assert.doesNotMatch(project?.record.name ?? '', /Harbour/);
   });
 
-  it('comes to the same wherever it ends and begins again', async () => {
+  it('creates the same projects wherever the process ends and starts again', async () => {
     const story = async () => {
-      const service = await begun();
+      const service = await startService();
       for (const number of ['one', 'two', 'three']) await create(service, { body, idempotencyKey: number });
       return service;
     };
     const outcome = async (service: Service) =>
       service.store.log.filter(({ type }) => type === 'ProjectCreated').map(({ data }) => data);
-    await endedEverywhere(createCustomerProjects, story, outcome, assert.deepEqual);
+    await interruptAtEachAppend(createCustomerProjects, story, outcome, assert.deepEqual);
   });
 });

@@ -7,7 +7,7 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
 
-/** Failures that the pipeline finds before a decision: `execute-command.test.ts` tests them. */
+/** Failures that the pipeline finds before a decision: `command-handler.test.ts` tests them. */
 const foundBefore: ReadonlySet<FailureCode> = new Set(['idempotency-key-erased']);
 
 /** The failures that a command's own code can decide. */
@@ -15,14 +15,14 @@ function ownFailures({ failures, subject }: AnyCommand): ReadonlyArray<FailureCo
   return failures.filter((code) => code !== subject?.entity.notFound && !foundBefore.has(code));
 }
 
-describe('commands', () => {
-  it('have names that tell them apart', () => {
+describe('table of commands', () => {
+  it('gives every command a unique name', () => {
     const names = commands.map(({ name }) => name);
     assert.deepEqual(names, [...new Set(names)]);
   });
 
   for (const command of commands) {
-    it(`${command.name} has a test that decides it and names each failure that it can decide`, () => {
+    it(`has a test for ${command.name} that decides it and names each of its failures`, () => {
       const file = `${command.name.replaceAll('_', '-')}.test.ts`;
       const [found, ...others] = files.filter((path) => path.endsWith(`/${file}`));
       assert.ok(found !== undefined && others.length === 0, `there is not one ${file}`);

@@ -28,7 +28,7 @@ export function blobStoreContract(
       return stream === null ? null : buffer(stream);
     };
 
-    it('gives back what was put, byte by byte, in chunks of any size', async () => {
+    it('returns a blob byte by byte as it was put, in chunks of any size', async () => {
       const content = randomBytes(700_001);
       const chunks = [
         content.subarray(0, 1),
@@ -41,33 +41,33 @@ export function blobStoreContract(
       assert.equal(await store.size('file-1'), content.length);
     });
 
-    it('keeps an empty file', async () => {
+    it('stores an empty blob', async () => {
       assert.equal(await store.put('empty', from([]), maxBytes), 0);
       assert.deepEqual(await read('empty'), Buffer.alloc(0));
       assert.equal(await store.size('empty'), 0);
     });
 
-    it('knows nothing of what was never put', async () => {
+    it('returns null for an unknown blob', async () => {
       assert.equal(await store.get('none'), null);
       assert.equal(await store.size('none'), null);
       await store.delete('none');
     });
 
-    it('deletes', async () => {
+    it('deletes a blob', async () => {
       await store.put('file', from([Buffer.from('content')]), maxBytes);
       await store.delete('file');
       assert.equal(await store.get('file'), null);
       assert.equal(await store.size('file'), null);
     });
 
-    it('replaces a file that has the id already, whole', async () => {
+    it('replaces an existing blob completely', async () => {
       await store.put('file', from([randomBytes(600_000)]), maxBytes);
       await store.put('file', from([Buffer.from('new')]), maxBytes);
       assert.equal(String(await read('file')), 'new');
       assert.equal(await store.size('file'), 3);
     });
 
-    it('keeps the old file while a new one is on its way, and when that fails', async () => {
+    it('serves the old blob while a new one is being put, and after that fails', async () => {
       await store.put('file', from([Buffer.from('old')]), maxBytes);
       const seen: string[] = [];
       const failing = async function* () {
@@ -79,7 +79,7 @@ export function blobStoreContract(
       assert.deepEqual([...seen, String(await read('file'))], ['old', 'old']);
     });
 
-    it('refuses more than it may hold, and leaves nothing of it', async () => {
+    it('rejects a blob beyond the maximum size, and keeps nothing of it', async () => {
       let given = 0;
       const endless = async function* () {
         for (;;) {
@@ -93,7 +93,7 @@ export function blobStoreContract(
       assert.equal(await store.put('file', from([Buffer.alloc(10_000)]), 10_000), 10_000);
     });
 
-    it('reads no faster than it is read, and can be left half-read', async () => {
+    it('reads a blob no faster than its consumer, who may stop early', async () => {
       await store.put('file', from([randomBytes(3_000_000)]), maxBytes);
       const stream = await store.get('file');
       assert.ok(stream);
@@ -105,14 +105,67 @@ export function blobStoreContract(
       assert.equal((await read('file'))?.length, 3_000_000);
     });
 
-    it('keeps what it stored over a restart', async () => {
+    it('gives a part of a file, wherever it lies', async () => {
+      const content = randomBytes(700_001);
+      await store.put('file', from([content]), maxBytes);
+      for (const [start, end] of [
+        [0, 1],
+        [0, 700_001],
+        [1, 300_000],
+        [261_119, 261_121],
+        [700_000, 700_001],
+        [5, 5],
+        [700_001, 700_001],
+      ] as const) {
+        const part = await store.get('file', { start, end });
+        assert.ok(part);
+        assert.deepEqual(await buffer(part), content.subarray(start, end), `${start} to ${end}`);
+      }
+      await store.put('empty', from([]), maxBytes);
+      const nothing = await store.get('empty', { start: 0, end: 0 });
+      assert.ok(nothing);
+      assert.equal((await buffer(nothing)).length, 0);
+    });
+
+    it('lists the files whose ids begin alike, with their bytes and when they were stored', async () => {
+      const before = Date.now();
+      await store.put('part_1', from([Buffer.alloc(10)]), maxBytes);
+      await store.put('part_2', from([Buffer.alloc(20)]), maxBytes);
+      await store.put('file-1', from([Buffer.alloc(30)]), maxBytes);
+      await store.delete('part_1');
+      const listed = [];
+      for await (const blob of store.list('part_')) listed.push(blob);
+      assert.deepEqual(
+        listed.map(({ id, bytes }) => [id, bytes]),
+        [['part_2', 20]],
+      );
+      const age = (listed[0]?.storedAt.getTime() ?? 0) - before;
+      assert.ok(age > -2_000 && age < 60_000, String(age));
+      const all = [];
+      for await (const { id } of store.list('')) all.push(id);
+      assert.deepEqual(all.toSorted(), ['file-1', 'part_2']);
+    });
+
+    it('leaves nothing of an upload whose content breaks off, and takes the file again', async () => {
+      const cut = async function* () {
+        yield randomBytes(300_000);
+        throw new Error('the connection was cut');
+      };
+      await assert.rejects(store.put('file', cut(), maxBytes), /was cut/);
+      assert.equal(await store.get('file'), null);
+      for await (const { id } of store.list('')) assert.fail(id);
+      await store.put('file', from([Buffer.from('whole')]), maxBytes);
+      assert.equal(String(await read('file')), 'whole');
+    });
+
+    it('keeps a blob across a restart', async () => {
       await store.put('file', from([Buffer.from('kept')]), maxBytes);
       await store.close();
       store = await opened.reopen();
       assert.equal(String(await read('file')), 'kept');
     });
 
-    it('takes no id that could lead elsewhere', async () => {
+    it('rejects ids that could lead to another path', async () => {
       for (const id of ['', '../up', 'a/b', 'a.b', 'a\u0000', 'x'.repeat(129)]) {
         await assert.rejects(store.put(id, from([]), maxBytes), /no id/);
         await assert.rejects(store.get(id), /no id/);
@@ -121,7 +174,7 @@ export function blobStoreContract(
       }
     });
 
-    it('answers Unavailable when it is closed', async () => {
+    it('throws an UnavailableError when it is closed', async () => {
       await store.close();
       await assert.rejects(store.get('file'), UnavailableError);
       await assert.rejects(store.put('file', from([]), maxBytes), UnavailableError);

@@ -22,13 +22,13 @@ export function checkpointStoreContract(
       await place.dispose();
     });
 
-    it('begins at the beginning', async () => {
+    it('gives position 0 to a process without a checkpoint', async () => {
       assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0, failure: null });
       assert.deepEqual(await store.read('one', log), { position: 0, lastAppended: 0 });
       assert.deepEqual(await store.peek('one', log), { position: 0, lastAppended: 0, failure: null });
     });
 
-    it('keeps what was written of each process', async () => {
+    it('stores a checkpoint for each process', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 0 });
       await store.write('one', log, { position: 2 ** 40, lastAppended: 2 ** 40 + 3 });
@@ -36,7 +36,7 @@ export function checkpointStoreContract(
       assert.deepEqual(await store.read('two', log), { position: 0, lastAppended: 0 });
     });
 
-    it('shows it to those who only look, and after a restart', async () => {
+    it('shows a checkpoint to other readers, and after a restart', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 5 });
       assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5, failure: null });
@@ -46,24 +46,24 @@ export function checkpointStoreContract(
       assert.deepEqual(await store.read('one', log), { position: 7, lastAppended: 5 });
     });
 
-    it('tells nothing of one log about another', async () => {
+    it('keeps no checkpoint for another log', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 5 });
       assert.deepEqual(await store.peek('one', other), watchedCheckpoint(startOfLog, null));
       assert.deepEqual(
         await store.peek('one', log),
         { position: 7, lastAppended: 5, failure: null },
-        'looking has changed it',
+        'peek does not change it',
       );
       assert.deepEqual(await store.read('one', other), startOfLog);
       assert.deepEqual(await store.peek('one', other), watchedCheckpoint(startOfLog, null));
       assert.deepEqual(await store.peek('one', log), watchedCheckpoint(startOfLog, null));
       await store.write('one', other, { position: 2, lastAppended: 1 });
       assert.deepEqual(await store.read('one', other), { position: 2, lastAppended: 1 });
-      assert.deepEqual(await store.read('one', log), startOfLog, 'what was seen of the first log is forgotten');
+      assert.deepEqual(await store.read('one', log), startOfLog, 'the checkpoint of the first log is gone');
     });
 
-    it('refuses what comes late of another log', async () => {
+    it('rejects a late write for another log', async () => {
       await store.read('one', log);
       await store.write('one', log, { position: 7, lastAppended: 5 });
       await store.read('one', other);
@@ -73,7 +73,7 @@ export function checkpointStoreContract(
       assert.deepEqual(await store.read('one', other), { position: 1, lastAppended: 0 });
     });
 
-    it('keeps the event at which a process has stopped, until it has passed it', async () => {
+    it('stores the event at which a process has stopped until the process has passed it', async () => {
       const failure = { eventId: 'event-1', eventType: 'Seen', position: 2 ** 40, message: 'It cannot be read.' };
       const failureOf = async (process: string) => (await store.peek(process, log)).failure;
       for (const each of ['one', 'two']) {
@@ -95,7 +95,7 @@ export function checkpointStoreContract(
       assert.equal(await failureOf('one'), null);
     });
 
-    it('knows nothing of a failure in another log, or before it was set back', async () => {
+    it('shows no failure for another log or after a reset', async () => {
       const failure = { eventId: 'event-1', eventType: 'Seen', position: 9, message: 'It cannot be read.' };
       await store.read('one', log);
       await store.writeFailure('one', log, failure);
@@ -108,7 +108,7 @@ export function checkpointStoreContract(
       await assert.rejects(store.writeFailure('one', log, failure), FencedError);
     });
 
-    it('sets a process back, and it alone', async () => {
+    it('resets the checkpoint of one process only', async () => {
       for (const each of ['one', 'two']) {
         await store.read(each, log);
         await store.write(each, log, { position: 7, lastAppended: 5 });

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import {
-  type Appended,
   type AppendFailure,
+  type AppendResult,
   defaultMaxAppendBytes,
   type EventBatch,
   type EventStore,
@@ -17,7 +17,7 @@ import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
-import { turnsOf } from '#test/support/harness/turns.ts';
+import { countTurns } from '#test/support/harness/turns.ts';
 
 /** A store under test, with the default limits and no upcasters. */
 export interface OpenedEventStore {
@@ -28,7 +28,7 @@ export interface OpenedEventStore {
   destroy(): Promise<void>;
 }
 
-/** Metadata of a stored event, with nothing in it that an adapter looks at but `schemaVersion`. */
+/** Metadata of a stored event, of which an adapter reads only `schemaVersion`. */
 export const someMetadata: EventMetadata = {
   $correlationId: 'correlation',
   $causationId: 'causation',
@@ -64,7 +64,7 @@ export async function mustAppend(
   stream: string,
   expectedRevision: number,
   events: ReadonlyArray<EventToAppend>,
-): Promise<Appended> {
+): Promise<AppendResult> {
   const outcome = await store.append(stream, expectedRevision, events)();
   if (E.isLeft(outcome)) assert.fail(`refused: ${JSON.stringify(outcome.left)}`);
   return outcome.right;
@@ -106,7 +106,8 @@ const idsOf = (events: ReadonlyArray<{ id: string }>) => events.map(({ id }) => 
  * @param open gives a store on a log of its own
  */
 export function eventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
-  describe(`event store contract: ${name}`, () => {
+  describe(`event store contract: ${name}`, function () {
+    this.timeout(60_000);
     let opened: OpenedEventStore;
     let store: EventStore;
     let stream: string;
@@ -119,14 +120,14 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
 
     afterEach(() => opened.destroy());
 
-    describe('append', () => {
-      it('begins a stream at revision 0', async () => {
+    describe('EventStore.append', () => {
+      it('starts a stream at revision 0', async () => {
         const appended = await mustAppend(store, stream, noStream, [someEvent()]);
         assert.equal(appended.revision, 0);
         assert.ok(appended.position > 0);
       });
 
-      it('answers with the revision and the position of the last event', async () => {
+      it('returns the revision and the position of the last event', async () => {
         await mustAppend(store, stream, noStream, someEvents(2));
         const appended = await mustAppend(store, stream, 1, someEvents(3));
         const events = await readEvents(store, stream, 0);
@@ -134,7 +135,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.equal(appended.position, events[4]?.position);
       });
 
-      it('keeps an event as it was given', async () => {
+      it('stores an event unchanged', async () => {
         const data = { text: 'ünïcode \u0000 \ud83d\ude00', nested: { list: [1, null, true, -0.5, 1e21] }, empty: {} };
         const event = someEvent('SomethingElse', data);
         await mustAppend(store, stream, noStream, [event]);
@@ -164,7 +165,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.deepEqual(await mustRefuse(store, stream, 1, [someEvent()]), { kind: 'conflict', actualRevision: 0 });
       });
 
-      it('refuses a new stream that exists', async () => {
+      it('refuses to start a stream that exists', async () => {
         await mustAppend(store, stream, noStream, [someEvent()]);
         assert.deepEqual(await mustRefuse(store, stream, noStream, [someEvent()]), {
           kind: 'conflict',
@@ -172,7 +173,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         });
       });
 
-      it('refuses to go on with a stream that does not exist', async () => {
+      it('refuses to append at a revision of a stream that does not exist', async () => {
         assert.deepEqual(await mustRefuse(store, stream, 0, [someEvent()]), {
           kind: 'conflict',
           actualRevision: noStream,
@@ -190,7 +191,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         );
       });
 
-      it('takes an append of the largest size and refuses a larger one before trying', async () => {
+      it('accepts an append of the maximum size, and refuses a larger one before sending it', async () => {
         const empty = someEvent('Large', { text: '' });
         const overhead = Buffer.byteLength(empty.id + empty.type + empty.data + empty.metadata);
         const sized = (bytes: number) => ({
@@ -207,7 +208,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.equal((await readEvents(store, stream, 0)).length, 1);
       });
 
-      it('counts bytes, not characters', async () => {
+      it('measures the size of an append in bytes and not in characters', async () => {
         const characters = defaultMaxAppendBytes / 2;
         const failure = await mustRefuse(store, stream, noStream, [
           someEvent('Large', { text: 'é'.repeat(characters) }),
@@ -216,15 +217,15 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       });
     });
 
-    describe('a repeated append', () => {
-      it('answers as the first time', async () => {
+    describe('repeated EventStore.append', () => {
+      it('returns the first result for a repeated append', async () => {
         const events = someEvents(3);
         const first = await mustAppend(store, stream, noStream, events);
         assert.deepEqual(await mustAppend(store, stream, noStream, events), first);
         assert.equal((await readEvents(store, stream, 0)).length, 3);
       });
 
-      it('answers as the first time when the stream has gone on, and after a restart', async () => {
+      it('returns the first result for a repeated append after the stream has grown and after a restart', async () => {
         const events = someEvents(2);
         const first = await mustAppend(store, stream, noStream, events);
         await mustAppend(store, stream, 1, [someEvent()]);
@@ -233,29 +234,29 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.equal((await readEvents(store, stream, 0)).length, 3);
       });
 
-      it('conflicts when it is longer than the first', async () => {
+      it('reports a conflict when a repeated append has more events', async () => {
         const events = someEvents(2);
         await mustAppend(store, stream, noStream, events);
         const failure = await mustRefuse(store, stream, noStream, [...events, someEvent()]);
         assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
       });
 
-      it('conflicts when its order is another', async () => {
+      it('reports a conflict when a repeated append has another order', async () => {
         const events = someEvents(2);
         await mustAppend(store, stream, noStream, events);
         const failure = await mustRefuse(store, stream, noStream, events.toReversed());
         assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
       });
 
-      it('conflicts when its ids are others', async () => {
+      it('reports a conflict when a repeated append has other event ids', async () => {
         await mustAppend(store, stream, noStream, someEvents(2));
         const failure = await mustRefuse(store, stream, noStream, someEvents(2));
         assert.deepEqual(failure, { kind: 'conflict', actualRevision: 1 });
       });
     });
 
-    describe('concurrent appends', () => {
-      it('give each revision of a stream exactly one winner', async () => {
+    describe('concurrent EventStore.append', () => {
+      it('gives each revision of a stream to exactly one of many writers', async () => {
         const writers = 16;
         const rounds = 8;
         const wins: number[] = [];
@@ -283,7 +284,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         );
       });
 
-      it('fail alone', async () => {
+      it('refuses one of several concurrent appends without affecting the others', async () => {
         await mustAppend(store, stream, noStream, [someEvent()]);
         const outcomes = await Promise.all(
           Array.from({ length: 30 }, (_, index) =>
@@ -297,12 +298,12 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       });
     });
 
-    describe('read', () => {
-      it('gives nothing of a stream that does not exist', async () => {
+    describe('EventStore.read', () => {
+      it('returns no events of a stream that does not exist', async () => {
         assert.deepEqual(await readEvents(store, stream, 0), []);
       });
 
-      it('gives a stream in order, from a revision on, up to a limit', async () => {
+      it('returns the events of a stream in order, from a revision up to a limit', async () => {
         const events = someEvents(10);
         await mustAppend(store, stream, noStream, events);
         await mustAppend(store, someStream(), noStream, someEvents(3));
@@ -313,7 +314,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.deepEqual(await readEvents(store, stream, 10), []);
       });
 
-      it('stops early, with one event at least, where the texts grow large', async () => {
+      it('returns fewer events than asked for, but at least one, when their texts are large', async () => {
         const text = 'x'.repeat(400 * 1024);
         const revisions = [0, 1, 2, 3, 4];
         for (const revision of revisions) {
@@ -340,11 +341,11 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         );
       });
 
-      it('gives large events a few in a turn of the event loop, however many read them', async () => {
+      it('reads at most two large events in one turn of the event loop, however many readers there are', async () => {
         const text = 'x'.repeat(400 * 1024);
         const streams = Array.from({ length: 6 }, someStream);
         for (const name of streams) await mustAppend(store, name, noStream, [someEvent('SomethingHappened', { text })]);
-        const turns = turnsOf();
+        const turns = countTurns();
         const readIn = new Map<number, number>();
         const read = async (name: string) => {
           await store.read(name, 0);
@@ -355,14 +356,14 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.ok(Math.max(...readIn.values()) <= 2, `read in each turn: ${[...readIn.values()]}`);
       });
 
-      it('says that a stream ends where fewer events than asked for are there', async () => {
+      it('reports the end of a stream when it has fewer events than asked for', async () => {
         await mustAppend(store, stream, noStream, someEvents(3));
         assert.equal((await store.read(stream, 0, 10)).isEnd, true);
         assert.equal((await store.read(stream, 0, 2)).isEnd, false);
         assert.equal((await store.read(someStream(), 0)).isEnd, true);
       });
 
-      it('gives what was appended before a restart', async () => {
+      it('returns events that were appended before a restart', async () => {
         const events = someEvents(5);
         await mustAppend(store, stream, noStream, events);
         store = await opened.reopen();
@@ -371,8 +372,8 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       });
     });
 
-    describe('lastPosition', () => {
-      it('is that of the last event stored, and grows', async () => {
+    describe('EventStore.lastPosition', () => {
+      it('gives the position of the last stored event, which grows', async () => {
         const first = await mustAppend(store, stream, noStream, someEvents(2));
         assert.equal(await store.lastPosition(), first.position);
         const second = await mustAppend(store, someStream(), noStream, someEvents(2));
@@ -383,8 +384,8 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       });
     });
 
-    describe('subscribe', () => {
-      it('gives the log from its beginning, in the order of positions', async () => {
+    describe('EventStore.subscribe', () => {
+      it('gives the log from its beginning in the order of positions', async () => {
         const events = someEvents(25);
         const after = await store.lastPosition();
         await mustAppend(store, stream, noStream, events.slice(0, 10));
@@ -395,7 +396,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.ok(seen.every(({ position }, index) => position > (seen[index - 1]?.position ?? after)));
       });
 
-      it('begins after a position', async () => {
+      it('begins a subscription after a position', async () => {
         const events = someEvents(10);
         await mustAppend(store, stream, noStream, events);
         const recorded = await readEvents(store, stream, 0);
@@ -403,7 +404,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.deepEqual(idsOf(seen), idsOf(events.slice(7)));
       });
 
-      it('gives batches no larger than asked for, each with the position to go on from', async () => {
+      it('gives batches within the requested size, each with the position to continue from', async () => {
         const after = await store.lastPosition();
         await mustAppend(store, stream, noStream, someEvents(10));
         const abort = new AbortController();
@@ -420,13 +421,13 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.ok(sizes.every((size) => size <= 3));
       });
 
-      it('says at once that an empty log is caught up', async () => {
+      it('reports at once that it has caught up with an empty log', async () => {
         const after = await store.lastPosition();
         const seen = await collect(store, { after }, untilCaughtUp);
         assert.deepEqual(seen, []);
       });
 
-      it('says that it is caught up once, and only once, the log has been read', async () => {
+      it('reports that it has caught up only after the whole log has been read', async () => {
         const after = await store.lastPosition();
         const { position } = await mustAppend(store, stream, noStream, someEvents(10));
         let atMark: { seen: number; position: number } | null = null;
@@ -437,7 +438,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.deepEqual(atMark, { seen: 10, position });
       });
 
-      it('gives an event that cannot be read with its place, and refuses only whoever asks for its data', async () => {
+      it('gives an unreadable event with its position, and throws only when its data is read', async () => {
         const after = await store.lastPosition();
         for (const texts of [{ data: '{' }, { metadata: '' }, { data: 'null' }]) {
           const [first, unreadable, last] = [someEvent(), { ...someEvent('Broken'), ...texts }, someEvent()];
@@ -463,7 +464,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         for (const event of wanted) assert.deepEqual(event.data, { number: 1 });
       });
 
-      it('gives only the types asked for, and the position past the others', async () => {
+      it('gives only events of the requested types, and the position after the others', async () => {
         const after = await store.lastPosition();
         const wanted = [...someEvents(3, 'Wanted'), ...someEvents(2, 'AlsoWanted')];
         await mustAppend(store, stream, noStream, [...someEvents(5, 'Other'), ...wanted, ...someEvents(5, 'Other')]);
@@ -477,7 +478,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.equal(position, last);
       });
 
-      it('gives all types but those that are excepted, and the position past the others', async () => {
+      it('gives events of all types but the excluded ones, and the position after the others', async () => {
         const after = await store.lastPosition();
         await mustAppend(store, stream, noStream, [someEvent('Excepted'), someEvent('Wanted'), someEvent('Excepted')]);
         const last = await mustAppend(store, stream, 2, [someEvent('Excepted')]);
@@ -490,11 +491,11 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         );
       });
 
-      it('goes on live after the mark', async () => {
+      it('continues with new events after it has caught up', async () => {
         const after = await store.lastPosition();
         const events = someEvents(4);
         await mustAppend(store, stream, noStream, events.slice(0, 2));
-        let appending: Promise<Appended> | null = null;
+        let appending: Promise<AppendResult> | null = null;
         const seen = await collect(store, { after }, (sofar, batch) => {
           if (batch.caughtUp && appending === null) appending = mustAppend(store, stream, 1, events.slice(2));
           return sofar.length >= 4;
@@ -503,7 +504,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.deepEqual(idsOf(seen), idsOf(events));
       });
 
-      it('loses and doubles nothing while many append', async () => {
+      it('neither loses nor repeats an event while many writers append', async () => {
         const after = await store.lastPosition();
         const writers = 8;
         const appends = 40;
@@ -524,7 +525,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         }
       });
 
-      it('goes on after a restart where it was left', async () => {
+      it('continues after a restart from the last position', async () => {
         const after = await store.lastPosition();
         const events = someEvents(6);
         await mustAppend(store, stream, noStream, events.slice(0, 3));
@@ -535,7 +536,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.deepEqual(idsOf([...before, ...since]), idsOf(events));
       });
 
-      it('ends without an error when aborted while it waits', async () => {
+      it('ends without an error when it is aborted while it waits', async () => {
         const abort = new AbortController();
         const after = await store.lastPosition();
         let batches = 0;
@@ -547,13 +548,13 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.equal(batches, 1);
       });
 
-      it('gives nothing when aborted before it begins', async () => {
+      it('gives nothing when it is aborted before it begins', async () => {
         for await (const _ of store.subscribe({ after: 0, signal: AbortSignal.abort() })) assert.fail('gave a batch');
       });
     });
 
-    describe('close', () => {
-      it('lets what was accepted finish', async () => {
+    describe('EventStore.close', () => {
+      it('completes accepted appends before it closes', async () => {
         const streams = Array.from({ length: 100 }, someStream);
         const appends = streams.map((name) => mustAppend(store, name, noStream, [someEvent()]));
         const reopened = opened.reopen();
@@ -562,19 +563,19 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         for (const name of streams) assert.equal((await readEvents(store, name, 0)).length, 1);
       });
 
-      it('refuses what comes after', async () => {
+      it('refuses calls after it is closed', async () => {
         await store.close();
         assert.equal((await mustRefuse(store, stream, noStream, [someEvent()])).kind, 'unavailable');
         await assert.rejects(readEvents(store, stream, 0), UnavailableError);
         await assert.rejects(store.lastPosition(), UnavailableError);
       });
 
-      it('ends subscriptions without an error', async () => {
+      it('ends subscriptions without an error when the store closes', async () => {
         const after = await store.lastPosition();
         for await (const _ of store.subscribe({ after, signal: new AbortController().signal })) void store.close();
       });
 
-      it('may be called again', async () => {
+      it('can be closed several times', async () => {
         await Promise.all([store.close(), store.close()]);
         await store.close();
       });

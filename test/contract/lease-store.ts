@@ -17,7 +17,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
     });
     afterEach(() => Promise.all(stores.map((store) => store.close())));
 
-    it('knows nothing of a lease that nobody has held', async () => {
+    it('returns null for a lease that was never held', async () => {
       const store = connect();
       assert.equal(await store.newest('work'), null);
       assert.equal(await store.renew('work', 1), false);
@@ -25,7 +25,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       assert.equal(await store.newest('work'), null);
     });
 
-    it('shows a term, its renewals and its end to every node', async () => {
+    it('shows a term, its renewals and its release to every node', async () => {
       const [one, other] = [connect(), connect()];
       assert.equal(await one.begin('work', 1, 'one'), true);
       assert.deepEqual(await other.newest('work'), { token: 1, holder: 'one', renewals: 0, released: false });
@@ -35,7 +35,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       assert.deepEqual(await other.newest('work'), { token: 1, holder: 'one', renewals: 2, released: true });
     });
 
-    it('lets one alone of many begin a term', async () => {
+    it('lets exactly one of many nodes begin a term', async () => {
       const nodes = Array.from({ length: 8 }, (_, index) => ({ store: connect(), holder: `node ${index}` }));
       for (let token = 1; token <= 5; token += 1) {
         const begun = await Promise.all(nodes.map(({ store, holder }) => store.begin('work', token, holder)));
@@ -45,7 +45,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       }
     });
 
-    it('tells the holder of an older term that it is over, and leaves the newer one alone', async () => {
+    it('refuses to renew or release an older term, and keeps the newer one', async () => {
       const [older, newer] = [connect(), connect()];
       await older.begin('work', 1, 'older');
       await newer.begin('work', 2, 'newer');
@@ -55,7 +55,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       assert.equal(await newer.renew('work', 2), true);
     });
 
-    it('lets nobody begin a term again that is over', async () => {
+    it('refuses to begin a term again that is over', async () => {
       const [slow, quick] = [connect(), connect()];
       await quick.begin('work', 1, 'quick');
       await quick.begin('work', 2, 'quick');
@@ -65,7 +65,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       assert.equal(await quick.renew('work', 3), true);
     });
 
-    it('counts the tokens of each lease by themselves, whatever their names', async () => {
+    it('counts fencing tokens separately for each lease of any name', async () => {
       const store = connect();
       const names = ['work', 'work#1', 'process:work', 'wörk $.x'];
       for (const [index, name] of names.entries()) {

@@ -10,6 +10,7 @@ import type {
   Where,
 } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 /** A fresh read store, open on both sides. */
 export interface OpenReadStore {
@@ -44,7 +45,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
     const listed = async (where: Where, collection = 'items') =>
       (await store.reader.list(collection, where, everything)).documents.map(({ id }) => id);
 
-    it('gives a document back as it was put, with its order', async () => {
+    it('returns a document as it was put, with its order', async () => {
       const generation = await published();
       const value = { text: 'ü\u0000"', number: 1.5, list: [1, [2]], nothing: null };
       await commit(generation, 7, put('a', 5, value, 7));
@@ -53,7 +54,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal(await store.reader.get('items', 'b'), null);
     });
 
-    it('keeps a member named __proto__ as a member, and deep JSON', async () => {
+    it('stores a member named __proto__ and deeply nested JSON', async () => {
       const generation = await published();
       const depth = 300;
       const text = `{"__proto__":{"admin":true},"$set":{"a.b":1},"deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
@@ -63,12 +64,12 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal(Reflect.get(document?.value ?? {}, 'admin'), undefined);
     });
 
-    it('answers Unavailable for a collection that was never begun', async () => {
+    it('throws an UnavailableError for a collection that was never begun', async () => {
       await assert.rejects(store.reader.get('items', 'a'), UnavailableError);
       await assert.rejects(store.reader.list('items', {}, everything), UnavailableError);
     });
 
-    it('reads documents for folding, and leaves out those that are not there', async () => {
+    it('reads documents for folding, and omits missing ones', async () => {
       const generation = await published();
       await commit(generation, 7, put('a', 5, { group: 'g' }, 7));
       const read = await store.writer.read(generation, ['a', 'b']);
@@ -76,7 +77,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual(read.get('a'), { order: 5, position: 7, value: { group: 'g' }, bytes: 13 });
     });
 
-    it('keeps the checkpoint with the documents', async () => {
+    it('stores the checkpoint together with the documents', async () => {
       const generation = await published();
       await commit(generation, 7, put('a', 5, {}, 7));
       store = await store.reopen();
@@ -84,7 +85,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal((await store.reader.get('items', 'a'))?.order, 5);
     });
 
-    it('stores all of a commit or nothing', async () => {
+    it('stores all writes of a commit or none', async () => {
       const generation = await published();
       const unstorable = { kind: 'delete-where', where: { undeclared: 1 }, position: 2 } as const;
       await assert.rejects(commit(generation, 2, put('a', 1, {}, 1), unstorable));
@@ -92,7 +93,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal((await store.writer.generations('items')).current?.checkpoint, 0);
     });
 
-    it('never lets an older write undo a newer one', async () => {
+    it('never lets an older write overwrite a newer one', async () => {
       const generation = await published();
       await commit(generation, 9, put('a', 1, { now: 'new', group: 'g' }, 9));
       await commit(generation, 9, put('a', 1, { now: 'old' }, 8));
@@ -101,7 +102,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual((await store.reader.get('items', 'a'))?.value, { now: 'new', group: 'g' });
     });
 
-    it('ends in the same documents when commits are replayed', async () => {
+    it('ends with the same documents when commits are replayed', async () => {
       const generation = await published();
       const commits: ReadonlyArray<ReadonlyArray<DocumentWrite>> = [
         [put('a', 1, { group: 'g' }, 1), put('b', 2, { group: 'g' }, 2)],
@@ -121,7 +122,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       );
     });
 
-    it('applies the writes of a batch in their order', async () => {
+    it('applies the writes of a batch in order', async () => {
       const generation = await published();
       await commit(generation, 1, put('a', 1, { group: 'g' }, 1));
       await commit(
@@ -133,18 +134,20 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual(await listed({ group: 'g' }), ['b']);
     });
 
-    it('deletes by index alone what fits, however much', async () => {
+    // Of 10,500 documents 10,080 match: one more step than the 10,000 that an adapter may remove at once.
+    const counts = { few: 10_500, many: 25_000 };
+    itInRounds('deletes all documents that match an index, however many were put', counts, async (count) => {
       const generation = await published();
-      const writes = Array.from({ length: 25_000 }, (_, index) =>
+      const writes = Array.from({ length: count }, (_, index) =>
         put(`d${index}`, index, { group: index % 25 === 0 ? 'kept' : 'gone' }, index),
       );
-      await commit(generation, 25_000, ...writes);
-      await commit(generation, 25_001, { kind: 'delete-where', where: { group: 'gone' }, position: 25_001 });
+      await commit(generation, count, ...writes);
+      await commit(generation, count + 1, { kind: 'delete-where', where: { group: 'gone' }, position: count + 1 });
       assert.equal((await listed({ group: 'gone' })).length, 0);
-      assert.equal((await listed({ group: 'kept' })).length, 1000);
+      assert.equal((await listed({ group: 'kept' })).length, count / 25);
     });
 
-    it('lists by a declared index in order, then by id, and all with no condition', async () => {
+    it('lists documents by a declared index in order, then by id, and all without a condition', async () => {
       const generation = await published();
       await commit(
         generation,
@@ -160,7 +163,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       await assert.rejects(listed({ kind: 'x' }), /index/);
     });
 
-    it('tells null, text, numbers and booleans apart in an index', async () => {
+    it('distinguishes null, text, numbers and booleans in an index', async () => {
       const generation = await published();
       const values = [null, '1', 1, true, false, 0, '', { nested: 1 }];
       await commit(generation, 9, ...values.map((group, index) => put(`d${index}`, index, { group }, index)));
@@ -181,7 +184,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual([await listed({ group: 'g' }), await listed({ group: 'h' })], [[], ['a']]);
     });
 
-    it('pages without loss or double, by count and by bytes', async () => {
+    it('pages through documents by count and by bytes without losing or repeating one', async () => {
       const generation = await published();
       const ids = Array.from({ length: 25 }, (_, index) => `d${String(index).padStart(2, '0')}`);
       await commit(
@@ -190,9 +193,11 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
         ...ids.map((id, index) => put(id, Math.floor(index / 3), { group: 'g', pad: 'x'.repeat(100) }, 1)),
       );
       for (const page of [
-        { limit: 4, maxBytes: 1e6 },
-        { limit: 100, maxBytes: 500 },
-        { limit: 25, maxBytes: 1 },
+        { limit: 4, maxBytes: 1e6, newestFirst: false },
+        { limit: 100, maxBytes: 500, newestFirst: false },
+        { limit: 25, maxBytes: 1, newestFirst: false },
+        { limit: 4, maxBytes: 1e6, newestFirst: true },
+        { limit: 25, maxBytes: 1, newestFirst: true },
       ]) {
         const seen: string[] = [];
         let after: PageKey | null = null;
@@ -203,7 +208,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
           seen.push(...documents.map(({ id }) => id));
           after = next;
         } while (after !== null);
-        assert.deepEqual(seen, ids);
+        assert.deepEqual(seen, page.newestFirst ? ids.toReversed() : ids);
       }
       assert.equal((await store.reader.list('items', { group: 'none' }, everything)).next, null);
     });
@@ -226,7 +231,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual([current?.version, current?.complete, current?.checkpoint, filling], [2, true, 3, null]);
     });
 
-    it('serves a first filling while it is incomplete, and knows that it is', async () => {
+    it('serves the first generation while it is incomplete, and reports it as such', async () => {
       const generation = await store.writer.begin(items, 9);
       await commit(generation, 3, put('a', 1, { group: 'g' }, 3));
       assert.equal((await store.reader.get('items', 'a'))?.order, 1);
@@ -235,7 +240,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual([current?.complete, current?.begunAt, current?.checkpoint], [false, 9, 3]);
     });
 
-    it('keeps an unfinished rebuild over a restart, and drops it when another is begun', async () => {
+    it('keeps an unfinished rebuild across a restart, and drops it when another begins', async () => {
       await published();
       const first = await store.writer.begin({ ...items, version: 2 }, 4);
       await commit(first, 3, put('a', 1, {}, 3));
@@ -248,7 +253,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal((await store.writer.read(second, ['a'])).size, 0);
     });
 
-    it('deletes by index while a filling has put its indexes off', async () => {
+    it('deletes by index while a new generation has no indexes yet', async () => {
       const generation = await store.writer.begin(items, 0);
       await commit(generation, 2, put('a', 1, { group: 'g' }, 1), put('b', 2, { group: 'h' }, 2));
       await commit(generation, 3, { kind: 'delete-where', where: { group: 'g' }, position: 3 });
@@ -257,7 +262,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual(await listed({}), ['b']);
     });
 
-    it('drops the collections that nothing makes any more', async () => {
+    it('drops collections that no projection makes', async () => {
       await published();
       const other = await published({ ...items, name: 'others' });
       await commit(other, 1, put('a', 1, {}, 1));
@@ -267,7 +272,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal((await store.reader.get('others', 'a'))?.order, 1);
     });
 
-    it('keeps the status and the operator state', async () => {
+    it('stores status and operator state', async () => {
       assert.deepEqual(await store.reader.status(), []);
       assert.deepEqual(await store.writer.operatorState(), { position: 0, skipped: {} });
       const status = { name: 'items', version: 1, state: 'running', ready: true, begunAt: 0, position: 4 } as const;
@@ -279,7 +284,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual(await store.writer.operatorState(), state);
     });
 
-    it('keeps the later time of a key, whatever is rebuilt', async () => {
+    it('keeps the later time of use of a key across rebuilds', async () => {
       await store.writer.saveKeysLastUsed(
         new Map([
           ['k1', '2026-01-01T10:05:00.000Z'],
@@ -301,7 +306,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       ]);
     });
 
-    it('keeps the newest snapshot of a stream, however large, whatever is rebuilt or dropped', async () => {
+    it('keeps the newest snapshot of a stream of any size across rebuilds and dropped collections', async () => {
       assert.equal(await store.reader.snapshot('flow-a'), null);
       const snapshot = { stream: 'flow-a', revision: 700, hash: 'one', stateVersion: 1, body: 'state' };
       await store.writer.saveSnapshot(snapshot);
@@ -322,7 +327,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal((await store.reader.snapshot('flow-b'))?.hash, 'one');
     });
 
-    it('answers Unavailable when it is closed', async () => {
+    it('throws an UnavailableError when it is closed', async () => {
       await published();
       await store.reader.close();
       await assert.rejects(store.reader.get('items', 'a'), UnavailableError);

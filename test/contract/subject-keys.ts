@@ -20,14 +20,14 @@ export function subjectKeysContract(
       await opened.dispose();
     });
 
-    it('makes a key of its own for each subject, once', async () => {
+    it('creates one key for each subject, once', async () => {
       const first = await keys.obtain('one');
       assert.equal(first?.length, subjectKeyBytes);
       assert.deepEqual(await keys.obtain('one'), first);
       assert.notDeepEqual(await keys.obtain('two'), first);
     });
 
-    it('gives one key to all who ask at once', async () => {
+    it('gives the same key to all concurrent callers', async () => {
       const other = opened.another();
       try {
         const asked = Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? keys : other));
@@ -38,7 +38,7 @@ export function subjectKeysContract(
       }
     });
 
-    it('finds the keys that there are, and makes none', async () => {
+    it('finds existing keys, and creates none', async () => {
       const one = await keys.obtain('one');
       const two = await keys.obtain('two');
       await keys.obtain('three');
@@ -53,14 +53,14 @@ export function subjectKeysContract(
       assert.deepEqual(await keys.find(['never']), new Map());
     });
 
-    it('finds a thousand at once', async () => {
+    it('finds keys of a thousand subjects at once', async () => {
       const subjects = Array.from({ length: 1_000 }, (_, index) => `subject ${index}`);
       await keys.obtain('subject 0');
       await keys.obtain('subject 999');
       assert.deepEqual([...(await keys.find(subjects)).keys()].sort(), ['subject 0', 'subject 999']);
     });
 
-    it('destroys a key for good, and no other', async () => {
+    it('destroys a key permanently, and no other key', async () => {
       await keys.obtain('one');
       const two = await keys.obtain('two');
       await keys.destroy('one');
@@ -69,12 +69,12 @@ export function subjectKeysContract(
       assert.deepEqual(await keys.find(['one', 'two']), new Map([['two', two]]));
     });
 
-    it('makes no key for whom it destroyed one that never was', async () => {
+    it('creates no key for a subject whose key was destroyed before it existed', async () => {
       await keys.destroy('one');
       assert.equal(await keys.obtain('one'), null);
     });
 
-    it('takes over a key where there is none, and keeps what is there', async () => {
+    it('adopts a key for a subject without one, and keeps an existing key', async () => {
       const key = randomBytes(subjectKeyBytes);
       assert.equal(await keys.adopt('one', key), true);
       assert.equal(await keys.adopt('one', key), true);
@@ -86,7 +86,7 @@ export function subjectKeysContract(
       assert.equal(await keys.obtain('one'), null);
     });
 
-    it('gives all there are by the page, destroyed ones too', async () => {
+    it('lists all keys in pages, with destroyed ones', async () => {
       const made = new Map<string, Uint8Array | null>();
       for (const subject of ['b', 'd', 'a', 'c', 'e']) made.set(subject, await keys.obtain(subject));
       await keys.destroy('c');
@@ -97,7 +97,7 @@ export function subjectKeysContract(
       assert.deepEqual(pages.flat(), expected);
     });
 
-    it('shows others at once what was made and destroyed', async () => {
+    it('shows created and destroyed keys to other nodes at once', async () => {
       const other = opened.another();
       try {
         const one = await keys.obtain('one');
@@ -109,7 +109,7 @@ export function subjectKeysContract(
       }
     });
 
-    it('keeps all of it when it is closed and opened again', async () => {
+    it('keeps keys and destructions across a restart', async () => {
       const one = await keys.obtain('one');
       await keys.obtain('two');
       await keys.destroy('two');
@@ -123,7 +123,7 @@ export function subjectKeysContract(
       }
     });
 
-    it('is unavailable once it is closed, and may be closed again', async () => {
+    it('throws an UnavailableError once it is closed, and can be closed again', async () => {
       await keys.close();
       await keys.close();
       for (const call of [

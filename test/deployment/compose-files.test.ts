@@ -14,7 +14,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 const image = `switchyard:${packageJson.version}`;
 
 describe('compose files', () => {
-  it('have the nodes that they should', () => {
+  it('defines the expected nodes', () => {
     assert.deepEqual(
       nodes.map(([name]) => name),
       ['switchyard', 'control-plane', 'gateway', 'projector'],
@@ -23,10 +23,10 @@ describe('compose files', () => {
 
   for (const [name, service] of nodes) {
     describe(name, () => {
-      it('is told only what it knows', () => {
-        const told = environmentOf(service);
+      it(`sets only environment variables that ${name} reads`, () => {
+        const environment = environmentOf(service);
         const asked = new Set<string>();
-        const watched = new Proxy(told, {
+        const watched = new Proxy(environment, {
           get: (target, variable) => {
             asked.add(String(variable));
             return target[String(variable)];
@@ -34,12 +34,12 @@ describe('compose files', () => {
         });
         readConfig(watched);
         assert.deepEqual(
-          Object.keys(told).filter((variable) => !asked.has(variable)),
+          Object.keys(environment).filter((variable) => !asked.has(variable)),
           [],
         );
       });
 
-      it('runs the image of this version, with volumes of its own for data and spools, and time to stop', () => {
+      it(`runs ${name} with this version’s image, its own volumes for data and spools, and time to stop`, () => {
         assert.equal(service.image, image);
         const folders = nodes
           .flatMap(([, { volumes = [] }]) => volumes)
@@ -49,12 +49,12 @@ describe('compose files', () => {
         assert.match(folders[1] ?? '', /:\/spool$/);
         assert.equal(service.read_only, true);
         const { limits } = readConfig(environmentOf(service));
-        assert.ok(seconds(service.stop_grace_period) * 1000 > limits.stopMilliseconds);
+        assert.ok(seconds(service.stop_grace_period) * 1000 > limits.stopTimeoutMs);
       });
     });
   }
 
-  it('split the roles among the further nodes', () => {
+  it('assigns each role to one of the further nodes', () => {
     const rolesOf = (service: ComposeService | undefined) =>
       service === undefined ? [] : [...readConfig(environmentOf(service)).roles];
     assert.deepEqual(rolesOf(base.switchyard), ['control-plane', 'gateway', 'projections']);
@@ -63,16 +63,16 @@ describe('compose files', () => {
     assert.deepEqual(rolesOf(further.projector), ['projections']);
   });
 
-  it('let the proxy listen where its health is looked at and its port is published', () => {
+  it('publishes the proxy’s port instead of a node’s, where its health check expects it', () => {
     assert.match(readFileSync('deployment/Caddyfile', 'utf8'), /^:\{\$PORT:8080\} \{$/m);
     assert.deepEqual(further.proxy?.ports, base.switchyard?.ports);
     assert.deepEqual(further.switchyard?.ports, []);
   });
 
   for (const [name, service] of services) {
-    it(`keep ${name} small: no root, no privileges, a limit, a pinned image, no port for strangers`, () => {
+    it(`restricts ${name}: no root, no privileges, a memory limit, a pinned image, no public port`, () => {
       assert.match(service.image ?? '', /:\d+\.\d+\.\d+(-[\w.-]+)?$/);
-      // The image of the nodes names its user itself.
+      // The image of the nodes sets its own user.
       if (!nodes.some(([node]) => node === name)) assert.match(service.user ?? '', /^[1-9]\d*:[1-9]\d*$/);
       assert.notEqual(service.privileged, true);
       assert.deepEqual(service.cap_drop, ['ALL']);

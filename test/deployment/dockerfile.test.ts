@@ -10,7 +10,7 @@ describe('Dockerfile', () => {
     .filter((rest) => !rest.startsWith('--'))
     .flatMap((rest) => rest.split(' ').slice(0, -1));
 
-  it('brings the Node that the package pins', () => {
+  it('uses the Node version that the package pins', () => {
     const bases = all('FROM').map((rest) => rest.split(' ')[0]);
     assert.deepEqual(
       new Set(bases),
@@ -18,25 +18,25 @@ describe('Dockerfile', () => {
     );
   });
 
-  it('brings the Node that is pinned for every platform', () => {
+  it('pins the same Node version for every platform', () => {
     assert.equal(new Set(Object.values(packageJson.optionalDependencies)).size, 1);
   });
 
-  it('holds every folder that the code imports from', () => {
+  it('copies every folder that the code imports from', () => {
     const imported = Object.entries(packageJson.imports)
       .filter(([name]) => name !== '#test/*' && name !== '#bench/*')
       .map(([, path]) => path.split('/')[1] ?? '');
     for (const folder of [...imported, 'package.json']) assert.ok(copied.includes(folder), folder);
   });
 
-  it('is sent nothing but what it copies', () => {
+  it('sends only the copied files to the Docker build', () => {
     const sent = readFileSync('.dockerignore', 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('!'));
     assert.deepEqual(new Set(sent.map((line) => line.slice(1))), new Set(copied));
   });
 
-  it('runs as a user that is not root', () => {
+  it('runs as a user other than root', () => {
     assert.deepEqual(all('USER'), ['1000:1000']);
   });
 });

@@ -10,13 +10,13 @@ import { describeBehindProxy, type Nodes, type RunningProxy, startProxy } from '
 import { Client } from '#test/support/service/client.ts';
 import { adminKey, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 
-describeBehindProxy('the proxy', () => {
+describeBehindProxy('reverse proxy of the deployment', () => {
   const opened: Array<() => Promise<unknown>> = [];
   afterEach(async () => {
     for (const close of opened.splice(0).reverse()) await close();
   });
 
-  /** A stand-in for a node, which answers as the test says; health by itself. */
+  /** Starts a fake node that answers as the test says, and its health check with 200. */
   async function node(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<string> {
     const server: Server = createServer((req, res) => {
       if (req.url === '/healthz') res.end();
@@ -50,7 +50,7 @@ describeBehindProxy('the proxy', () => {
     return { service, address: new URL(service.url).host };
   }
 
-  it('sends each operation to nodes of its plane, and everything else to control planes', async () => {
+  it('sends each operation to a node of its plane, and everything else to control planes', async () => {
     const { url } = await proxyTo({ controlPlanes: [await named('control')], gateways: [await named('gateway')] });
     const serves = async (path: string) => (await fetch(`${url}${path}`)).text();
     for (const { http, plane } of [...commands, ...queries]) {
@@ -70,12 +70,12 @@ describeBehindProxy('the proxy', () => {
     }
   });
 
-  it('shows nobody the metrics', async () => {
+  it('answers a request for the metrics with 404', async () => {
     const { url } = await proxyTo({ controlPlanes: [await named('control')], gateways: [await nobody()] });
     assert.equal((await fetch(`${url}/metrics`)).status, 404);
   });
 
-  it('passes headers on, both ways', async () => {
+  it('passes headers on in both directions', async () => {
     const { address } = await realNode();
     const { url } = await proxyTo({ controlPlanes: [address], gateways: [address] });
     const client = new Client(url, adminKey);
@@ -100,7 +100,7 @@ describeBehindProxy('the proxy', () => {
   });
 
   for (const type of ['text/event-stream', 'audio/mpeg']) {
-    it(`passes a stream of ${type} on as it comes, and ends it when its client goes`, async () => {
+    it(`passes a stream of ${type} on as it comes, and closes it when the client disconnects`, async () => {
       let answering: ServerResponse | undefined;
       const gateway = await node((_, res) => {
         answering = res;
@@ -113,7 +113,7 @@ describeBehindProxy('the proxy', () => {
       assert.ok(answer.body !== null);
       const reader = answer.body.getReader();
       assert.equal(Buffer.from((await reader.read()).value ?? []).toString(), 'first');
-      // The node writes on only after the client has read: whatever is held back would never come.
+      // The node writes the next part only after the client has read the first: buffered parts would never arrive.
       assert.ok(answering !== undefined);
       answering.write('second');
       assert.equal(Buffer.from((await reader.read()).value ?? []).toString(), 'second');
@@ -142,7 +142,7 @@ describeBehindProxy('the proxy', () => {
     answer.resume();
   });
 
-  it('says in the shape of each plane when no node answers', async () => {
+  it('answers in the error form of each plane when no node answers', async () => {
     const { url } = await proxyTo({ controlPlanes: [await nobody()], gateways: [await nobody()] });
     const [control, gateway] = await Promise.all([fetch(`${url}/v1/flows/c123456`), fetch(`${url}/v1/models`)]);
     for (const { status, headers } of [control, gateway]) {

@@ -8,16 +8,16 @@ import { environmentOf, nodes } from '#test/support/service/compose-files.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { adminKey, ServiceProcess, temporaryFolder, until } from '#test/support/service/service-process.ts';
 
-const limitMilliseconds = 120_000;
-/** What a node or the proxy says when the node has broken off, or cannot do it just now. */
+const timeoutMs = 120_000;
+/** The statuses of a node or the proxy while a node is down or temporarily unavailable. */
 const passing = [502, 503];
 
-describeBehindProxy('the nodes of the compose files behind the proxy', () => {
-  describeOnMongoDb('on EventStoreDB and MongoDB', (server) => {
+describeBehindProxy('nodes of the compose files behind the proxy', () => {
+  describeOnMongoDb('scaled deployment on EventStoreDB and MongoDB', (server) => {
     const opened = new AsyncDisposableStack();
     after(() => opened.disposeAsync());
 
-    /** The compose files' nodes, told what they tell them, but for addresses. */
+    /** Starts the compose files' nodes with their environment, except for addresses. */
     async function start(): Promise<Map<string, ServiceProcess>> {
       const eventStore = await EventStoreDbDouble.start();
       opened.defer(() => eventStore.stop());
@@ -43,7 +43,7 @@ describeBehindProxy('the nodes of the compose files behind the proxy', () => {
       return new Map(started);
     }
 
-    it(`lose and double nothing when the one that does everything is killed ${long}`, async () => {
+    it(`loses and doubles nothing when the node with all roles is killed ${long}`, async () => {
       const running = await start();
       const host = (name: string) => new URL(running.get(name)?.url ?? '').host;
       const proxy = await startProxy({
@@ -53,12 +53,12 @@ describeBehindProxy('the nodes of the compose files behind the proxy', () => {
       opened.defer(() => proxy.stop());
       const client = new Client(proxy.url, adminKey);
       opened.defer(() => client.close());
-      /** As a client does that was told to come again. */
+      /** Repeats a request as long as the answer is 502 or 503. */
       const answered = async <T>(ask: () => Promise<Reply<T>>): Promise<Reply<T>> => {
         const reply = await until(async () => {
           const given = await ask();
           return !passing.includes(given.status) && given;
-        }, limitMilliseconds);
+        }, timeoutMs);
         assert.ok(reply !== null, 'no answer but 502 and 503');
         return reply;
       };

@@ -14,7 +14,7 @@ const folders = 'src|test|docs|commands|queries|projections|bench|deployment|exa
 const repositoryPath = new RegExp(`^(?:\\./)?(?:${folders})/[^\\s]*$`);
 
 describe('documents', () => {
-  it('the index of decisions lists every decision under its title', () => {
+  it('lists every decision under its title in the index of decisions', () => {
     const index = readFileSync(join(root, 'docs/adr/README.md'), 'utf8');
     const rows = globSync('[0-9]*.md', { cwd: join(root, 'docs/adr') }).map((file) => {
       const [, number, title] = /^# (\d+)\. (.+)$/m.exec(readFileSync(join(root, 'docs/adr', file), 'utf8')) ?? [];
@@ -27,14 +27,14 @@ describe('documents', () => {
   });
 
   for (const document of documents) {
-    it(`${document} links to files and headings that exist`, () => {
+    it(`finds every file and heading that ${document} links to`, () => {
       assert.deepEqual(
         linksIn(document).filter((link) => !leadsSomewhere(document, link)),
         [],
       );
     });
 
-    it(`${document} names files and folders that exist`, () => {
+    it(`finds every file and folder that ${document} names`, () => {
       if (historical.has(document)) return;
       assert.deepEqual(
         pathsIn(document).filter((path) => !exists(path)),

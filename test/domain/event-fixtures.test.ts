@@ -10,6 +10,10 @@ import { agentProfileEvents } from '#domain/agent-profile/events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { keyCutoff, keyCutoffEvents } from '#domain/api-key/cutoff.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
+import { batch } from '#domain/batch/batch.ts';
+import { batchEvents } from '#domain/batch/events.ts';
+import { fileEvents } from '#domain/file/events.ts';
+import { file } from '#domain/file/file.ts';
 import { flowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { instanceEvents } from '#domain/instance/events.ts';
@@ -31,12 +35,14 @@ import { store } from '#domain/store/store.ts';
 import { templateEvents } from '#domain/template/events.ts';
 import { template } from '#domain/template/template.ts';
 import { usageEvents } from '#domain/usage/events.ts';
+import { webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { isChained, seal } from '#event-store/hash-chain.ts';
 import { newestVersion, upcastWith } from '#event-store/upcasting.ts';
-import { isOperatorRequest, operatorRequestTypes } from '#projection-engine/operator-requests.ts';
+import { isOperatorRequest, operatorRequestTypes } from '#projection-engine/operator-state/operator-requests.ts';
 
-/** Every map of events there is, with the entity that folds it and what its streams begin with. */
+/** Every map of events, with the entity that folds it and the first events of its streams. */
 const entities: ReadonlyArray<{
   readonly entity: AnyCommand['entity'];
   readonly events: Readonly<Record<string, t.Mixed>>;
@@ -52,7 +58,10 @@ const entities: ReadonlyArray<{
   { entity: keyCutoff, events: keyCutoffEvents, begun: [] },
   { entity: template, events: templateEvents, begun: ['TemplateCreated', 'TemplateVersionCreated'] },
   { entity: instance, events: instanceEvents, begun: ['InstanceCreated'] },
-  { entity: store, events: storeEvents, begun: ['StoreCreated'] },
+  { entity: file, events: fileEvents, begun: ['FileCreated', 'FileHeld'] },
+  { entity: batch, events: batchEvents, begun: ['BatchCreated'] },
+  { entity: store, events: storeEvents, begun: ['StoreCreated', 'StoreFileAdded'] },
+  { entity: webhookEndpoint, events: webhookEndpointEvents, begun: ['WebhookEndpointCreated'] },
   { entity: processControl, events: processEvents, begun: [] },
   { entity: projectionControl, events: projectionEvents, begun: [] },
 ];
@@ -62,14 +71,14 @@ const unfolded: ReadonlyArray<Readonly<Record<string, t.Mixed>>> = [usageEvents]
 
 const folder = new URL('../fixtures/events/', import.meta.url);
 
-/** An event as it was stored once: never edited, so that what was written stays readable. */
+/** An event as it was once stored. Fixtures are never edited, so that stored events stay readable. */
 function fixture(name: string): RecordedEvent {
   return { position: 1, ...JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) };
 }
 
 const upcast = upcastWith(upcasters);
 
-/** An event as it is written today. */
+/** An event in the newest version of its type. */
 const newestFixture = (type: string) => fixture(`${type}.v${newestVersion(upcasters, type)}`);
 
 const stateFolder = new URL('../fixtures/states/', import.meta.url);
@@ -85,11 +94,11 @@ async function snapshotsByType({ entity, events, begun }: (typeof entities)[numb
   return snapshots;
 }
 
-describe('states in snapshots', () => {
+describe('snapshots of entity states', () => {
   for (const each of entities.filter(({ entity }) => entity.stateVersion !== undefined)) {
     const { category, stateVersion } = each.entity;
     const name = `${category}.v${stateVersion}.json`;
-    it(`of ${category} are those of its stateVersion ${stateVersion}`, async () => {
+    it(`keeps the snapshots of ${category} unchanged for stateVersion ${stateVersion}`, async () => {
       const snapshots = await snapshotsByType(each);
       const file = new URL(name, stateFolder);
       if (!existsSync(file) && process.env.WRITE_FIXTURES === '1')
@@ -104,8 +113,8 @@ describe('states in snapshots', () => {
   }
 });
 
-describe('stored events', () => {
-  it('have a fixture for each type, and no others', () => {
+describe('fixtures of stored events', () => {
+  it('has a fixture for each event type, and no others', () => {
     const maps = [...entities.map(({ events }) => events), ...unfolded];
     const types = [...maps.flatMap((events) => Object.keys(events)), requestAnswered];
     assert.deepEqual(Object.keys(eventCodecs).toSorted(), types.toSorted());
@@ -116,7 +125,7 @@ describe('stored events', () => {
   for (const events of [...entities.map((each) => each.events), ...unfolded]) {
     for (const [type, codec] of Object.entries(events)) {
       for (let version = 1; version <= newestVersion(upcasters, type); version += 1)
-        it(`${type} is read as it was written in version ${version}`, () => {
+        it(`reads ${type} as it was written in version ${version}`, () => {
           const { data: written, metadata } = fixture(`${type}.v${version}`);
           assert.equal(metadata.schemaVersion, version);
           const data = upcast(type, version, written);
@@ -131,7 +140,7 @@ describe('stored events', () => {
     // An operator's requests are only counted, so any event would change that state: the next test is about them.
     if (entity.category === projectionControl.category) continue;
     for (const type of Object.keys(events)) {
-      it(`${type} changes a ${entity.category}`, () => {
+      it(`changes the state of ${entity.category} with ${type}`, () => {
         const before = foldStream(
           entity,
           emptyStream(entity),
@@ -143,7 +152,7 @@ describe('stored events', () => {
     }
   }
 
-  it('include every request that the projection runner carries out, with the name of the projection', () => {
+  it('has every request type that the projection runner handles, with the name of the projection', () => {
     assert.deepEqual(operatorRequestTypes.toSorted(), Object.keys(projectionEvents).toSorted());
     for (const type of operatorRequestTypes) {
       const event = newestFixture(type);
@@ -153,7 +162,7 @@ describe('stored events', () => {
   });
 
   for (const file of readdirSync(folder)) {
-    it(`${file} hashes to what it says`, () => {
+    it(`matches the hash stored in ${file}`, () => {
       const { stream, revision, id, type, data, metadata } = fixture(file.replace(/\.json$/, ''));
       if (!isChained(stream)) return assert.equal(metadata.hash, undefined);
       const { hash, prevHash, ...unsealed } = metadata;

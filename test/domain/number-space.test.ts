@@ -5,14 +5,14 @@ import { ids } from '#test/support/events/tenants.ts';
 const claimed = (type: string, projectId: string, number: string) => claimedNumbers(type, projectId, number)[0] ?? '';
 const shared = (number: string) => claimed('platform', ids.project, number);
 
-describe('the space of a phone number', () => {
-  it('takes every way to write a number for the same', () => {
+describe('claimedNumbers', () => {
+  it('treats all notations of a number as the same number', () => {
     for (const written of ['+44 20 7183 8750', '+44 (0)20 7183-8750', '+44-20-7183-8750']) {
       assert.equal(shared(written), shared('+442071838750'), written);
     }
   });
 
-  it('takes a number for the same however its spelling hides it', () => {
+  it('treats a number as the same in unusual spellings, prefixes and digits', () => {
     for (const written of [
       'tel:+442071838750',
       'TEL:+44-20-7183-8750;ext=12',
@@ -31,7 +31,7 @@ describe('the space of a phone number', () => {
     }
   });
 
-  it('claims what earlier releases claimed for such a spelling too, and nothing more for others', () => {
+  it('claims the raw text of earlier releases too for a tel URI, and nothing more for other texts', () => {
     const claims = claimedNumbers('platform', ids.project, 'tel:+442071838750');
     assert.deepEqual(claims, ['shared\n+442071838750', 'shared\ntel:+442071838750']);
     for (const number of ['+44 20 7183 8750', 'reception']) {
@@ -39,27 +39,27 @@ describe('the space of a phone number', () => {
     }
   });
 
-  it('takes texts without an E.164 form for the same where they differ in what nobody sees', () => {
+  it('treats texts without an E.164 form as equal when they differ only in invisible characters', () => {
     assert.equal(shared('rece\u200bption'), shared('reception'));
     assert.equal(shared('\uff11\uff10\uff10'), shared('100'));
   });
 
-  it('takes what has no E.164 form as it is', () => {
+  it('keeps a text without an E.164 form as it is', () => {
     const raw = ['reception', 'Reception', ' reception', '020 7183 8750', '02071838750', '+44', 'sip:a@b.example', '1'];
     assert.equal(new Set(raw.map(shared)).size, raw.length);
   });
 
-  it('shares one space between platform and partner, over all projects', () => {
+  it('shares one number space between platform and partner numbers of all projects', () => {
     assert.equal(claimed('partner', ids.sibling, '+442071838750'), shared('+442071838750'));
   });
 
-  it('has a space for each project where numbers are external', () => {
+  it('separates external numbers by project', () => {
     const external = (projectId: string) => claimed('external', projectId, '+442071838750');
     assert.equal(external(ids.project), external(ids.project));
     assert.equal(new Set([external(ids.project), external(ids.sibling), shared('+442071838750')]).size, 3);
   });
 
-  it('lets no raw text pass for a number of another space', () => {
+  it('never confuses a raw text with a number of another space', () => {
     assert.notEqual(shared(`x\nexternal ${ids.project}\n1`), claimed('external', ids.project, '1'));
   });
 });

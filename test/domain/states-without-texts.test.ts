@@ -10,13 +10,13 @@ import { profileCreated, profileReplaced } from '#test/support/events/agent-prof
 import { begunFlow, versionCreated, versionOf } from '#test/support/events/flow-events.ts';
 import { templateCreated, templateVersionCreated } from '#test/support/events/template-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
-import { foldTold, type ToldEvent } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, foldEvents } from '#test/support/harness/recorded-events.ts';
 
 const text = 'a text of a client';
 const versionId = versionOf(ids.flow, 1);
 const contents = { name: text, supportedInputLanguages: [text], reasoningMode: text, outputVoiceId: text };
 
-const cases: ReadonlyArray<readonly [string, Parameters<typeof foldTold>[0], ReadonlyArray<ToldEvent>]> = [
+const cases: ReadonlyArray<readonly [string, Parameters<typeof foldEvents>[0], ReadonlyArray<ExampleEvent>]> = [
   [
     'flow',
     flow as never,
@@ -85,10 +85,10 @@ const cases: ReadonlyArray<readonly [string, Parameters<typeof foldTold>[0], Rea
   ],
 ];
 
-describe('states', () => {
+describe('entity states', () => {
   for (const [what, entity, events] of cases) {
-    it(`of a ${what} hold none of a client's texts`, () => {
-      const { state } = foldTold(entity, events);
+    it(`holds none of a client's texts in the state of a ${what}`, () => {
+      const { state } = foldEvents(entity, events);
       const held = inspect(state, { depth: null, maxArrayLength: null, maxStringLength: null });
       assert.ok(held.includes('revision') || held.includes('Revision'), held);
       assert.ok(!held.includes(text), held);

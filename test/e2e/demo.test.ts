@@ -5,10 +5,11 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { runningOwner } from '#app/data-directory.ts';
+import { announcedOwner, runningOwner } from '#app/data-directory.ts';
 import type { InstanceDetails } from '#domain/instance/record.ts';
+import { long } from '#test/support/run/long.ts';
 import { Client } from '#test/support/service/client.ts';
-import { type DemoEnded, DemoProcess, variablesIn } from '#test/support/service/demo-process.ts';
+import { type DemoExit, DemoProcess, variablesIn } from '#test/support/service/demo-process.ts';
 import {
   adminKey,
   type ServiceProcess,
@@ -20,7 +21,7 @@ import {
 import { expectStatus } from './support/expect.ts';
 
 const ready = 'Stop it with Ctrl-C';
-const settleMilliseconds = 60_000;
+const settleMs = 60_000;
 
 describe('npm run demo', function () {
   this.timeout(180_000);
@@ -42,17 +43,17 @@ describe('npm run demo', function () {
     folder.remove();
   });
 
-  /** With a service of its own, on any port. */
-  function onOwn(...words: ReadonlyArray<string>): DemoProcess {
-    demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0' }, words });
+  /** Starts a demo with its own service, on any port. */
+  function onOwn(...args: ReadonlyArray<string>): DemoProcess {
+    demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0' }, args });
     return demo;
   }
 
   const filling = (url: string, key: string | undefined) =>
-    new DemoProcess({ environment: { SWITCHYARD_API_KEY: key }, words: ['--url', url] }).ended();
+    new DemoProcess({ environment: { SWITCHYARD_API_KEY: key }, args: ['--url', url] }).ended();
 
-  /** @returns the one line that it said */
-  function refusal({ code, stderr }: DemoEnded): string {
+  /** Asserts that a demo failed. @returns its one line on standard error */
+  function refusal({ code, stderr }: DemoExit): string {
     assert.equal(code, 1, stderr);
     const [line = '', ...more] = stderr.trimEnd().split('\n');
     assert.deepEqual(more, []);
@@ -60,8 +61,46 @@ describe('npm run demo', function () {
     return line;
   }
 
-  it('makes what it tells of, and keeps it running until it is stopped', async () => {
-    const { URL: url = '', ADMIN = '', PARTNER = '', CUSTOMER = '', ...ids } = variablesIn(await onOwn().said(ready));
+  /** The shell commands that a demo prints work as they are. */
+  async function expectCommandsWork(stdout: string): Promise<void> {
+    const { UNDONE = '', TRACKER_3 = '', URL: url = '', PARTNER = '' } = variablesIn(stdout);
+    const pasted = stdout.split('\n').filter((line) => /^ {2}(?:[A-Z_0-9]+=|curl )/.test(line));
+    const { stdout: output, stderr } = await promisify(execFile)('bash', ['--norc', '-euc', pasted.join('\n')], {
+      timeout: 60_000,
+    });
+    assert.equal(stderr, '');
+    const answers = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(answers.length, pasted.filter((line) => line.startsWith('  curl ')).length);
+    assert.deepEqual(
+      answers.flatMap(({ code }) => code ?? []),
+      ['key-type-not-allowed', 'instance-drifted'],
+    );
+    const [, , , preview] = answers;
+    assert.deepEqual(preview.fields, {
+      added: ['emergency_number', 'recall_months'],
+      removed: [],
+      missing: ['emergency_number'],
+    });
+
+    // The last command upgrades the instance whose upgrade was undone.
+    const partner = new Client(url, PARTNER);
+    try {
+      const upgraded = await until(async () => {
+        const { body } = await partner.get<InstanceDetails>(`/v1/instances/${UNDONE}`);
+        return body.operation === null ? body : null;
+      }, settleMs);
+      assert.deepEqual([upgraded?.templateVersionId, upgraded?.lastOperation?.outcome], [TRACKER_3, 'succeeded']);
+    } finally {
+      await partner.close();
+    }
+  }
+
+  it('creates what it prints, with commands that work, and keeps its service running until it is stopped', async () => {
+    const printed = await onOwn().printed(ready);
+    const { URL: url = '', ADMIN = '', PARTNER = '', CUSTOMER = '', ...ids } = variablesIn(printed);
     const admin = new Client(url, ADMIN);
     const partner = admin.as(PARTNER);
     const instance = async (client: Client, id = '') =>
@@ -86,7 +125,7 @@ describe('npm run demo', function () {
       const upgraded = await instance(partner, ids.UPGRADED);
       assert.equal(upgraded.templateVersionId, ids.RECEPTION_3);
       assert.ok(upgraded.phoneNumberRequirements[0]?.phoneNumberId);
-      assert.equal((await instance(admin.as(CUSTOMER), ids.CHANGED)).drifted.length, 1);
+      assert.equal((await instance(admin.as(CUSTOMER), ids.CHANGED)).drifted?.length, 1);
       const undone = await instance(partner, ids.UNDONE);
       assert.deepEqual(
         [undone.lastOperation?.outcome, undone.lastOperation?.templateVersionId],
@@ -96,6 +135,7 @@ describe('npm run demo', function () {
         undone.lastOperation?.reason ?? '',
         /^The flow "track" is too large to be stored\..*upgrade again with shorter newFieldValues/,
       );
+      await expectCommandsWork(printed);
     } finally {
       await admin.close();
     }
@@ -105,44 +145,7 @@ describe('npm run demo', function () {
     await assert.rejects(fetch(`${url}/healthz`));
   });
 
-  it('prints lines for a shell that work as they are pasted', async () => {
-    const stdout = await onOwn().said(ready);
-    const { UNDONE = '', TRACKER_3 = '', URL: url = '', PARTNER = '' } = variablesIn(stdout);
-    const pasted = stdout.split('\n').filter((line) => /^ {2}(?:[A-Z_0-9]+=|curl )/.test(line));
-    const { stdout: told, stderr } = await promisify(execFile)('bash', ['--norc', '-euc', pasted.join('\n')], {
-      timeout: 60_000,
-    });
-    assert.equal(stderr, '');
-    const answers = told
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    assert.equal(answers.length, pasted.filter((line) => line.startsWith('  curl ')).length);
-    assert.deepEqual(
-      answers.flatMap(({ code }) => code ?? []),
-      ['key-type-not-allowed', 'instance-drifted'],
-    );
-    const [, , , preview] = answers;
-    assert.deepEqual(preview.fields, {
-      added: ['emergency_number', 'recall_months'],
-      removed: [],
-      missing: ['emergency_number'],
-    });
-
-    // The last of them mends what was undone.
-    const partner = new Client(url, PARTNER);
-    try {
-      const mended = await until(async () => {
-        const { body } = await partner.get<InstanceDetails>(`/v1/instances/${UNDONE}`);
-        return body.operation === null ? body : null;
-      }, settleMilliseconds);
-      assert.deepEqual([mended?.templateVersionId, mended?.lastOperation?.outcome], [TRACKER_3, 'succeeded']);
-    } finally {
-      await partner.close();
-    }
-  });
-
-  it('with --stop it ends when all is made; the next one says what to do, and leaves it alone', async () => {
+  it(`ends with --stop when everything is created, and the next run refuses the folder with instructions ${long}`, async () => {
     const { code, stdout, stderr } = await onOwn('--stop').ended();
     assert.deepEqual([code, stderr], [0, '']);
     const { ADMIN = '', UNDONE } = variablesIn(stdout);
@@ -152,56 +155,50 @@ describe('npm run demo', function () {
     service = await startService({ dataDir });
     const beside = refusal(await onOwn().ended());
     assert.ok(beside.includes(service.url) && beside.includes('name an empty folder'), beside);
-    // It may be anything: nobody is to delete it.
-    assert.ok(![line, beside].some((told) => told.includes('rm ')));
+    // The folder may hold anything, so no instruction may suggest to delete it.
+    assert.ok(![line, beside].some((text) => text.includes('rm ')));
     const answer = await fetch(`${service.url}/v1/instances/${UNDONE}`, { headers: { 'x-api-key': ADMIN } });
     assert.equal(answer.status, 200);
   });
 
-  it('takes another port where the usual one is taken', async () => {
-    // Where something else has it, all the better.
+  it(`fills demo-data by default, on another port when the default port is in use ${long}`, async () => {
+    // The port may already be in use, which serves the test as well.
     const usual = createServer().listen(8080, '127.0.0.1');
     await Promise.race([once(usual, 'listening'), once(usual, 'error')]).catch(() => undefined);
+    const inside = { environment: {}, args: ['--stop'], folder: folder.path };
     try {
-      const { code, stdout, stderr } = await new DemoProcess({
-        environment: { DATA_DIR: dataDir },
-        words: ['--stop'],
-      }).ended();
-      assert.equal(code, 0, stderr);
+      const { code, stdout, stderr } = await new DemoProcess(inside).ended();
+      assert.deepEqual([code, stderr], [0, '']);
       assert.notEqual(new URL(variablesIn(stdout).URL ?? '').port, '8080');
+      assert.ok(stdout.startsWith('Filling the folder demo-data, '), stdout);
     } finally {
       usual.close();
     }
-  });
-
-  it('works in demo-data unless told otherwise, and says that this one may be deleted', async () => {
-    const inside = { environment: { PORT: '0' }, words: ['--stop'], folder: folder.path };
-    const { code, stdout, stderr } = await new DemoProcess(inside).ended();
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(stdout.startsWith('Filling the folder demo-data, '), stdout);
     assert.ok(existsSync(join(folder.path, 'demo-data', 'events.db')));
     const line = refusal(await new DemoProcess(inside).ended());
     assert.ok(line.includes('delete it (rm -r demo-data) and run this again'), line);
     assert.ok(line.includes('DATA_DIR=demo-data npm start'), line);
   });
 
-  for (const [moment, reached] of [
-    ['while its service starts', () => existsSync(join(dataDir, 'events.db'))],
-    ['half way', () => demo?.stdout.includes('template ') === true],
+  for (const [moment, isReached] of [
+    ['while its service starts', () => true],
+    ['half way', () => demo?.stdout.includes('Filling the folder') === true],
   ] as const) {
-    it(`is stopped ${moment}: says what to do, and leaves no service behind`, async () => {
+    it(`stops ${moment} with instructions, and leaves no service behind`, async () => {
       const asked = onOwn();
-      assert.ok(await until(async () => reached(), settleMilliseconds));
-      const ended = await asked.stop();
+      const pid = await until(async () => (isReached() ? (announcedOwner(dataDir)?.pid ?? null) : null), settleMs);
+      assert.ok(pid !== null);
+      // A frozen service keeps the demo from finishing before it is stopped.
+      process.kill(pid, 'SIGSTOP');
+      const stopping = asked.stop();
+      process.kill(pid, 'SIGCONT');
+      const line = refusal(await stopping);
       assert.equal(runningOwner(dataDir), null, 'the service still runs');
-      // On a slow machine it may be through before it is asked.
-      if (ended.stdout.includes(ready)) return;
-      const line = refusal(ended);
       assert.ok(line.includes('Stopped') && line.includes(`rm -r ${dataDir}`), line);
     });
   }
 
-  it('says so where it cannot go on', async () => {
+  it(`reports a refused request with its cause ${long}`, async () => {
     demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0', MAX_APPEND_BYTES: '4096' } });
     const line = refusal(await demo.ended());
     assert.match(line, /POST \/v1\/\S+ was answered with 413: /);
@@ -209,7 +206,7 @@ describe('npm run demo', function () {
     assert.equal(runningOwner(dataDir), null, 'the service still runs');
   });
 
-  it('fills a running one that is empty, once', async () => {
+  it(`fills a running empty service once ${long}`, async () => {
     service = await startService({ dataDir: folder.path });
     const { code, stdout, stderr } = await filling(`${service.url}/`, adminKey);
     assert.deepEqual([code, stderr], [0, '']);
@@ -225,7 +222,7 @@ describe('npm run demo', function () {
     assert.equal(customers.length, 5);
   });
 
-  it('says what is wrong', async () => {
+  it('reports wrong arguments, keys and addresses', async () => {
     service = await startService({ dataDir: folder.path });
     assert.match(refusal(await filling(service.url, undefined)), /Set SWITCHYARD_API_KEY/);
     assert.match(refusal(await filling(service.url, `sy_live_${'x'.repeat(40)}`)), /answered with 401: /);
@@ -245,13 +242,17 @@ describe('npm run demo', function () {
       foreign.close();
     }
 
-    for (const words of [['--stop', '--url', url], ['--all'], ['now']]) {
-      const { code, stderr } = await new DemoProcess({ environment: { DATA_DIR: dataDir }, words }).ended();
+    for (const [args, message] of [
+      [['--stop', '--url', url], /^demo: --stop [^\n]+\n$/],
+      [['--all'], /^demo: [^\n]*'--all'[^\n]*\n$/],
+      [['now'], /^demo: [^\n]*'now'[^\n]*\n$/],
+    ] as const) {
+      const { code, stderr } = await new DemoProcess({ environment: { DATA_DIR: dataDir }, args }).ended();
       assert.equal(code, 1);
-      assert.match(stderr, /^Usage: npm run demo/);
+      assert.match(stderr, message);
     }
     assert.ok(!existsSync(dataDir));
-    const help = await new DemoProcess({ environment: { DATA_DIR: dataDir }, words: ['--help'] }).ended();
+    const help = await new DemoProcess({ environment: { DATA_DIR: dataDir }, args: ['--help'] }).ended();
     assert.deepEqual([help.code, help.stderr], [0, '']);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '#test/support/service/service-process.ts';
 import { expectStatus } from './support/expect.ts';
 
-/** Every file and folder in a folder by its path, with its mode. */
+/** Returns the mode of every file and folder in a folder, by path. */
 function modesIn(folder: string): ReadonlyArray<readonly [string, number, boolean]> {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => {
     const stats = statSync(join(folder, name));
@@ -17,7 +17,7 @@ function modesIn(folder: string): ReadonlyArray<readonly [string, number, boolea
   });
 }
 
-describe('the modes of files', function () {
+describe('file modes', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
   let service: ServiceProcess | null = null;
@@ -45,7 +45,7 @@ describe('the modes of files', function () {
 
   const made = ['events.db', 'read.db', 'subject-keys.db', 'lock.sqlite', 'owner.json', 'blobs/files'];
 
-  it('are for the owner alone whatever the umask, and for what an earlier release left', async () => {
+  it('restricts every file and folder to its owner under any umask, including those of an earlier release', async () => {
     service = await startService({ dataDir: folder.path });
     expectStatus(await service.client.post('/v1/organizations', { name: 'Any', partner: true }), 201);
     assertPrivate(

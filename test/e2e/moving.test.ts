@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defaultStreamPrefix } from '#app/store-config.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
 import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
 import { processTable } from '#processes/table.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { withoutPosition } from '#test/support/fakes/without-position.ts';
+import { withoutPositions } from '#test/support/fakes/without-positions.ts';
 import { field, payload } from '#test/support/inputs/template-payload.ts';
-import { startEventsTool, type ToolEnded, toolEnded } from '#test/support/service/events-tool.ts';
+import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
+  adminKey,
+  type ServiceOptions,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
@@ -21,33 +24,50 @@ import { type LoggedEvent, readDocuments, readLog } from './support/stores.ts';
 
 describe('npm run events', function () {
   this.timeout(180_000);
+  /** What a service left that did something of everything. */
+  let filled: TemporaryFolder;
   let source: TemporaryFolder;
   let target: TemporaryFolder;
-  let service: ServiceProcess;
+  const started: ServiceProcess[] = [];
 
-  beforeEach(async () => {
+  const start = async (options: ServiceOptions) => {
+    const service = await startService(options);
+    started.push(service);
+    return service;
+  };
+
+  before(async () => {
+    filled = temporaryFolder();
+    const service = await start({ dataDir: filled.path });
+    await fill(service);
+    await service.stop();
+  });
+
+  beforeEach(() => {
     source = temporaryFolder();
     target = temporaryFolder();
-    service = await startService({ dataDir: source.path });
-    await fill(service);
+    cpSync(filled.path, source.path, { recursive: true });
   });
 
   afterEach(async () => {
-    await service.kill();
+    for (const service of started.splice(0)) await service.kill();
     source.remove();
     target.remove();
   });
 
-  const events = (folder: TemporaryFolder, ...words: ReadonlyArray<string>) =>
-    toolEnded(startEventsTool(words, { DATA_DIR: folder.path }));
+  after(() => filled.remove());
 
-  async function succeeds(folder: TemporaryFolder, ...words: ReadonlyArray<string>): Promise<ToolEnded> {
-    const told = await events(folder, ...words);
-    assert.equal(told.code, 0, told.stderr);
-    return told;
+  const events = (folder: TemporaryFolder, ...args: ReadonlyArray<string>) =>
+    toolExit(startEventsTool(args, { DATA_DIR: folder.path }));
+
+  async function succeeds(folder: TemporaryFolder, ...args: ReadonlyArray<string>): Promise<ToolExit> {
+    const ended = await events(folder, ...args);
+    assert.equal(ended.code, 0, ended.stderr);
+    return ended;
   }
 
-  it('moves the log of a running service to EventStoreDB and back, where a service shows the same', async () => {
+  it('moves the log of a running service to EventStoreDB and back, with the same documents', async () => {
+    const service = await start({ dataDir: source.path });
     const double = await EventStoreDbDouble.start();
     try {
       const [first, second] = [join(target.path, 'first.ndjson'), join(target.path, 'second.ndjson')];
@@ -65,29 +85,28 @@ describe('npm run events', function () {
     await service.stop();
     const original = await readLog(source.path);
     const there = await readLog(target.path);
-    const moved = await startService({ dataDir: target.path });
+    const moved = await start({ dataDir: target.path });
     assert.ok(await until(() => processesHaveSeen(there, target), 30_000));
     await moved.stop();
-    // Nothing more than what was moved: processes have done nothing again.
+    // The log holds only the imported events, because processes have repeated nothing.
     assert.deepEqual(contents(await readLog(target.path)), contents(original));
     assert.deepEqual(await documents(target), await documents(source));
   });
 
-  it('lets the same service go on on the other engine, whatever its read store held', async () => {
+  it('lets a service continue on the other engine, whatever its read store holds', async () => {
     const double = await EventStoreDbDouble.start();
     try {
       const file = join(target.path, 'log.ndjson');
-      await service.stop();
       const original = await documents(source);
       await succeeds(source, 'export', file);
       await succeeds(source, 'import', file, '--store', double.url);
       const there = await readDouble(double);
-      assert.equal(await processesHaveSeen(there, source), false, 'what was seen was seen of the other log');
+      assert.equal(await processesHaveSeen(there, source), false, 'the checkpoints belong to the other log');
       const environment = { EVENT_STORE_URL: double.url };
-      service = await startService({ dataDir: source.path, environment });
+      const service = await start({ dataDir: source.path, environment });
       assert.deepEqual(await documents(source), original);
       assert.ok(await until(() => processesHaveSeen(there, source), 30_000));
-      assert.deepEqual(await readDouble(double), there, 'nothing was done again');
+      assert.deepEqual(await readDouble(double), there, 'something was repeated');
       const { status } = await service.client.post('/v1/projects', { name: 'Afterwards' });
       assert.equal(status, 201);
       await service.stop();
@@ -96,33 +115,33 @@ describe('npm run events', function () {
     }
   });
 
-  it('pipes from one store into another', async () => {
+  it('pipes the log from one store into another', async () => {
     const exported = await succeeds(source, 'export', '-');
-    const told = await toolEnded(startEventsTool(['import', '-'], { DATA_DIR: target.path }), exported.stdout);
-    assert.equal(told.code, 0, told.stderr);
-    await service.stop();
+    const ended = await toolExit(startEventsTool(['import', '-'], { DATA_DIR: target.path }), exported.stdout);
+    assert.equal(ended.code, 0, ended.stderr);
     assert.equal((await readLog(target.path)).length, (await readLog(source.path)).length);
   });
 
-  it('refuses a store that a service runs on', async () => {
+  it('refuses a store that a service uses', async () => {
+    await start({ dataDir: source.path });
     const file = join(target.path, 'log.ndjson');
     await succeeds(source, 'export', file);
     const running = await events(source, 'import', file);
     assert.equal(running.code, 1);
     assert.match(running.stderr, /^events: \S+ is in use by process \d+, running since \S+; stop it/);
     const url = `sqlite:${join(source.path, 'events.db')}`;
-    const named = await toolEnded(startEventsTool(['import', file, '--store', url], { DATA_DIR: target.path }));
+    const named = await toolExit(startEventsTool(['import', file, '--store', url], { DATA_DIR: target.path }));
     assert.match(named.stderr, /is in use by process \d+/);
     const elsewhere = temporaryFolder();
     const shared = `sqlite:${join(elsewhere.path, 'named.db')}`;
-    const other = await startService({ dataDir: target.path, environment: { EVENT_STORE_URL: shared } });
-    const outside = await toolEnded(startEventsTool(['import', file, '--store', shared], { DATA_DIR: source.path }));
+    const other = await start({ dataDir: target.path, environment: { EVENT_STORE_URL: shared } });
+    const outside = await toolExit(startEventsTool(['import', file, '--store', shared], { DATA_DIR: source.path }));
     assert.match(outside.stderr, new RegExp(`named\\.db is in use by process ${other.pid}`));
     await other.kill();
     elsewhere.remove();
   });
 
-  it('says what is wrong in one line, and ends with 1', async () => {
+  it('reports an error in one line, and exits with 1', async () => {
     const file = join(target.path, 'log.ndjson');
     await succeeds(source, 'export', file);
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -131,37 +150,41 @@ describe('npm run events', function () {
       [/is cut off after line \d+/, 'import', file],
       [/no such file/, 'import', join(target.path, 'nothing')],
       [/log\.ndjson is there already/, 'export', file, '--store', `sqlite:${join(source.path, 'events.db')}`],
+      [/does not understand "--resume"; it takes --store\./, 'import', file, '--resume'],
+      [/does not understand "dance"; it takes export, import, [a-z, -]+, digest-key\./, 'dance'],
+      [/does not understand "more"; it takes nothing more\./, 'verify', 'more'],
+      [/Unknown option '--loud'/, 'verify', '--loud'],
       [/events\.db is not there/, 'export', join(target.path, 'other')],
       [/^events: --store must begin with [^=]*Example: --store esdb:/, 'verify', '--store', 'mysql://secret@host'],
     ];
-    for (const [message, ...words] of wrong) {
-      const told = await events(target, ...words);
-      assert.equal(told.code, 1);
-      assert.match(told.stderr, message);
-      assert.match(told.stderr, /^events: [^\n]+\n$/);
-      assert.doesNotMatch(told.stderr, /secret/);
+    for (const [message, ...args] of wrong) {
+      const ended = await events(target, ...args);
+      assert.equal(ended.code, 1);
+      assert.match(ended.stderr, message);
+      assert.match(ended.stderr, /^events: [^\n]+\n$/);
+      assert.doesNotMatch(ended.stderr, /secret/);
     }
-    assert.equal(existsSync(join(target.path, 'events.db')), false, 'nothing was begun');
-    for (const words of [[], ['export'], ['import', file, '--resume'], ['export', '-', '--resume'], ['dance']]) {
-      const told = await events(target, ...words);
-      assert.equal(told.code, 1);
-      assert.match(told.stderr, /^Usage: /);
+    assert.equal(existsSync(join(target.path, 'events.db')), false, 'the import has created a file');
+    for (const args of [[], ['export'], ['export', '-', '--resume']]) {
+      const ended = await events(target, ...args);
+      assert.equal(ended.code, 1);
+      assert.match(ended.stderr, /^Usage: /);
     }
     assert.match((await succeeds(target, '--help')).stdout, /^Usage: /);
   });
 
-  it('stops at SIGINT, says how to go on, and does', async () => {
+  it('stops on SIGINT with instructions to continue, and continues with the same command', async () => {
     const double = await EventStoreDbDouble.start();
     try {
       const file = join(target.path, 'log.ndjson');
       await succeeds(source, 'export', file);
       const child = startEventsTool(['import', '-', '--store', double.url], { DATA_DIR: target.path });
-      const told = toolEnded(child, null);
+      const ended = toolExit(child, null);
       child.stdin?.write(readFileSync(file, 'utf8').split('\n').slice(0, 3).join('\n'));
       assert.ok(await until(async () => double.calls > 0, 30_000));
       child.kill('SIGINT');
-      const { code, stderr } = await told;
-      assert.deepEqual([code, stderr], [130, 'events: stopped. Go on with the same command.\n']);
+      const { code, stderr } = await ended;
+      assert.deepEqual([code, stderr], [130, 'events: stopped. To continue, run the same command again.\n']);
       await succeeds(source, 'import', file, '--store', double.url);
       await succeeds(source, 'verify', '--store', double.url);
     } finally {
@@ -171,10 +194,10 @@ describe('npm run events', function () {
 });
 
 /**
- * A project with flows, a profile and numbers; one flow is deleted, and its number detached. An instance of a template,
- * provisioned, and two partner customers, of whom one was erased.
+ * Creates a project with flows, a profile and phone numbers, of which one is detached because its flow is deleted, a
+ * provisioned instance of a template, two partner customers, of whom one is erased, and a deleted file.
  */
-async function fill({ client }: ServiceProcess): Promise<void> {
+async function fill({ client, url }: ServiceProcess): Promise<void> {
   const made = async (path: string, body: object): Promise<string> => {
     const { status, body: answer } = await client.post(path, body);
     assert.equal(status, 201, JSON.stringify(answer));
@@ -210,14 +233,22 @@ async function fill({ client }: ServiceProcess): Promise<void> {
     const erased = isErased ? await client.remove(`${customers}/${made.body.organizationId}/personal-data`) : null;
     assert.equal(erased?.status ?? 200, 200);
   }
+  const form = new FormData();
+  form.set('purpose', 'user_data');
+  form.set('file', new Blob(['notes']), 'notes.txt');
+  const headers = { authorization: `Bearer ${adminKey}` };
+  const uploaded = await fetch(`${url}/v1/files`, { method: 'POST', headers, body: form });
+  assert.equal(uploaded.status, 200, uploaded.statusText);
+  const { id } = (await uploaded.json()) as { id: string };
+  assert.equal((await client.remove(`/v1/files/${id}`)).status, 200);
 }
 
 const contents = (log: ReadonlyArray<LoggedEvent>) => log.map((event) => ({ ...event, position: 0 }));
 
-/** What was stored on EventStoreDB, as it is stored. */
+/** Reads the raw events of the EventStoreDB double. */
 async function readDouble({ url }: EventStoreDbDouble): Promise<ReadonlyArray<RawEvent>> {
   const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  const store = openEventStoreDbEventStore({ url, log: quiet });
+  const store = openEventStoreDbEventStore({ url, streamPrefix: defaultStreamPrefix, log: quiet });
   try {
     return await store.readRawLog(0, 10_000);
   } finally {
@@ -225,18 +256,20 @@ async function readDouble({ url }: EventStoreDbDouble): Promise<ReadonlyArray<Ra
   }
 }
 
-const everyProcess = processTable({ erase: () => Promise.reject(new Error('nothing is run')) });
+const notRun = () => Promise.reject(new Error('nothing is run'));
+const everyProcess = processTable({ erase: notRun }, { delete: notRun });
 
-/** Whether every process has looked at all that concerns it in a log. */
+/** Whether every process has handled all events of its types in a log. A log without batches has none for some. */
 async function processesHaveSeen(log: ReadonlyArray<RawEvent>, { path }: TemporaryFolder): Promise<boolean> {
   const [first] = log;
   assert.ok(first !== undefined);
   const checkpoints = openSqliteCheckpointStore(join(path, 'processes.db'));
   try {
     for (const { name, types } of everyProcess) {
-      const last = log.findLast(({ type }) => types.includes(type))?.position ?? Number.NaN;
+      const last = log.findLast(({ type }) => types.includes(type))?.position;
+      if (last === undefined) continue;
       const { position } = await checkpoints.peek(name, identityByFirst(first));
-      if (!(position >= last)) return false;
+      if (position < last) return false;
     }
     return true;
   } finally {
@@ -244,13 +277,8 @@ async function processesHaveSeen(log: ReadonlyArray<RawEvent>, { path }: Tempora
   }
 }
 
-/** Every read model's documents in the order of lists, but for positions. */
+/** Reads the documents of every read model in the order of lists, without positions. */
 async function documents({ path }: TemporaryFolder) {
   const all = await readDocuments(path);
-  return Object.fromEntries(
-    Object.entries(all).map(([name, stored]) => [
-      name,
-      stored.map(({ id, value }) => ({ id, value: withoutPosition(value) })),
-    ]),
-  );
+  return Object.fromEntries(Object.entries(all).map(([name, stored]) => [name, withoutPositions(name, stored)]));
 }

@@ -3,23 +3,29 @@ import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { adminKey, until } from '#test/support/service/service-process.ts';
 import { expectProblem, expectRecord, expectStatus, unknownId } from './support/expect.ts';
-import { furnish, type Place, type Row, rows, rowsWithoutSubject } from './support/operations.ts';
+import {
+  createResources,
+  type OperationCase,
+  type ProjectResources,
+  rows,
+  rowsWithoutSubject,
+} from './support/operations.ts';
 import { runningService } from './support/running-service.ts';
 import { type KeyType, type MadeKey, newHolder, newKey, newOrganization, newProject } from './support/tenants.ts';
 
 type Named = { readonly id: string };
 
 const keyTypes: ReadonlyArray<KeyType> = ['admin', 'partner', 'organization', 'project'];
-const resources = ['flows', 'phone-numbers', 'agent-profiles', 'projects', 'keys'];
+const scopedResources = ['flows', 'phone-numbers', 'agent-profiles', 'projects', 'keys'];
 
-/** The table of DECISIONS.md ("Tenancy and keys"), for what is within reach. */
+/** Whether a key of this type can have the scope (docs/behaviour.md). */
 function may(keyType: KeyType, scope: string): boolean {
   if (scope === 'operations:write') return keyType === 'admin';
   if (scope === 'projects:write') return keyType !== 'project';
   return true;
 }
 
-describeOnEngines('tenancy: who may do what', (engines) => {
+describeOnEngines('tenancy', (engines) => {
   const running = runningService(engines);
   let admin: Client;
   const home = { partner: '', sibling: '', company: '', companySibling: '', otherCompany: '', otherPartner: '' };
@@ -38,38 +44,38 @@ describeOnEngines('tenancy: who may do what', (engines) => {
   const holder = (projectId: string, keyType: KeyType, scopes?: ReadonlyArray<string>) =>
     newHolder(admin, projectId, keyType, scopes);
 
-  describe('within reach', () => {
+  describe('accessible resources', () => {
     for (const keyType of keyTypes) {
-      it(`a key of type ${keyType} may what the table says`, async () => {
+      it(`allows a key of type ${keyType} what its row in the table allows`, async () => {
         const projectId = keyType === 'partner' ? home.partner : home.company;
         const client = await holder(keyType === 'admin' ? home.otherCompany : projectId, keyType);
-        const place = await furnish(admin, projectId);
+        const resources = await createResources(admin, projectId);
         for (const row of [...rows, ...rowsWithoutSubject]) {
-          const reply = await row.call(client, place);
-          if (may(keyType, row.scope)) assert.equal(reply.status, row.success, `${row.line}: ${reply.text}`);
+          const reply = await row.call(client, resources);
+          if (may(keyType, row.scope)) assert.equal(reply.status, row.success, `${row.name}: ${reply.text}`);
           else expectRefusal(reply, row, 403, 'key-type-not-allowed');
         }
       });
     }
 
-    it('a partner and an organization key reach every project of theirs', async () => {
+    it('gives partner and organization keys access to all of their projects', async () => {
       for (const [client, projectId] of [
         [await holder(home.partner, 'partner'), home.sibling],
         [await holder(home.partner, 'organization'), home.sibling],
         [await holder(home.company, 'organization'), home.companySibling],
       ] as const) {
-        const place = await furnish(admin, projectId);
+        const resources = await createResources(admin, projectId);
         for (const row of rows.filter(({ scope }) => scope !== 'operations:write')) {
-          assert.equal((await row.call(client, place)).status, row.success, row.line);
+          assert.equal((await row.call(client, resources)).status, row.success, row.name);
         }
       }
     });
   });
 
-  describe('out of reach', () => {
-    it('everything is 404, whatever the scopes, and nothing is changed', async () => {
-      const place = await furnish(admin, home.company);
-      const before = await readAll(admin, place);
+  describe('inaccessible resources', () => {
+    it('answers 404 for every inaccessible resource, whatever the scopes, and changes nothing', async () => {
+      const resources = await createResources(admin, home.company);
+      const before = await readAll(admin, resources);
       const strangers = {
         'project of the same organization': await holder(home.companySibling, 'project'),
         'project of another': await holder(home.otherCompany, 'project'),
@@ -80,16 +86,16 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       };
       for (const [name, client] of Object.entries(strangers)) {
         for (const row of rows) {
-          const reply = await row.call(client, place);
-          assert.equal(reply.status, 404, `${name}: ${row.line} → ${reply.text}`);
+          const reply = await row.call(client, resources);
+          assert.equal(reply.status, 404, `${name}: ${row.name} → ${reply.text}`);
           assert.match(String((reply.body as { code: string }).code), /-not-found$/);
         }
       }
-      assert.deepEqual(await readAll(admin, place), before);
+      assert.deepEqual(await readAll(admin, resources), before);
     });
 
-    it('the answer is the same as for what does not exist', async () => {
-      const { flowId } = await furnish(admin, home.company);
+    it('answers the same for an inaccessible resource as for an unknown one', async () => {
+      const { flowId } = await createResources(admin, home.company);
       const stranger = await holder(home.otherCompany, 'organization');
       const reply = async (id: string) => {
         const { status, text } = await stranger.get(`/v1/flows/${id}`, { 'x-request-id': 'same' });
@@ -98,7 +104,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       assert.deepEqual(await reply(flowId), await reply(unknownId));
     });
 
-    it('lists show what is within reach alone', async () => {
+    it('lists only accessible projects', async () => {
       const projectsOf = async (client: Client) =>
         expectStatus(await client.get<{ projects: Named[] }>('/v1/projects'), 200).projects.map(({ id }) => id);
       const company = await projectsOf(await holder(home.company, 'organization'));
@@ -111,8 +117,11 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       for (const id of Object.values(home)) assert.ok(everything.includes(id));
     });
 
-    it('no other tenant’s flow, profile or organization can be named in a body', async () => {
-      const [own, other] = [await furnish(admin, home.company), await furnish(admin, home.otherCompany)];
+    it('refuses a flow, profile or organization of another tenant in a body', async () => {
+      const [own, other] = [
+        await createResources(admin, home.company),
+        await createResources(admin, home.otherCompany),
+      ];
       const client = await holder(home.company, 'organization');
       const named = { flowId: other.flowId };
       expectProblem(await client.patch(`/v1/phone-numbers/${own.phoneNumberId}/flow`, named), 404, 'flow-not-found');
@@ -130,34 +139,34 @@ describeOnEngines('tenancy: who may do what', (engines) => {
   });
 
   describe('scopes', () => {
-    it('of the right tenant, but the wrong one: 403, before media type and body are looked at', async () => {
-      const place = await furnish(admin, home.partner);
+    it('refuses a key without the scope with 403, before it checks media type and body', async () => {
+      const resources = await createResources(admin, home.partner);
       for (const row of [...rows, ...rowsWithoutSubject]) {
-        const all = [...resources.flatMap((name) => [`${name}:read`, `${name}:write`]), 'operations:write'];
+        const all = [...scopedResources.flatMap((name) => [`${name}:read`, `${name}:write`]), 'operations:write'];
         const client = await holder(
           home.partner,
           'admin',
           all.filter((scope) => scope !== row.scope),
         );
-        expectRefusal(await row.call(client, place), row, 403, 'scope-required');
+        expectRefusal(await row.call(client, resources), row, 403, 'scope-required');
       }
       const reader = await holder(home.partner, 'project', ['flows:read']);
-      const flow = `/v1/flows/${place.flowId}`;
+      const flow = `/v1/flows/${resources.flowId}`;
       const bad = { method: 'PATCH', path: flow, headers: { 'content-type': 'text/plain' }, body: '{' } as const;
       expectProblem(await reader.send(bad), 403, 'scope-required');
       expectProblem(await reader.send({ ...bad, path: `/v1/flows/${unknownId}` }), 404, 'flow-not-found');
     });
 
-    it('of the one kind alone suffice', async () => {
-      const place = await furnish(admin, home.partner);
+    it('accepts a key with only the required scope', async () => {
+      const resources = await createResources(admin, home.partner);
       for (const row of [...rows, ...rowsWithoutSubject]) {
         const client = await holder(home.partner, 'admin', [row.scope]);
-        const reply = await row.call(client, place);
-        assert.equal(reply.status, row.success, `${row.line}: ${reply.text}`);
+        const reply = await row.call(client, resources);
+        assert.equal(reply.status, row.success, `${row.name}: ${reply.text}`);
       }
     });
 
-    it('are not needed for /v1/me', async () => {
+    it('requires no scope for /v1/me', async () => {
       const key = await newKey(admin, home.company, 'project', []);
       const { organizationId } = expectStatus(
         await admin.get<{ organizationId: string }>(`/v1/projects/${home.company}`),
@@ -168,8 +177,8 @@ describeOnEngines('tenancy: who may do what', (engines) => {
     });
   });
 
-  describe('keys', () => {
-    it('are made of the types and scopes that the maker may give', async () => {
+  describe('API keys', () => {
+    it('creates keys of the types that the caller’s key type may give', async () => {
       const allowed: Record<KeyType, ReadonlyArray<KeyType>> = {
         admin: keyTypes,
         partner: ['partner', 'organization', 'project'],
@@ -191,7 +200,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       }
     });
 
-    it('have by default the maker’s scopes as far as their type has them, and never more', async () => {
+    it('gives a new key by default those of the caller’s scopes that its type has, and never more', async () => {
       const path = `/v1/projects/${home.company}/keys`;
       const scopes = ['keys:write', 'flows:read', 'projects:write'];
       const client = await holder(home.company, 'organization', scopes);
@@ -210,7 +219,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       expectProblem(await admin.post(path, partner), 409, 'organization-not-partner');
     });
 
-    it('show their secret once; lists, rotation’s repetition and revocation never do', async () => {
+    it('shows a key’s secret once, and neither in lists nor in repeated answers', async () => {
       const path = `/v1/projects/${home.company}/keys`;
       const once = { 'idempotency-key': 'make-a-key' };
       const body = { name: 'Website', keyType: 'project', scopes: ['flows:read'] };
@@ -241,7 +250,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       assert.match(String(used), /:00\.000Z$/);
     });
 
-    it('are refused as soon as their revocation has answered', async () => {
+    it('refuses a key as soon as its revocation has answered', async () => {
       const made = await newKey(admin, home.company, 'project');
       const client = admin.as(made.key);
       const flows = `/v1/projects/${home.company}/flows`;
@@ -259,7 +268,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       assert.ok(!keys.some(({ id }) => id === made.id));
     });
 
-    it('have a new secret after rotation, the old one until the overlap ends', async () => {
+    it('accepts a new secret after rotation, and the old one until the overlap ends', async () => {
       const made = await newKey(admin, home.company, 'project');
       const works = async (key: string) => (await admin.as(key).get('/v1/me')).status;
       const rotate = async (body?: object) =>
@@ -278,7 +287,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       assert.deepEqual([await works(second.key), await works(fourth.key)], [401, 200]);
     });
 
-    it('are rotated once by a repeated request, which does not tell the secret again', async () => {
+    it('rotates a key once for a repeated request, and does not repeat the secret', async () => {
       const made = await newKey(admin, home.company, 'project');
       const path = `/v1/keys/${made.id}/rotate`;
       const once = { 'idempotency-key': 'rotate-a-key' };
@@ -289,7 +298,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       expectProblem(await admin.post(path, { overlapSeconds: 1 }, once), 422, 'idempotency-key-reused');
     });
 
-    it('cannot take over or shut out a key that can do more', async () => {
+    it('refuses to rotate or revoke a key with more rights than the caller', async () => {
       const wide = await newKey(admin, home.company, 'organization');
       const client = await holder(home.company, 'project');
       for (const reply of [
@@ -301,7 +310,7 @@ describeOnEngines('tenancy: who may do what', (engines) => {
       expectStatus(await admin.as(wide.key).get('/v1/me'), 200);
     });
 
-    it('stay as they are over kill -9', async () => {
+    it('keeps keys and revocations after kill -9', async () => {
       const [kept, revoked] = [
         await newKey(admin, home.company, 'project'),
         await newKey(admin, home.company, 'project'),
@@ -313,9 +322,9 @@ describeOnEngines('tenancy: who may do what', (engines) => {
     });
   });
 
-  describe('presenting a key', () => {
-    it('works by either header, and by both with the same', async () => {
-      const nobody = admin.as(null);
+  describe('authentication', () => {
+    it('accepts a key in either header, and in both when they are equal', async () => {
+      const anonymous = admin.as(null);
       const bearer = `Bearer ${adminKey}`;
       for (const headers of [
         { authorization: bearer },
@@ -323,37 +332,37 @@ describeOnEngines('tenancy: who may do what', (engines) => {
         { 'x-api-key': adminKey },
         { authorization: bearer, 'x-api-key': adminKey },
       ] as ReadonlyArray<Record<string, string>>) {
-        expectStatus(await nobody.get('/v1/me', headers), 200);
+        expectStatus(await anonymous.get('/v1/me', headers), 200);
       }
     });
 
-    it('is 401 with WWW-Authenticate without one, and with a wrong one, on every path but the open ones', async () => {
-      const nobody = admin.as(null);
+    it('answers 401 with WWW-Authenticate without a key and with a wrong one, on every path but the public ones', async () => {
+      const anonymous = admin.as(null);
       const wrong = `sy_live_${'0'.repeat(40)}`;
       for (const path of ['/v1/me', '/v1/projects', `/v1/flows/${unknownId}`, '/v1/nothing', '/v1/flows/1']) {
         const plane = path === '/v1/me' || path === '/v1/nothing' ? 'both planes' : 'control plane';
         const expectRefused = async (headers: Record<string, string>, code: string) =>
-          expectProblem(await nobody.get(path, headers), 401, code, [], plane);
+          expectProblem(await anonymous.get(path, headers), 401, code, [], plane);
         await expectRefused({}, 'key-required');
         await expectRefused({ authorization: `Basic ${adminKey}` }, 'key-required');
         await expectRefused({ authorization: `Bearer ${wrong}` }, 'key-invalid');
         await expectRefused({ 'x-api-key': wrong }, 'key-invalid');
         const both = { authorization: `Bearer ${adminKey}`, 'x-api-key': wrong };
-        assert.equal((await nobody.get(path, both)).status, 401);
+        assert.equal((await anonymous.get(path, both)).status, 401);
       }
       for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs']) {
-        assert.ok((await nobody.get(path)).status < 400, path);
+        assert.ok((await anonymous.get(path)).status < 400, path);
       }
     });
   });
 });
 
-function expectRefusal(reply: Reply<unknown>, { line }: Row, status: number, code: string): void {
-  assert.equal(reply.status, status, `${line}: ${reply.text}`);
+function expectRefusal(reply: Reply<unknown>, { name }: OperationCase, status: number, code: string): void {
+  assert.equal(reply.status, status, `${name}: ${reply.text}`);
   expectProblem(reply, status, code);
 }
 
-async function readAll(admin: Client, { projectId, flowId }: Place): Promise<ReadonlyArray<unknown>> {
+async function readAll(admin: Client, { projectId, flowId }: ProjectResources): Promise<ReadonlyArray<unknown>> {
   const lists = ['flows', 'phone-numbers', 'agent-profiles', 'keys'].map((name) => `/v1/projects/${projectId}/${name}`);
   const paths = [...lists, `/v1/flows/${flowId}/versions`, `/v1/projects/${projectId}`];
   return Promise.all(paths.map(async (path) => expectStatus(await admin.get(path), 200)));

@@ -23,7 +23,7 @@ function changed(events: StoredEvent[], index: number, change: Partial<StoredEve
   return events.map((event, at) => (at === index ? { ...event, ...change } : event));
 }
 
-/** How many characters the arrays that are joined meanwhile come to. */
+/** Counts the characters of all arrays that are joined while `run` runs. */
 function charactersJoined(run: () => unknown): number {
   const { join } = Array.prototype;
   let characters = 0;
@@ -41,8 +41,8 @@ function charactersJoined(run: () => unknown): number {
   return characters;
 }
 
-describe('hash chain', () => {
-  it('seals with SHA-256 over the canonical JSON of the whole event but its hash', () => {
+describe('seal and verifyChain', () => {
+  it('seals an event with SHA-256 over its canonical JSON without the hash', () => {
     const data = { zebra: 1, ape: { y: [1, 'é'], x: null } };
     const { event, hash } = seal('flow-1', 3, 'f'.repeat(64), { id: 'id', type: 'Done', data }, unsealed);
     const whole = {
@@ -63,12 +63,12 @@ describe('hash chain', () => {
     assert.equal((JSON.parse(event.metadata) as EventMetadata).prevHash, 'f'.repeat(64));
   });
 
-  it("keeps the data's own order of members", () => {
+  it('keeps the order of members in an event’s data', () => {
     const { event } = seal('flow-1', 0, null, { id: 'id', type: 'Done', data: { b: 1, a: 2 } }, unsealed);
     assert.equal(event.data, '{"b":1,"a":2}');
   });
 
-  it('holds for a stream, for an empty one and for several mixed', () => {
+  it('accepts the chain of one stream, of none and of several mixed', () => {
     const one = sealedStream('one', [{ a: 1 }, { a: 2 }, { a: 3 }]);
     const two = sealedStream('two', [{ b: 1 }, { b: 2 }]);
     const mixed = [...one.slice(0, 1), ...two.slice(0, 1), ...one.slice(1), ...two.slice(1)];
@@ -77,17 +77,17 @@ describe('hash chain', () => {
     assert.equal(verifyChain(mixed), null);
   });
 
-  it('holds for members that a careless copy would lose', () => {
+  it('accepts members that a careless copy would lose', () => {
     const odd = { absent: undefined, ['__proto__']: { a: 1 } };
     assert.equal(verifyChain(sealedStream('odd', [odd, JSON.parse('{"__proto__": 1, "10": 1, "9": 2}')])), null);
   });
 
-  it('seals nothing that RFC 8785 cannot write: it is refused at the edge', () => {
+  it('refuses to seal data that RFC 8785 cannot write', () => {
     assert.throws(() => sealedStream('odd', [{ lone: '\ud800' }]));
     assert.throws(() => sealedStream('odd', [{ infinite: Number.POSITIVE_INFINITY }]));
   });
 
-  it('breaks at an event whose data, type, id or metadata was changed', () => {
+  it('finds an event whose data, type, id or metadata was changed', () => {
     const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
     const original = JSON.parse(events[1]?.metadata ?? '') as EventMetadata;
     const changes: Partial<StoredEvent>[] = [
@@ -104,7 +104,7 @@ describe('hash chain', () => {
     }
   });
 
-  it('breaks behind an event that was sealed anew', () => {
+  it('finds the event after one that was sealed again', () => {
     const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
     const forged = sealedStream('flow-1', [{ a: 1 }, { a: 'forged' }]);
     const broken = verifyChain([...forged, ...events.slice(2)]);
@@ -112,39 +112,39 @@ describe('hash chain', () => {
     assert.equal(broken?.reason, 'previous-hash-differs');
   });
 
-  it('breaks where an event is missing, and at one moved from another stream', () => {
+  it('finds a missing event, and one moved from another stream', () => {
     const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
     assert.equal(verifyChain(events.toSpliced(1, 1))?.reason, 'revision-out-of-order');
     assert.equal(verifyChain(events.slice(1))?.reason, 'revision-out-of-order');
     assert.equal(verifyChain(changed(events, 0, { stream: 'flow-2' }))?.reason, 'hash-differs');
   });
 
-  it('breaks at texts that are no JSON objects', () => {
+  it('finds texts that are no JSON objects', () => {
     const events = sealedStream('flow-1', [{ a: 1 }]);
     for (const change of [{ data: 'nonsense' }, { data: '[]' }, { metadata: 'null' }])
       assert.equal(verifyChain(changed(events, 0, change))?.reason, 'unreadable');
   });
 
-  it('breaks at what RFC 8785 cannot write: it was never sealed', () => {
+  it('finds data that RFC 8785 cannot write', () => {
     const events = sealedStream('flow-1', [{ a: 1 }]);
     for (const data of ['{"a":1e400}', '{"a":"\\ud800"}'])
       assert.equal(verifyChain(changed(events, 0, { data }))?.reason, 'unreadable');
   });
 
-  it('breaks at data of endless depth, as at any others', () => {
+  it('finds changed data of extreme depth', () => {
     const events = sealedStream('flow-1', [{ a: 1 }]);
     const data = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     assert.equal(verifyChain(changed(events, 0, { data }))?.reason, 'hash-differs');
   });
 
-  it('seals nested data at a cost that follows their length, not their depth', () => {
+  it('seals nested data at a cost proportional to its length and not its depth', () => {
     const levels = 200;
     const nested = (text: string) => JSON.parse(`{"a":${'["x",'.repeat(levels)}"${text}"${']'.repeat(levels)}}`);
     const joined = charactersJoined(() => sealedStream('flow-1', [nested('y'.repeat(100_000))]));
     assert.ok(joined < 500_000, `${joined} characters were joined`);
   });
 
-  it('holds what follows a broken link to what that event says of itself', () => {
+  it('verifies events after a broken one against that one’s own hash', () => {
     const events = sealedStream('flow-1', [{ a: 1 }, { a: 2 }, { a: 3 }]);
     const verifier = new ChainVerifier();
     const broken = changed(events, 1, { data: '{}' }).map((event) => verifier.verify(event)?.reason ?? null);
@@ -152,7 +152,7 @@ describe('hash chain', () => {
     assert.equal(verifier.streams, 1);
   });
 
-  it('is none where metering is kept', () => {
+  it('expects no chain in usage streams', () => {
     const [event] = sealedStream('flow-1', [{ a: 1 }]);
     assert.ok(event);
     assert.equal(verifyChain([{ ...event, stream: 'usage-2026-01-05-node', revision: 7, metadata: '{}' }]), null);

@@ -4,7 +4,7 @@ import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { names, namesSet } from '#test/support/events/names.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
-import { turnsOf } from '#test/support/harness/turns.ts';
+import { countTurns } from '#test/support/harness/turns.ts';
 
 const ids = ['cflowlarge000001', 'cflowlarge000002', 'cflowlarge000003', 'cflowlarge000004'];
 const large = 'x'.repeat(400 * 1024);
@@ -20,12 +20,12 @@ const append = async (writer: StreamWriter, id: string, text: string) => {
   assert.ok(E.isRight(await writer.write({ entity: names, id, origin, decide })));
 };
 
-describe('large events', () => {
-  it('are hashed one in a turn of the event loop, however many commands there are', async () => {
+describe('StreamWriter with large events', () => {
+  it('hashes one large event in a turn of the event loop, however many commands run', async () => {
     const store = new AppendableEventStore();
     const writer = new StreamWriter({ store });
     await Promise.all(ids.map((id) => append(writer, id, 'small')));
-    const turns = turnsOf();
+    const turns = countTurns();
     const appendedIn: number[] = [];
     store.beforeAppend = async () => {
       appendedIn.push(turns.now());

@@ -19,21 +19,21 @@ import {
 } from '#test/support/events/template-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { countIteratedValues } from '#test/support/harness/count-iterated-values.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
-import { recorded, type ToldEvent } from '#test/support/harness/recorded-events.ts';
-import { valuesIterated } from '#test/support/harness/values-copied.ts';
+import { type ExampleEvent, recorded } from '#test/support/harness/recorded-events.ts';
 
 const many = 2_000;
 const numbers = Array.from({ length: many }, (_, index) => index + 10);
 
-/** A few values may be looked at for an event, however long its stream is. */
+/** The most values that folding one event may copy, however long its stream is. */
 const few = 100;
 
 const profileOf = (number: number) => `${ids.project}${String(number).padStart(8, '0')}`;
 
-describe('a long stream', () => {
+describe('commands on long streams', () => {
   const streams: ReadonlyArray<
-    readonly [string, Entity<never, never>, ReadonlyArray<ToldEvent>, ReadonlyArray<ToldEvent>]
+    readonly [string, Entity<never, never>, ReadonlyArray<ExampleEvent>, ReadonlyArray<ExampleEvent>]
   > = [
     [
       'a flow with many versions',
@@ -55,23 +55,23 @@ describe('a long stream', () => {
     ],
   ];
   for (const [what, entity, history, further] of streams) {
-    it(`costs an event of ${what} no copy of what was there`, () => {
+    it(`folds an event of ${what} without copying earlier values`, () => {
       const events = recorded('stream', [...history, ...further]);
       const before = foldStream(entity, emptyStream(entity), events.slice(0, history.length));
-      const copied = valuesIterated(() => foldStream(entity, before, events.slice(history.length)));
+      const copied = countIteratedValues(() => foldStream(entity, before, events.slice(history.length)));
       assert.ok(copied < few, `${copied} values were copied`);
     });
   }
 
-  it('costs a command no copy of the requests that are remembered', () => {
-    const keyed = (event: ToldEvent, count: number) =>
+  it('adds a remembered request without copying the earlier ones', () => {
+    const keyed = (event: ExampleEvent, count: number) =>
       recorded('stream', Array(count).fill(event)).map((each) => ({
         ...each,
         metadata: { ...each.metadata, idempotency: { key: `key ${each.revision}`, body: 'body' } },
       }));
     const events = keyed({ type: requestAnswered, data: {} }, 15_001);
     const before = foldStream(flow, emptyStream(flow), events.slice(0, 15_000));
-    const copied = valuesIterated(() => {
+    const copied = countIteratedValues(() => {
       const after = foldStream(flow, before, events.slice(15_000));
       assert.equal(after.remembered.get('key 15000')?.firstRevision, 15_000);
       assert.equal(after.remembered.get('key 0')?.firstRevision, 0);
@@ -80,7 +80,7 @@ describe('a long stream', () => {
     assert.equal(before.remembered.get('key 15000'), undefined);
   });
 
-  it('is folded in parts, between which others have their turn', async () => {
+  it('folds a long stream in parts, and yields between them', async () => {
     const { store } = await longFlow();
     let foldedInTurn = 0;
     let most = 0;
@@ -106,7 +106,7 @@ describe('a long stream', () => {
     assert.ok(most <= 100, `${most} events were folded in one turn`);
   });
 
-  it('is read once; then a command reads at most the events that its answer needs', async () => {
+  it('reads a long stream once, and then at most the events that a response needs', async () => {
     const { store } = await longFlow();
     const service = new Service(store, { soleWriter: true });
     const read = async (work: Promise<unknown>) => {
@@ -114,7 +114,7 @@ describe('a long stream', () => {
       await work;
       return store.reads.map(([, revision]) => revision);
     };
-    await service.handler.load(flow, ids.flow);
+    await service.writer.load(flow, ids.flow);
     const { project: projectId, flow: flowId } = ids;
     const schema = { flowSchema: { say: 'hello' } };
     assert.deepEqual(await read(service.ok(createFlowVersion, { projectId, flowId }, { body: schema })), []);

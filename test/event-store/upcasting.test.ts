@@ -3,7 +3,7 @@ import { newestVersion, UpcastFailure, upcastWith } from '#event-store/upcasting
 
 const knownOnly = upcastWith({}, (type) => type === 'Known');
 
-describe('upcasting', () => {
+describe('upcastWith', () => {
   const upcasters = {
     Renamed: [
       (data: { title: string }) => ({ name: data.title }),
@@ -12,30 +12,30 @@ describe('upcasting', () => {
   };
   const upcast = upcastWith(upcasters);
 
-  it('takes data through every step from its version on', () => {
+  it('applies every upcaster from the data’s version on', () => {
     assert.deepEqual(upcast('Renamed', 1, { title: 'abc' }), { name: 'abc', length: 3 });
     assert.deepEqual(upcast('Renamed', 2, { name: 'abcd' }), { name: 'abcd', length: 4 });
   });
 
-  it('leaves the newest shape as it is', () => {
+  it('returns data of the newest version unchanged', () => {
     const data = { name: 'abc', length: 3 };
     assert.equal(upcast('Renamed', 3, data), data);
     assert.equal(upcast('Created', 1, data), data);
   });
 
-  it('knows the newest version', () => {
+  it('finds the newest version of an event type', () => {
     assert.equal(newestVersion(upcasters, 'Renamed'), 3);
     assert.equal(newestVersion(upcasters, 'Created'), 1);
     assert.equal(newestVersion(upcasters, 'constructor'), 1);
   });
 
-  it('fails on a version that it does not know', () => {
+  it('throws for an unknown version', () => {
     for (const version of [0, 4, 1.5, Number.NaN])
       assert.throws(() => upcast('Renamed', version, { name: 'abc' }), UpcastFailure);
     assert.throws(() => upcast('Created', 2, {}), /Created has schema version 2; this release knows 1 to 1/);
   });
 
-  it('An event of a type that the release does not know is refused', () => {
+  it('throws for an unknown event type', () => {
     assert.deepEqual(knownOnly('Known', 1, {}), {});
     assert.throws(() => knownOnly('Later', 1, {}), /does not know the event type Later/);
   });

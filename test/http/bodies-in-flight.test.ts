@@ -27,7 +27,7 @@ for (const [plane, path, body] of [
   ['the gateway', '/v1/chat/completions', chat],
   ['the control plane', '/v1/projects/cproject01/widgets', widget],
 ] as const)
-  describe(`bytes of bodies on ${plane}`, () => {
+  describe(`ByteBudget of request bodies on ${plane}`, () => {
     let budget: ByteBudget;
     let service: FakeService | GatewayService;
     let clients: SlowClient[];
@@ -55,7 +55,7 @@ for (const [plane, path, body] of [
       return client;
     }
 
-    /** Sends all of a body but its end, and waits until it is counted. */
+    /** Sends a body without its end, and waits until the bytes are counted. */
     async function leaveUnfinished(project: string, bytes: number): Promise<SlowClient> {
       const before = budget.bytes;
       const client = begin(project, body(bytes + 10), bytes);
@@ -71,7 +71,7 @@ for (const [plane, path, body] of [
       return [status, code ?? error?.code.replaceAll('_', '-')];
     };
 
-    it('are counted as they arrive, and no more once the request is answered or its client has left', async () => {
+    it('counts the bytes of a body as they arrive, and releases them with the response or when the client disconnects', async () => {
       const whole = body(50_000);
       const client = begin('one', whole, 40_000);
       await eventually(() => budget.bytes >= 40_000, 'the bytes');
@@ -88,7 +88,7 @@ for (const [plane, path, body] of [
       assert.equal(budget.projects, 0);
     });
 
-    it('of one project beyond its limit are 429, of another project not', async () => {
+    it('refuses bytes beyond a project’s limit with 429, and accepts another project’s', async () => {
       await leaveUnfinished('one', 200 * kibibyte);
       const announced = begin('one', body(200 * kibibyte), 0);
       assert.deepEqual(await refusalOf(announced), [429, 'too-many-body-bytes']);
@@ -101,7 +101,7 @@ for (const [plane, path, body] of [
       assert.ok((await begin('two', body(100 * kibibyte)).answer()).status < 300);
     });
 
-    it('of all projects beyond the node’s limit end the unfinished body of the one that holds most with 408', async () => {
+    it('evicts the unfinished body of the project that holds most with 408 when the node is full', async () => {
       const greedy = await leaveUnfinished('one', 290 * kibibyte);
       const modest = await leaveUnfinished('two', 190 * kibibyte);
       const newcomer = begin('three', body(100 * kibibyte));
@@ -110,13 +110,13 @@ for (const [plane, path, body] of [
       assert.equal(modest.text, '');
     });
 
-    it('are 503 where the node is full and nobody holds more than the one that asks', async () => {
+    it('refuses bytes with 503 when the node is full and no project holds more than the asking one', async () => {
       await leaveUnfinished('one', 200 * kibibyte);
       await leaveUnfinished('two', 200 * kibibyte);
       assert.deepEqual(await refusalOf(begin('three', body(250 * kibibyte))), [503, 'bodies-full']);
     });
 
-    it('never exceed the limits, however small the pieces are in which they come', async () => {
+    it('never exceeds the limits, however small the pieces of a body are', async () => {
       const client = new SlowClient(service.port, 'one');
       clients.push(client);
       client.write(
@@ -128,8 +128,8 @@ for (const [plane, path, body] of [
     });
   });
 
-describe('bytes of uploads', () => {
-  it('count in memory until they are in the file, and no more once the upload has ended', async () => {
+describe('ByteBudget of uploads', () => {
+  it('counts an upload’s bytes in memory until they are in the file, and none once the upload has ended', async () => {
     const budget = new ByteBudget({ maxBytesPerProject: 2_000_000, maxBytes: 2_000_000 });
     const service = await startGateway(configuration, { bodies: budget, authenticate });
     const client = new SlowClient(service.port, 'one');

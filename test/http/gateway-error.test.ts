@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { gatewayError } from '#application/responses/openai-error.ts';
 import { failure } from '#domain/shared/failure.ts';
 
-describe('an error of the gateway', () => {
-  it('has the four members that clients of OpenAI read', () => {
+describe('gatewayError', () => {
+  it('makes an error with the four members that OpenAI clients read', () => {
     assert.deepEqual(gatewayError(failure('rate-limited', 'Slow down.'), 'body'), {
       error: { message: 'Slow down.', type: 'rate_limit_error', param: null, code: 'rate_limited' },
     });
@@ -17,13 +17,13 @@ describe('an error of the gateway', () => {
     ['internal-error', 'server_error'],
     ['unavailable', 'server_error'],
   ] as const)
-    it(`is a ${type} for ${code}`, () => {
+    it(`gives the type ${type} to ${code}`, () => {
       const { error, detail } = gatewayError(failure(code, 'So.'), 'body');
       assert.equal((error as { type: string }).type, type);
       assert.equal(detail, undefined);
     });
 
-  it('tells where the input is wrong, and names the first place as OpenAI does', () => {
+  it('lists where the input is invalid, and names the first place in OpenAI’s notation', () => {
     const errors = [
       { pointer: '/messages/0/role', message: 'is required' },
       { pointer: '/a~1b/c~0d', message: 'must be a string', input: 7 },
@@ -37,7 +37,7 @@ describe('an error of the gateway', () => {
     });
   });
 
-  it('points at the body or the query as a whole where no member is to blame', () => {
+  it('points at the whole body or query when no single member is invalid', () => {
     for (const code of ['malformed-json', 'invalid-encoding'] as const)
       assert.deepEqual(gatewayError(failure(code, 'No JSON.'), 'body'), {
         detail: [{ loc: ['body'], msg: 'No JSON.', type: 'json_invalid' }],

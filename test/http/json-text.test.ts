@@ -14,8 +14,8 @@ function countTurns() {
   return counted;
 }
 
-describe('reading the JSON of large bodies', () => {
-  it('reads 65,536 values at most between two turns of the event loop, however many bodies are read at once', async () => {
+describe('scanJsonObject', () => {
+  it('reads at most 65,536 values in one turn of the event loop, however many bodies it reads at once', async () => {
     const bodies = 8;
     const valuesOfEach = 4 * 65_536;
     const bytes = Buffer.from(`{"a":[{}${',{}'.repeat(valuesOfEach - 1)}]}`);
@@ -39,7 +39,7 @@ describe('reading the JSON of large bodies', () => {
     assert.ok(most <= 65_536, `${most} values in one turn`);
   });
 
-  it('reads a small body in the turn in which it came', async () => {
+  it('reads a small body in the same turn of the event loop', async () => {
     const counted = countTurns();
     assert.ok(E.isRight(await scanJsonObject(Buffer.from('{"a":[1,2,3]}'), 100)));
     assert.equal(counted.turns, 0);

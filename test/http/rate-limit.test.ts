@@ -4,7 +4,7 @@ import { RateLimit } from '#application/access/rate-limit.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { caller, type FakeService, goodKey, startFakeService, widgetId } from './support/fake-service.ts';
 
-/** A project's key in a customer of a partner. */
+/** The key of a project that belongs to a partner's customer. */
 const customer: Caller = {
   ...caller,
   keyType: 'project',
@@ -13,7 +13,7 @@ const customer: Caller = {
   partnerId: 'cpartner01',
 };
 
-describe('rate limit', () => {
+describe('rate limit of requests', () => {
   let service: FakeService;
 
   afterEach(() => service.stop());
@@ -21,7 +21,7 @@ describe('rate limit', () => {
   const get = (key = goodKey) =>
     fetch(`${service.url}/v1/widgets/${widgetId}`, { headers: { authorization: `Bearer ${key}` } });
 
-  it('is off by default, and then no header speaks of one', async () => {
+  it('limits no requests and sends no rate limit headers by default', async () => {
     service = await startFakeService();
     const answer = await get();
     assert.equal(answer.status, 200);
@@ -31,7 +31,7 @@ describe('rate limit', () => {
     assert.deepEqual(limitFactors, { organization: 10, partner: 10 });
   });
 
-  it('says how many requests a project has left, and refuses the next of any of its keys with 429', async () => {
+  it('sends how many requests a project has left, and refuses the next of any of its keys with 429', async () => {
     const second = `sy_live_${'b'.repeat(40)}`;
     const other = `sy_live_${'c'.repeat(40)}`;
     service = await startFakeService({
@@ -58,13 +58,13 @@ describe('rate limit', () => {
     assert.equal((await get(other)).status, 200, 'another project has a count of its own');
   });
 
-  it('counts requests to paths that are not there, too', async () => {
+  it('counts requests to unknown paths too', async () => {
     service = await startFakeService({ rateLimit: new RateLimit(1) });
     const nowhere = () => fetch(`${service.url}/v1/nowhere`, { headers: { 'x-api-key': goodKey } });
     assert.deepEqual([(await nowhere()).status, (await nowhere()).status], [404, 429]);
   });
 
-  it('holds for no admin key', async () => {
+  it('does not limit admin keys', async () => {
     service = await startFakeService({
       authenticate: async () => ({ ...caller, keyType: 'admin' }),
       rateLimit: new RateLimit(1),
@@ -80,7 +80,7 @@ describe('rate limit', () => {
   });
 });
 
-describe('counting requests', () => {
+describe('RateLimit', () => {
   const policyOf = (fields: ReadonlyArray<string>) => fields[1];
 
   /** Sends requests of a new project each. @returns the codes and policies of those that were refused */
@@ -93,19 +93,19 @@ describe('counting requests', () => {
     return refused;
   }
 
-  it('gives an organization ten times a project’s requests, however many projects it has', async () => {
+  it('allows an organization ten times a project’s requests, however many projects it has', async () => {
     const limit = new RateLimit(2, { organization: 10, partner: 100 });
     assert.deepEqual(await takeOfProjects(limit, 'corg1', 20), []);
     assert.deepEqual(await takeOfProjects(limit, 'corg1', 1), [['rate-limited', '"organization";q=20;w=60']]);
   });
 
-  it('gives a partner so many times a project’s requests, however many customers it has', async () => {
+  it('allows a partner a multiple of a project’s requests, however many customers it has', async () => {
     const limit = new RateLimit(2, { organization: 10, partner: 3 });
     assert.deepEqual(await takeOfProjects(limit, 'corg1', 3), []);
     assert.deepEqual(await takeOfProjects(limit, 'corg2', 4), [['rate-limited', '"partner";q=6;w=60']]);
   });
 
-  it('counts a refused request for nobody', async () => {
+  it('does not count a refused request against organization or partner', async () => {
     const limit = new RateLimit(1, { organization: 2, partner: 2 });
     assert.equal((await limit.take(customer)).refusal, null);
     for (let time = 0; time < 5; time += 1) {
@@ -116,7 +116,7 @@ describe('counting requests', () => {
     assert.equal((await limit.take({ ...customer, projectId: 'cproject02' })).refusal, null);
   });
 
-  it('names the limit of which least is left', async () => {
+  it('reports the limit with the fewest requests left', async () => {
     const limit = new RateLimit(10, { organization: 1, partner: 2 });
     await limit.take(customer);
     const { headers } = await limit.take({ ...customer, projectId: 'cproject02' });

@@ -1,7 +1,7 @@
 import { leaseStoreContract } from '#test/contract/lease-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 
-// What stands in for a store in other tests is held to what the real one does.
+// The in-memory store that other tests use passes the contract of the real one.
 leaseStoreContract('in memory', () => {
   const store = new InMemoryLeaseStore();
   return () => store;

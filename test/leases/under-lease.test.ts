@@ -4,15 +4,15 @@ import { underLease } from '#leases/under-lease.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { itInRounds } from '#test/support/run/long.ts';
-import { type CallFate, VirtualNode, VirtualTime } from './virtual-time.ts';
+import { type CallOutcome, VirtualNode, VirtualTime } from './virtual-time.ts';
 
-const limits = { renewMilliseconds: 400, expireMilliseconds: 1500, lookMilliseconds: 250 };
-const prompt: CallFate = { thereMilliseconds: 1, backMilliseconds: 1, lost: null };
-const lost: CallFate = { ...prompt, lost: 'request' };
-/** By then every node has seen that a term is over, and one has begun the next. */
-const takeOverMilliseconds = limits.expireMilliseconds + 2 * limits.lookMilliseconds + 50;
+const limits = { renewIntervalMs: 400, expireAfterMs: 1500, watchIntervalMs: 250 };
+const prompt: CallOutcome = { requestDelayMs: 1, responseDelayMs: 1, lost: null };
+const lost: CallOutcome = { ...prompt, lost: 'request' };
+/** After this time every node has seen that a term is over, and one has begun the next. */
+const takeoverMs = limits.expireAfterMs + 2 * limits.watchIntervalMs + 50;
 
-describe('work under a lease', () => {
+describe('underLease', () => {
   let time: VirtualTime;
   let store: InMemoryLeaseStore;
   let nodes: Node[];
@@ -22,10 +22,10 @@ describe('work under a lease', () => {
     store = new InMemoryLeaseStore();
     nodes = [];
   });
-  // Nothing goes on after a test, however it ended.
+  // No work runs after a test, however it ended.
   afterEach(async () => {
     for (const node of nodes) {
-      node.fate = () => prompt;
+      node.outcome = () => prompt;
       node.machine.thaw();
       node.stop();
     }
@@ -49,7 +49,7 @@ describe('work under a lease', () => {
     return { first, second };
   };
 
-  it('is done by one node, however long and however many wait', async () => {
+  it('runs the work on one node for as long as the lease is renewed', async () => {
     start('one');
     start('two');
     start('three');
@@ -63,10 +63,10 @@ describe('work under a lease', () => {
     );
   });
 
-  it('goes on at another node when its holder is frozen, and ends at that one when it wakes', async () => {
+  it('runs the work on another node when its holder is frozen, and stops it on the holder when that wakes', async () => {
     const { first, second } = await two();
     first.machine.freeze();
-    await time.pass(takeOverMilliseconds);
+    await time.pass(takeoverMs);
     assert.deepEqual(second.tokens, [2]);
     first.machine.thaw();
     await time.pass(0);
@@ -75,74 +75,74 @@ describe('work under a lease', () => {
     assert.deepEqual([working(), first.tokens], [['second'], [1]]);
   });
 
-  it('ends before another goes on when its holder can renew no more', async () => {
+  it('stops the work of a holder that can no longer renew before another node starts it', async () => {
     const { first, second } = await two();
-    first.fate = () => lost;
-    await time.pass(limits.expireMilliseconds);
+    first.outcome = () => lost;
+    await time.pass(limits.expireAfterMs);
     assert.deepEqual([first.working, second.tokens], [false, []]);
-    await time.pass(takeOverMilliseconds - limits.expireMilliseconds);
+    await time.pass(takeoverMs - limits.expireAfterMs);
     assert.deepEqual(working(), ['second']);
-    first.fate = () => prompt;
+    first.outcome = () => prompt;
     await time.pass(10_000);
     assert.deepEqual([working(), first.tokens], [['second'], [1]]);
   });
 
-  it('goes on when some renewals fail, as long as one comes in time', async () => {
+  it('continues the work when some renewals fail but one succeeds in time', async () => {
     const { first } = await two();
-    const fates = [lost, { ...prompt, backMilliseconds: 350 }, lost, { ...prompt, thereMilliseconds: 350 }];
+    const outcomes = [lost, { ...prompt, responseDelayMs: 350 }, lost, { ...prompt, requestDelayMs: 350 }];
     let calls = 0;
-    first.fate = () => {
+    first.outcome = () => {
       calls += 1;
-      return fates[calls % fates.length] ?? prompt;
+      return outcomes[calls % outcomes.length] ?? prompt;
     };
     await time.pass(30_000);
     assert.deepEqual([working(), first.tokens], [['first'], [1]]);
   });
 
-  it('goes on at another node at once when it was released, and not before it has ended', async () => {
-    const { first, second } = await two({ windDownMilliseconds: 3000 });
+  it('starts the work on another node at once after a release, and not before it has ended', async () => {
+    const { first, second } = await two({ windDownMs: 3000 });
     first.stop();
     await time.pass(2900);
     assert.deepEqual(second.tokens, []);
-    await time.pass(100 + limits.lookMilliseconds + 50);
+    await time.pass(100 + limits.watchIntervalMs + 50);
     assert.deepEqual(working(), ['second']);
     await first.ended;
   });
 
-  it('waits for a store that is down, says so once, and goes on when it is up', async () => {
+  it('waits for a store that is down, logs it once, and starts the work when the store is up', async () => {
     const first = start('first');
-    first.fate = () => lost;
+    first.outcome = () => lost;
     await time.pass(60_000);
     assert.deepEqual([first.tokens, first.warnings.length], [[], 1]);
-    first.fate = () => prompt;
+    first.outcome = () => prompt;
     await time.pass(2100);
     assert.deepEqual(first.tokens, [1]);
     assert.match(first.infos.join(), /can be used again/);
-    first.fate = () => lost;
-    await time.pass(limits.expireMilliseconds);
+    first.outcome = () => lost;
+    await time.pass(limits.expireAfterMs);
     assert.equal(first.working, false);
     await time.pass(60_000);
-    first.fate = () => prompt;
-    await time.pass(takeOverMilliseconds + 2000);
+    first.outcome = () => prompt;
+    await time.pass(takeoverMs + 2000);
     assert.deepEqual([first.working, first.tokens], [true, [1, 2]]);
   });
 
-  it('ends in time though the store is down', async () => {
+  it('stops in time although the store is down', async () => {
     const first = start('first');
     await time.pass(1000);
-    first.fate = () => lost;
+    first.outcome = () => lost;
     first.stop();
-    await time.pass(limits.expireMilliseconds);
+    await time.pass(limits.expireAfterMs);
     assert.equal(first.settled, true);
     const waiting = start('waiting');
-    waiting.fate = () => lost;
+    waiting.outcome = () => lost;
     await time.pass(3000);
     waiting.stop();
     await time.pass(1000);
     assert.equal(waiting.settled, true);
   });
 
-  it('begins anew when its work was superseded', async () => {
+  it('begins a new term when a store refuses the work’s fencing token', async () => {
     let refusals = 3;
     const node = start('node', {
       work: async () => {
@@ -154,7 +154,7 @@ describe('work under a lease', () => {
     assert.deepEqual([node.working, node.tokens], [true, [1, 2, 3, 4]]);
   });
 
-  it('releases the lease and rejects when its work fails', async () => {
+  it('releases the lease and rejects when the work fails', async () => {
     const failing = start('failing', { work: () => Promise.reject(new Error('It is broken.')) });
     await time.pass(100);
     await assert.rejects(failing.ended, /It is broken/);
@@ -163,16 +163,16 @@ describe('work under a lease', () => {
     assert.deepEqual(next.tokens, [2]);
   });
 
-  it('rejects when its work ends by itself', async () => {
+  it('rejects when the work ends without being stopped', async () => {
     const ending = start('ending', { work: async () => 'end' });
     await time.pass(100);
     await assert.rejects(ending.ended, /ended by itself/);
   });
 
-  it('is content with work that fails because it was told to end', async () => {
+  it('ignores an error of work that was stopped', async () => {
     const { first, second } = await two({ failsAtItsEnd: true });
     first.machine.freeze();
-    await time.pass(takeOverMilliseconds);
+    await time.pass(takeoverMs);
     first.machine.thaw();
     await time.pass(1000);
     assert.deepEqual([first.settled, second.working], [false, true]);
@@ -185,12 +185,12 @@ describe('work under a lease', () => {
   });
 
   itInRounds(
-    'is never done by two nodes that are awake, nor twice with one token, whatever fails; and goes on after it',
+    'never runs the work on two nodes that are awake or twice with one token, and resumes it after any failures',
     { few: 60, many: 1_000 },
     async (numRuns) => {
       await fc.assert(
-        fc.asyncProperty(storyOf(3), async (story) => {
-          const run = new StoryRun(story);
+        fc.asyncProperty(faultPlanOf(3), async (plan) => {
+          const run = new FaultRun(plan);
           await run.play();
         }),
         { numRuns },
@@ -200,16 +200,16 @@ describe('work under a lease', () => {
 });
 
 interface NodeOptions {
-  /** What it does first: it goes on until its signal aborts, unless this rejects or gives `end`. */
+  /** Runs first; the work then continues until its signal aborts, unless this rejects or gives `end`. */
   readonly work?: () => Promise<unknown>;
-  readonly windDownMilliseconds?: number;
+  readonly windDownMs?: number;
   readonly failsAtItsEnd?: boolean;
   readonly rate?: number;
   readonly random?: () => number;
   readonly onWork?: (node: Node) => void;
 }
 
-/** A node that wants to do the work. */
+/** A node that competes for the work. */
 class Node {
   readonly machine: VirtualNode;
   readonly holder: string;
@@ -217,7 +217,7 @@ class Node {
   readonly warnings: string[] = [];
   readonly infos: string[] = [];
   readonly ended: Promise<void>;
-  fate: () => CallFate = () => prompt;
+  outcome: () => CallOutcome = () => prompt;
   working = false;
   settled = false;
   readonly #stopped = new AbortController();
@@ -227,7 +227,7 @@ class Node {
     const { rate = 1, random = () => 1 } = options;
     this.#options = options;
     this.holder = holder;
-    this.machine = new VirtualNode({ time, leases, rate, random, fate: () => this.fate() });
+    this.machine = new VirtualNode({ time, leases, rate, random, outcome: () => this.outcome() });
     this.ended = underLease({
       name: 'work',
       holder,
@@ -253,14 +253,14 @@ class Node {
   }
 
   async #work(token: number, signal: AbortSignal): Promise<void> {
-    const { work = async () => undefined, windDownMilliseconds = 0, failsAtItsEnd = false, onWork } = this.#options;
+    const { work = async () => undefined, windDownMs = 0, failsAtItsEnd = false, onWork } = this.#options;
     this.tokens.push(token);
     onWork?.(this);
     if ((await work()) === 'end') return;
     this.working = true;
     await aborted(signal);
     this.working = false;
-    await this.machine.pause(windDownMilliseconds, new AbortController().signal);
+    await this.machine.pause(windDownMs, new AbortController().signal);
     if (failsAtItsEnd) throw new Error('It was torn off.');
   }
 }
@@ -270,65 +270,65 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** What befalls the nodes, and when. */
-interface Story {
+/** The faults of the nodes, and their times. */
+interface FaultPlan {
   readonly seed: number;
   readonly rates: ReadonlyArray<number>;
-  readonly turns: ReadonlyArray<{
+  readonly faults: ReadonlyArray<{
     readonly node: number;
     readonly kind: 'freeze' | 'thaw' | 'cut off' | 'connect' | 'restart';
-    readonly afterMilliseconds: number;
+    readonly afterMs: number;
   }>;
 }
 
-function storyOf(count: number): fc.Arbitrary<Story> {
+function faultPlanOf(count: number): fc.Arbitrary<FaultPlan> {
   return fc.record({
     seed: fc.nat(),
     rates: fc.array(fc.double({ min: 0.95, max: 1.05, noNaN: true }), { minLength: count, maxLength: count }),
-    turns: fc.array(
+    faults: fc.array(
       fc.record({
         node: fc.nat(count - 1),
         kind: fc.constantFrom('freeze', 'thaw', 'cut off', 'connect', 'restart'),
-        afterMilliseconds: fc.nat(2500),
+        afterMs: fc.nat(2500),
       }),
       { maxLength: 20 },
     ),
   });
 }
 
-/** Plays a story, and looks at every beginning of the work. */
-class StoryRun {
+/** Runs the faults, and checks every start of the work. */
+class FaultRun {
   readonly #time = new VirtualTime();
   readonly #store = new InMemoryLeaseStore();
-  readonly #story: Story;
+  readonly #plan: FaultPlan;
   readonly #nodes: Node[] = [];
   readonly #stopped: Node[] = [];
   readonly #cutOff = new Set<number>();
   readonly #tokens: number[] = [];
-  readonly #wrongs: string[] = [];
+  readonly #violations: string[] = [];
   #random: number;
   #quiet = false;
 
-  constructor(story: Story) {
-    this.#story = story;
-    this.#random = story.seed;
-    for (const index of story.rates.keys()) this.#start(index);
+  constructor(plan: FaultPlan) {
+    this.#plan = plan;
+    this.#random = plan.seed;
+    for (const index of plan.rates.keys()) this.#start(index);
   }
 
   async play(): Promise<void> {
-    for (const { node, kind, afterMilliseconds } of this.#story.turns) {
-      await this.#time.pass(afterMilliseconds);
-      this.#turn(node, kind);
+    for (const { node, kind, afterMs } of this.#plan.faults) {
+      await this.#time.pass(afterMs);
+      this.#apply(node, kind);
     }
-    await this.#endInPeace();
-    assert.deepEqual(this.#wrongs, []);
+    await this.#recoverAll();
+    assert.deepEqual(this.#violations, []);
     assert.deepEqual(
       this.#tokens,
       [...new Set(this.#tokens)].sort((one, other) => one - other),
     );
   }
 
-  #turn(index: number, kind: Story['turns'][number]['kind']): void {
+  #apply(index: number, kind: FaultPlan['faults'][number]['kind']): void {
     const machine = this.#nodes[index]?.machine;
     if (kind === 'freeze') machine?.freeze();
     else if (kind === 'thaw') machine?.thaw();
@@ -337,12 +337,12 @@ class StoryRun {
     else this.#restart(index);
   }
 
-  async #endInPeace(): Promise<void> {
+  async #recoverAll(): Promise<void> {
     this.#cutOff.clear();
     this.#quiet = true;
     for (const { machine } of this.#nodes) machine.thaw();
-    // A call that was lost before is given up after a second, and the longest wait is as long.
-    await this.#time.pass(2000 + 1.1 * takeOverMilliseconds);
+    // A lost call is given up after one second, and the longest wait lasts one second too.
+    await this.#time.pass(2000 + 1.1 * takeoverMs);
     assert.equal(this.#nodes.filter((node) => node.working).length, 1, 'one works once all is well');
     for (const node of this.#nodes) node.stop();
     await this.#time.pass(5000);
@@ -355,16 +355,16 @@ class StoryRun {
 
   #start(index: number): void {
     const node: Node = new Node(this.#time, this.#store, `node ${index}`, {
-      rate: this.#story.rates[index] ?? 1,
+      rate: this.#plan.rates[index] ?? 1,
       random: () => this.#next(),
-      windDownMilliseconds: this.#next() * 3000,
+      windDownMs: this.#next() * 3000,
       onWork: () => this.#look(node),
     });
-    node.fate = () => this.#fate(index);
+    node.outcome = () => this.#outcomeOf(index);
     this.#nodes[index] = node;
   }
 
-  /** As an operator would; a frozen one stops when it wakes. */
+  /** Restarts a node as an operator would; a frozen one stops when it wakes. */
   #restart(index: number): void {
     const node = this.#nodes[index];
     if (node === undefined) return;
@@ -378,16 +378,16 @@ class StoryRun {
     this.#tokens.push(beginning.tokens.at(-1) ?? 0);
     for (const other of this.#nodes) {
       if (other === beginning || !other.working || !other.machine.awake) continue;
-      this.#wrongs.push(`at ${this.#time.now} ${beginning.holder} begins while ${other.holder} works`);
+      this.#violations.push(`at ${this.#time.now} ${beginning.holder} begins while ${other.holder} works`);
     }
   }
 
-  #fate(index: number): CallFate {
+  #outcomeOf(index: number): CallOutcome {
     if (this.#quiet) return prompt;
     if (this.#cutOff.has(index)) return lost;
     const [there, back, luck] = [this.#next() * 150, this.#next() * 150, this.#next()];
-    const fate = luck < 0.05 ? 'request' : luck < 0.1 ? 'answer' : null;
-    return { thereMilliseconds: there, backMilliseconds: back, lost: fate };
+    const lostMessage = luck < 0.05 ? 'request' : luck < 0.1 ? 'answer' : null;
+    return { requestDelayMs: there, responseDelayMs: back, lost: lostMessage };
   }
 
   /** From 0 to 1, the same for the same seed: a linear congruential generator, whose high bits are good enough. */

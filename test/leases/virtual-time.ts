@@ -8,12 +8,12 @@ interface Due {
   readonly run: () => void;
 }
 
-/** Time that passes as fast as everything due in it has been done, the same way every time. */
+/** Simulated time that advances as soon as all due work is done, and is deterministic. */
 export class VirtualTime {
   now = 0;
   #due: Due[] = [];
 
-  /** Lets something happen later; what is due at the same time happens in the order it was told. */
+  /** Schedules work for later; work due at the same time runs in the order of the calls. */
   in(milliseconds: number, run: () => void): void {
     const at = this.now + milliseconds;
     const place = this.#due.findIndex((other) => other.at > at);
@@ -33,10 +33,10 @@ export class VirtualTime {
   }
 }
 
-/** What becomes of one call of a store. */
-export interface CallFate {
-  readonly thereMilliseconds: number;
-  readonly backMilliseconds: number;
+/** The network delays of one call of a store, and whether it is lost. */
+export interface CallOutcome {
+  readonly requestDelayMs: number;
+  readonly responseDelayMs: number;
   readonly lost: 'request' | 'answer' | null;
 }
 
@@ -45,20 +45,20 @@ export interface VirtualNodeOptions {
   readonly leases: LeaseStore;
   /** How fast its clock goes. */
   readonly rate: number;
-  /** The fate of its next call. */
-  readonly fate: () => CallFate;
+  /** The outcome of its next call. */
+  readonly outcome: () => CallOutcome;
   /** From 0 to 1. */
   readonly random: () => number;
 }
 
-const callLimitMilliseconds = 1000;
+const callTimeoutMs = 1000;
 
-/** A machine with a clock and a network of its own, which can be frozen: then nothing happens on it until it is thawed. */
+/** A machine with its own clock and network. While it is frozen, nothing runs on it. */
 export class VirtualNode implements Clock {
   readonly #options: VirtualNodeOptions;
   #late: (() => void)[] = [];
   #frozen = false;
-  /** It was not frozen, or has seen since what had come meanwhile. */
+  /** Whether it is not frozen and has handled everything that arrived while it was. */
   awake = true;
 
   constructor(options: VirtualNodeOptions) {
@@ -94,7 +94,7 @@ export class VirtualNode implements Clock {
     });
   }
 
-  /** Its hold on the store, over its network. */
+  /** The lease store as it is reached over its network. */
   get leases(): LeaseStore {
     const { leases } = this.#options;
     return {
@@ -107,14 +107,14 @@ export class VirtualNode implements Clock {
   }
 
   #call<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { time, fate } = this.#options;
-    const { thereMilliseconds, backMilliseconds, lost } = fate();
+    const { time, outcome } = this.#options;
+    const { requestDelayMs, responseDelayMs, lost } = outcome();
     return new Promise((resolve, reject) => {
-      this.#in(callLimitMilliseconds, () => reject(new UnavailableError('It does not answer in time.')));
+      this.#in(callTimeoutMs, () => reject(new UnavailableError('It does not answer in time.')));
       if (lost === 'request') return;
-      time.in(thereMilliseconds, async () => {
+      time.in(requestDelayMs, async () => {
         const result = await work();
-        if (lost === null) this.#in(backMilliseconds, () => resolve(result));
+        if (lost === null) this.#in(responseDelayMs, () => resolve(result));
       });
     });
   }

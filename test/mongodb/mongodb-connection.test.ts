@@ -1,28 +1,29 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoServerError } from 'mongodb';
+import { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
-/** A port that nobody listens on. */
+/** A port on which no server listens. */
 const nobody = '127.0.0.1:1';
-const timeoutMilliseconds = 200;
-/** The driver looks after its server at once when a call fails, if it has not for half a second. */
-const afterHeartbeatMilliseconds = 600;
+const timeoutMs = 200;
+/** When a call fails, the driver checks its server at once if its last check is half a second old. */
+const afterHeartbeatMs = 600;
 
-describe('connection to MongoDB', () => {
+describe('MongoDbConnection', () => {
   const opened: MongoDbConnection[] = [];
   const open = (url: string) => {
-    const connection = new MongoDbConnection({ url, timeoutMilliseconds });
+    const connection = new MongoDbConnection({ url, timeoutMs });
     opened.push(connection);
     return connection;
   };
   afterEach(() => Promise.all(opened.splice(0).map((connection) => connection.close())));
 
-  it('is unavailable within its limit where nobody listens, and tells no secret', async () => {
+  it('throws an UnavailableError without secrets within its limit when no server listens', async () => {
     const connection = open(`mongodb://user:secret@${nobody}/`);
     const asked = performance.now();
     await assert.rejects(
@@ -30,24 +31,25 @@ describe('connection to MongoDB', () => {
       (error) =>
         error instanceof UnavailableError && !error.message.includes('secret') && !error.message.includes('127.0'),
     );
-    assert.ok(performance.now() - asked < timeoutMilliseconds + 1000);
+    // Far less than the driver itself would wait.
+    assert.ok(performance.now() - asked < timeoutMs + 8_000, 'it waited for longer than its limit');
   });
 
-  it('gives up what never answers', async () => {
+  it('gives up a call that never answers', async () => {
     await assert.rejects(
       open(`mongodb://${nobody}`).call(() => new Promise(() => {})),
       UnavailableError,
     );
   });
 
-  it('takes its database from the address, or its own', async () => {
+  it('takes the database’s name from the URL, or else its own default', async () => {
     const nameAt = (url: string) => open(url).call(async (database) => database.databaseName);
     assert.equal(await nameAt(`mongodb://${nobody}`), 'switchyard');
     assert.equal(await nameAt(`mongodb://${nobody}/?appName=x`), 'switchyard');
     assert.equal(await nameAt(`mongodb://${nobody},127.0.0.1:2/my%20own?appName=x`), 'my own');
   });
 
-  it('tells what passes by itself from what does not', async () => {
+  it('distinguishes temporary errors from permanent ones', async () => {
     const failing = (code: number) =>
       open(`mongodb://${nobody}`).call(() => Promise.reject(new MongoServerError({ code, errmsg: 'no' })));
     for (const code of [91, 189, 10107, 11600, 14031]) await assert.rejects(failing(code), UnavailableError);
@@ -58,7 +60,31 @@ describe('connection to MongoDB', () => {
     );
   });
 
-  it('is unavailable when it is closed', async () => {
+  it('names the variable and what to do when the user or password is wrong', async () => {
+    const url = `mongodb://${nobody}`;
+    const availability = new MongoDbAvailability({ url, urlName: 'READ_STORE_URL' });
+    const connection = new MongoDbConnection({ url, availability });
+    opened.push(connection);
+    await assert.rejects(
+      connection.call(() => Promise.reject(new MongoServerError({ code: 18, errmsg: 'Authentication failed.' }))),
+      /^Unavailable: MongoDB cannot be used: the user or password in READ_STORE_URL is wrong/,
+    );
+    await connection.close();
+    await availability.close();
+  });
+
+  it('throws an UnavailableError when the server closed the socket before a write, or no connection is free', async () => {
+    const ended = Object.assign(new Error('This socket has been ended by the other party'), { code: 'EPIPE' });
+    const waited = Object.assign(new Error('Timed out'), { name: 'MongoWaitQueueTimeoutError' });
+    for (const error of [ended, waited]) {
+      await assert.rejects(
+        open(`mongodb://${nobody}`).call(() => Promise.reject(error)),
+        UnavailableError,
+      );
+    }
+  });
+
+  it('throws an UnavailableError when it is closed', async () => {
     const connection = open(`mongodb://${nobody}`);
     await connection.close();
     await connection.close();
@@ -68,9 +94,9 @@ describe('connection to MongoDB', () => {
     );
   });
 
-  describeOnFerretDb('whose server dies in the middle of a bulk', (ferret) => {
-    it('is unavailable', async () => {
-      const connection = new MongoDbConnection({ url: ferret.newUrl(), timeoutMilliseconds: 20_000 });
+  describeOnFerretDb('MongoDbConnection to a server that dies', (ferret) => {
+    it('throws an UnavailableError when the server dies during a bulk write', async () => {
+      const connection = new MongoDbConnection({ url: ferret.newUrl(), timeoutMs: 20_000 });
       opened.push(connection);
       const write = () =>
         connection.call((database) => database.collection('things').bulkWrite([{ insertOne: { document: {} } }]));
@@ -83,14 +109,14 @@ describe('connection to MongoDB', () => {
   });
 });
 
-describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
+describeOnFerretDb('MongoDbConnection to a running server', (ferret) => {
   let proxy: TcpProxy;
   let connection: MongoDbConnection;
 
   beforeEach(async () => {
     proxy = new TcpProxy(ferret.port);
     await proxy.listen();
-    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMilliseconds });
+    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMs });
   });
   afterEach(async () => {
     await connection.close();
@@ -101,7 +127,7 @@ describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
   const reading: Work = (things) => things.findOne({});
   const writing: Work = (things) => things.bulkWrite([{ insertOne: { document: {} } }]);
 
-  /** Whether a call is answered; what is not is unavailable. */
+  /** Whether a call is answered; any other call must throw an UnavailableError. */
   const answers = (work = reading) =>
     connection
       .call((database) => work(database.collection('things')))
@@ -117,10 +143,10 @@ describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
     ['reads', reading],
     ['writes in bulks', writing],
   ] as const)
-    it(`${what} again whenever it was cut`, async () => {
-      for (let cut = 0; cut < 5; cut += 1) {
+    it(`${what} again after each broken connection`, async () => {
+      for (let cut = 0; cut < 2; cut += 1) {
         await eventually(() => answers(next));
-        await sleep(afterHeartbeatMilliseconds);
+        await sleep(afterHeartbeatMs);
         const underWay = Array.from({ length: 8 }, () => answers());
         await nextTurn();
         proxy.cut();
@@ -129,19 +155,117 @@ describeOnFerretDb('connection to a MongoDB that is there', (ferret) => {
       await eventually(() => answers(next));
     });
 
-  it('is unavailable to whoever calls while it does not answer for long, and goes on afterwards', async () => {
+  it('throws an UnavailableError while the server is frozen, and works again afterwards', async () => {
     await eventually(() => answers());
     ferret.freeze();
     try {
       const underWay: Promise<boolean>[] = [];
-      for (const end = performance.now() + 5 * timeoutMilliseconds; performance.now() < end; ) {
+      for (const end = performance.now() + 5 * timeoutMs; performance.now() < end; ) {
         underWay.push(answers());
-        await sleep(timeoutMilliseconds / 20);
+        await sleep(timeoutMs / 20);
       }
-      await Promise.all(underWay);
+      assert.ok((await Promise.all(underWay)).every((isAnswered) => !isAnswered));
     } finally {
       ferret.thaw();
     }
     await eventually(() => answers());
   });
+});
+
+describeOnFerretDb('MongoDbAvailability of several connections', (ferret) => {
+  const opened = new Set<{ close(): Promise<void> }>();
+  let lines: { readonly level: string; readonly cause?: unknown; readonly message: string }[];
+  let connections: ReadonlyArray<MongoDbConnection>;
+  const ask = (connection: MongoDbConnection) => connection.call((database) => database.command({ ping: 1 }));
+
+  beforeEach(async () => {
+    lines = [];
+    const url = ferret.newUrl();
+    const write = (level: string) => (fields: object, message: string) => lines.push({ level, message, ...fields });
+    const log = { info: write('info'), warn: write('warn'), error: write('error') };
+    const availability = new MongoDbAvailability({ url, urlName: 'READ_STORE_URL', log });
+    connections = [5_000, 6_000, 10_000].map((limitMs) => {
+      return new MongoDbConnection({ url, timeoutMs: limitMs, availability });
+    });
+    for (const one of [...connections, availability]) opened.add(one);
+    await Promise.all(connections.map(ask));
+  });
+  afterEach(async () => {
+    ferret.thaw();
+    for (const one of opened) await one.close();
+    opened.clear();
+  });
+
+  const outages: ReadonlyArray<readonly [string, RegExp, () => Promise<void>, () => Promise<void>]> = [
+    ['killed', /nothing answers at the host and port in READ_STORE_URL: /, () => ferret.kill(), () => ferret.start()],
+    [
+      'frozen',
+      /it does not answer in time: check that the server of READ_STORE_URL runs/,
+      async () => ferret.freeze(),
+      async () => ferret.thaw(),
+    ],
+  ];
+
+  for (const [name, cause, leave, come] of outages)
+    it(`lets all refuse calls once one has found the server ${name}, and answers the first call of each after its return, with one log line for each`, async () => {
+      const [first, ...others] = connections as [MongoDbConnection, ...MongoDbConnection[]];
+      await leave();
+      await assert.rejects(ask(first), UnavailableError);
+      await eventually(async () => lines.length > 0);
+      for (const other of others) await assert.rejects(ask(other), cause);
+      await come();
+      await eventually(async () => lines.some(({ level }) => level === 'info'));
+      await Promise.all(connections.map(ask));
+      assert.equal(lines[0]?.message, 'MongoDB cannot be used; it is probed until it can');
+      assert.match(String(lines[0]?.cause), cause);
+      assert.equal(lines.at(-1)?.message, 'MongoDB can be used again');
+      // A server that starts slowly may be away for another cause meanwhile, which has a line of its own.
+      const texts = lines.map((line) => JSON.stringify(line));
+      assert.deepEqual(texts, [...new Set(texts)]);
+    });
+});
+
+describeOnFerretDb('MongoDbConnection to a server that is away', (ferret) => {
+  let connection: MongoDbConnection;
+  const ask = () => connection.call((database) => database.command({ ping: 1 }));
+
+  beforeEach(async () => {
+    connection = new MongoDbConnection({ url: ferret.newUrl() });
+    await ask();
+  });
+  afterEach(async () => {
+    ferret.thaw();
+    await connection.close();
+  });
+
+  const outages: ReadonlyArray<readonly [string, () => Promise<void>, () => Promise<void>]> = [
+    ['killed', () => ferret.kill(), () => ferret.start()],
+    ['frozen', async () => ferret.freeze(), async () => ferret.thaw()],
+  ];
+
+  for (const [name, leave, come] of outages)
+    it(`knows that the server was ${name}: refuses calls at once with the cause, and calls again after its return`, async () => {
+      await leave();
+      const unavailable = /^Unavailable: MongoDB cannot be used: /;
+      await eventually(async () =>
+        ask().then(
+          () => false,
+          (error: unknown) => unavailable.test(String(error)),
+        ),
+      );
+      const durations: number[] = [];
+      for (let number = 0; number < 20; number += 1) {
+        const began = performance.now();
+        await assert.rejects(ask(), unavailable);
+        durations.push(performance.now() - began);
+      }
+      assert.ok(Math.min(...durations) < 100, `the refusals took ${durations.join(', ')} ms`);
+      await come();
+      await eventually(async () =>
+        ask().then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
 });

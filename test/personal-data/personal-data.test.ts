@@ -4,7 +4,7 @@ import type { SealedText } from '#domain/shared/personal-data.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 
-describe('personal data', () => {
+describe('PersonalData', () => {
   let data: PersonalData;
   beforeEach(() => {
     data = new PersonalData(new InMemorySubjectKeys());
@@ -12,7 +12,7 @@ describe('personal data', () => {
 
   const bytesOf = ({ ciphertext }: SealedText) => Buffer.from(ciphertext, 'base64url');
 
-  it('is read as it was sealed, whatever the text', async () => {
+  it('reads any text as it was sealed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string(), async (name, address) => {
         const sealed = await data.seal('one', { name, address });
@@ -24,7 +24,7 @@ describe('personal data', () => {
     );
   });
 
-  it('is another text each time it is sealed, and shows nothing of what it says', async () => {
+  it('seals a text differently each time, and shows nothing of it', async () => {
     const { a } = await data.seal('one', { a: 'Ada Lovelace' });
     const { a: again } = await data.seal('one', { a: 'Ada Lovelace' });
     assert.notEqual(a.ciphertext, again.ciphertext);
@@ -32,7 +32,7 @@ describe('personal data', () => {
     assert.notDeepEqual(bytesOf(a).subarray(0, 12), bytesOf(again).subarray(0, 12));
   });
 
-  it('is not opened in another place, by another key, or when it was changed', async () => {
+  it('rejects a sealed text under another field or subject, or when it was changed', async () => {
     const { name } = await data.seal('one', { name: 'Ada Lovelace' });
     await data.seal('two', { name: 'Grace Hopper' });
     const read = await data.readerOf(['one', 'two']);
@@ -50,7 +50,7 @@ describe('personal data', () => {
     }
   });
 
-  it('is erased once the key was destroyed, for good', async () => {
+  it('reads a text as erased for ever once its key is destroyed', async () => {
     const { name } = await data.seal('one', { name: 'Ada Lovelace' });
     await data.erase('one');
     await data.erase('one');
@@ -60,12 +60,12 @@ describe('personal data', () => {
     assert.equal(await data.keyedHash('one', 'input'), '');
   });
 
-  it('that is nobody’s stands as it is', async () => {
+  it('reads a text that was never sealed as it is', async () => {
     const read = await data.readerOf([]);
     assert.equal(read('one', 'name', 'Northwind Voice'), 'Northwind Voice');
   });
 
-  it('is hashed so that nobody without the key can tell what it was', async () => {
+  it('hashes a text with the subject’s key', async () => {
     const hash = await data.keyedHash('one', 'input');
     assert.match(hash, /^[0-9a-f]{64}$/);
     assert.equal(await data.keyedHash('one', 'input'), hash);

@@ -13,10 +13,10 @@ import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
-const limitMilliseconds = 60_000;
+const timeoutMs = 60_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe('a process on many nodes', () => {
+describe('process on several nodes', () => {
   let store: AppendableEventStore;
   let opened: AsyncDisposableStack;
   beforeEach(() => {
@@ -26,24 +26,24 @@ describe('a process on many nodes', () => {
   afterEach(() => opened.disposeAsync());
 
   /** Each organization gets a project. */
-  const follower = (react: Process['react'] = makeProject): Process => ({
+  const follower = (handle: Process['handle'] = makeProject): Process => ({
     name: 'follower',
     types: ['OrganizationCreated'],
-    concerns: () => true,
-    react,
+    handles: () => true,
+    handle,
   });
-  /** A node's own: it knows nothing of what others append until it reads. */
+  /** The dependencies of one node, which knows nothing of other nodes' appends until it reads. */
   const surroundings = () => ({
     store,
-    handler: new StreamWriter({ store }),
+    writer: new StreamWriter({ store }),
     documents: new ReadModel(store.log),
-    reached: async () => true,
+    waitForPosition: async () => true,
     log: quiet,
   });
   const created = (id: string) => organizationCreated(new StreamWriter({ store }), id);
   const projectsOf = (...ids: ReadonlyArray<string>) => ids.map((id) => store.types(`project-p${id}`));
 
-  it('doubles nothing when a node is superseded in the middle of an event, wherever that is', async () => {
+  it('appends nothing twice when a node is superseded at any point of a reaction', async () => {
     const checkpoints = new InMemoryCheckpointStore();
     const places = ['before it decides', 'before it appends', 'after it has appended'] as const;
     for (const [index, place] of places.entries()) {
@@ -80,7 +80,7 @@ describe('a process on many nodes', () => {
       const position = await created(id);
       await reached;
       newer.start();
-      assert.notEqual(await newer.waitUntilProcessed(position, limitMilliseconds), null);
+      assert.notEqual(await newer.waitUntilProcessed(position, timeoutMs), null);
       open();
       await superseded;
       await newer.stop();
@@ -88,11 +88,11 @@ describe('a process on many nodes', () => {
     }
   });
 
-  for (const atOnce of [undefined, 4]) {
-    it(`ends when it is superseded while it waits for events${atOnce ? `, ${atOnce} at once` : ''}`, async () => {
+  for (const concurrency of [undefined, 4]) {
+    it(`stops a superseded process while it waits for events${concurrency ? `, ${concurrency} concurrently` : ''}`, async () => {
       const checkpoints = new InMemoryCheckpointStore();
       const { promise: began, resolve: begin } = Promise.withResolvers<void>();
-      const process = { ...follower(async () => begin()), ...(atOnce && { atOnce }) };
+      const process = { ...follower(async () => begin()), ...(concurrency && { concurrency }) };
       const older = new ProcessRunner({ ...surroundings(), process, checkpoints: checkpoints.under(1) });
       const superseded = assert.rejects(older.run(new AbortController().signal), FencedError);
       await created('a');
@@ -103,8 +103,8 @@ describe('a process on many nodes', () => {
     });
   }
 
-  describeOnMongoDb('a process under a lease, its checkpoint on MongoDB', (server) => {
-    it('goes on at another node when one ends, and every node is told how far it is', async () => {
+  describeOnMongoDb('runProcessUnderLease with checkpoints on MongoDB', (server) => {
+    it('continues on another node when one stops, and every node can read its progress', async () => {
       const url = server.newUrl();
       const leases = new InMemoryLeaseStore();
       const terms: string[] = [];
@@ -135,17 +135,11 @@ describe('a process on many nodes', () => {
 
       const stopOne = run('one');
       const first = await created('a');
-      assert.equal(
-        await progress.waitUntilProcessed(first, limitMilliseconds),
-        store.streamOf('project-pa')[0]?.position,
-      );
+      assert.equal(await progress.waitUntilProcessed(first, timeoutMs), store.streamOf('project-pa')[0]?.position);
       run('other');
       await stopOne();
       const second = await created('b');
-      assert.equal(
-        await progress.waitUntilProcessed(second, limitMilliseconds),
-        store.streamOf('project-pb')[0]?.position,
-      );
+      assert.equal(await progress.waitUntilProcessed(second, timeoutMs), store.streamOf('project-pb')[0]?.position);
       assert.deepEqual(terms, ['one 1', 'other 2']);
       assert.deepEqual(projectsOf('a', 'b'), [['ProjectCreated'], ['ProjectCreated']]);
     });

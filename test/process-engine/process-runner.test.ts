@@ -15,23 +15,25 @@ import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoin
 import { eventually, testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 
-const limitMilliseconds = 60_000;
+const timeoutMs = 60_000;
 const operators = { organizationId: 'corganization1', projectId: null, partnerId: null };
 
-describe('process runner', () => {
+describe('ProcessRunner', () => {
   let store: AppendableEventStore;
-  let handler: StreamWriter;
+  let writer: StreamWriter;
   let checkpoints: InMemoryCheckpointStore;
   let logged: string[];
-  /** What was waited after each failure. */
+  let informed: string[];
+  /** The wait after each failure, in milliseconds. */
   let waits: number[];
   const runners: ProcessRunner[] = [];
 
   beforeEach(() => {
     store = new AppendableEventStore();
-    handler = new StreamWriter({ store });
+    writer = new StreamWriter({ store });
     checkpoints = new InMemoryCheckpointStore();
     logged = [];
+    informed = [];
     waits = [];
   });
 
@@ -39,24 +41,25 @@ describe('process runner', () => {
     for (const runner of runners.splice(0)) await runner.stop();
   });
 
-  function start(react: Process['react'], upToDate = true, atOnce?: number): ProcessRunner {
+  function start(handle: Process['handle'], upToDate = true, concurrency?: number): ProcessRunner {
     const runner = new ProcessRunner({
       process: {
         name: 'follower',
         types: ['OrganizationCreated'],
-        concerns: ({ data }) => data.partner === true,
-        ...(atOnce === undefined ? {} : { atOnce }),
-        react,
+        handles: ({ data }) => data.partner === true,
+        ...(concurrency === undefined ? {} : { concurrency }),
+        handle,
       },
       store,
-      handler,
+      writer,
       documents: new ReadModel(store.log),
-      reached: async () => upToDate,
+      waitForPosition: async () => upToDate,
       checkpoints,
       log: {
+        info: (_, message) => void informed.push(message),
         error: (fields, message) => {
           logged.push(message);
-          if ('retryMilliseconds' in fields) waits.push(Number(fields.retryMilliseconds));
+          if ('retryDelayMs' in fields) waits.push(Number(fields.retryDelayMs));
         },
       },
     });
@@ -65,75 +68,75 @@ describe('process runner', () => {
     return runner;
   }
 
-  const created = (id: string, partner = true) => organizationCreated(handler, id, partner);
+  const created = (id: string, partner = true) => organizationCreated(writer, id, partner);
 
-  describe('on a log that is not the one it has seen', () => {
+  describe('ProcessRunner on another log than its checkpoint’s', () => {
     const passed = async (log: string, position: number, lastAppended: number) => {
       await checkpoints.read('follower', log);
       await checkpoints.write('follower', log, { position, lastAppended });
     };
 
-    for (const atOnce of [undefined, 2]) {
-      const how = atOnce === undefined ? '' : ', several events at once';
+    for (const concurrency of [undefined, 2]) {
+      const how = concurrency === undefined ? '' : ', concurrently';
 
-      it(`begins anew where the log ends before what it has seen${how}`, async () => {
+      it(`restarts from the beginning when the log ends before its checkpoint${how}`, async () => {
         const position = await created('one');
         await passed(store.identity, position + 1_000, position + 1_000);
         const seen: unknown[] = [];
-        const runner = start(async ({ data }) => void seen.push(data.id), true, atOnce);
+        const runner = start(async ({ data }) => void seen.push(data.id), true, concurrency);
         const last = await created('two');
-        assert.equal(await runner.waitUntilProcessed(last, limitMilliseconds), 0);
+        assert.equal(await runner.waitUntilProcessed(last, timeoutMs), 0);
         assert.deepEqual(seen, ['one', 'two']);
-        const told = async () => (await checkpoints.peek('follower', store.identity)).position;
-        await eventually('others are told where it is now', async () => (await told()) === last);
+        const stored = async () => (await checkpoints.peek('follower', store.identity)).position;
+        await eventually('its checkpoint is stored', async () => (await stored()) === last);
       });
 
-      it(`begins anew where the place it has seen is one of this log, too${how}`, async () => {
+      it(`restarts from the beginning of another log even when that reaches its checkpoint${how}`, async () => {
         const first = await created('one');
         const last = await created('two');
         await passed('3/another', first, last);
         const seen: unknown[] = [];
-        const runner = start(async ({ data }) => void seen.push(data.id), true, atOnce);
-        assert.equal(await runner.waitUntilProcessed(last, limitMilliseconds), 0);
+        const runner = start(async ({ data }) => void seen.push(data.id), true, concurrency);
+        assert.equal(await runner.waitUntilProcessed(last, timeoutMs), 0);
         assert.deepEqual(seen, ['one', 'two']);
-        const told = () => checkpoints.peek('follower', store.identity);
-        await eventually('others are told where it is now', async () => (await told()).position === last);
-        assert.deepEqual(await told(), { position: last, lastAppended: 0, failure: null });
+        const stored = () => checkpoints.peek('follower', store.identity);
+        await eventually('its checkpoint is stored', async () => (await stored()).position === last);
+        assert.deepEqual(await stored(), { position: last, lastAppended: 0, failure: null });
       });
     }
 
-    it('begins when the log does', async () => {
+    it('waits for the first event of an empty log', async () => {
       await passed('3/another', 3, 3);
       const seen: unknown[] = [];
       const runner = start(async ({ data }) => void seen.push(data.id));
-      assert.equal(await runner.waitUntilProcessed(await created('one'), limitMilliseconds), 0);
+      assert.equal(await runner.waitUntilProcessed(await created('one'), timeoutMs), 0);
       assert.deepEqual(seen, ['one']);
       assert.equal((await checkpoints.peek('follower', '3/another')).position, 0);
     });
 
-    it('ends where it was stopped before the log has begun', async () => {
+    it('stops before the log has its first event', async () => {
       await start(async () => undefined).stop();
       assert.deepEqual(logged, []);
     });
   });
 
-  it('reacts to what concerns it, in order, and goes on where it was after a restart', async () => {
+  it('reacts in order to the events that concern it, and continues after its checkpoint on restart', async () => {
     const seen: string[] = [];
-    const react = async ({ data }: { data: object }) => {
+    const handle = async ({ data }: { data: object }) => {
       seen.push((data as { id: string }).id);
     };
     await created('one');
     await created('none', false);
-    const first = start(react);
-    assert.equal(await first.waitUntilProcessed(await created('two'), limitMilliseconds), 0);
+    const first = start(handle);
+    assert.equal(await first.waitUntilProcessed(await created('two'), timeoutMs), 0);
     await first.stop();
-    assert.equal(await start(react).waitUntilProcessed(await created('three'), limitMilliseconds), 0);
+    assert.equal(await start(handle).waitUntilProcessed(await created('three'), timeoutMs), 0);
     assert.deepEqual(seen, ['one', 'two', 'three']);
   });
 
-  it('appends in the name of whoever caused it, and tells how far its effects reach', async () => {
+  it('appends in the name of the actor who caused it, and returns the position of its last append', async () => {
     const runner = start(makeProject);
-    const last = await runner.waitUntilProcessed(await created('one'), limitMilliseconds);
+    const last = await runner.waitUntilProcessed(await created('one'), timeoutMs);
     const [cause, effect] = store.log;
     assert.equal(effect?.type, 'ProjectCreated');
     assert.equal(last, effect?.position);
@@ -141,30 +144,30 @@ describe('process runner', () => {
     assert.deepEqual(effect?.metadata.actor, origin.actor);
   });
 
-  it('tries an event again until it succeeds, and says so', async () => {
+  it('retries an event until its reaction succeeds, and logs each failure', async () => {
     let tries = 0;
     const runner = start(async () => {
       tries += 1;
       if (tries < 3) throw new Error('not yet');
     });
-    assert.notEqual(await runner.waitUntilProcessed(await created('one'), limitMilliseconds), null);
+    assert.notEqual(await runner.waitUntilProcessed(await created('one'), timeoutMs), null);
     assert.equal(tries, 3);
     assert.equal(logged.length, 2);
   });
 
-  for (const atOnce of [undefined, 2]) {
-    const how = atOnce === undefined ? 'in order' : 'several at once';
+  for (const concurrency of [undefined, 2]) {
+    const how = concurrency === undefined ? 'in order' : 'concurrently';
 
-    it(`waits longer after each failure of one event, and for the next begins with the shortest wait, ${how}`, async () => {
+    it(`waits longer after each failure of one event, and starts with the shortest wait for the next, ${how}`, async () => {
       const tries = new Map<unknown, number>();
-      const react: Process['react'] = async ({ data }) => {
+      const handle: Process['handle'] = async ({ data }) => {
         const count = (tries.get(data.id) ?? 0) + 1;
         tries.set(data.id, count);
         if (count < 4) throw new Error('not yet');
       };
-      const runner = start(react, true, atOnce);
+      const runner = start(handle, true, concurrency);
       for (const id of ['one', 'two'])
-        assert.notEqual(await runner.waitUntilProcessed(await created(id), limitMilliseconds), null);
+        assert.notEqual(await runner.waitUntilProcessed(await created(id), timeoutMs), null);
       const longest = [50, 100, 200, 50, 100, 200];
       assert.equal(waits.length, longest.length);
       for (const [index, most] of longest.entries()) {
@@ -174,21 +177,31 @@ describe('process runner', () => {
     });
   }
 
-  it('does not react on read models that are behind', async () => {
+  it('handles no event while the read models are behind', async () => {
     const runner = start(async (_, { documentsUpToDate }) => {
       await documentsUpToDate('flows');
     }, false);
     assert.equal(await runner.waitUntilProcessed(await created('one'), 100), null);
-    assert.ok(logged.length > 0);
   });
 
-  it('keeps how far its effects reach over a restart, and tells nodes that look at its checkpoint', async () => {
+  it('says once, and without an error, that it waits for a read model', async () => {
+    let tries = 0;
+    start(async (_, { documentsUpToDate }) => {
+      tries += 1;
+      await documentsUpToDate('flows');
+    }, false);
+    await created('one');
+    await eventually('it has tried again', async () => tries >= 3);
+    assert.deepEqual([informed, logged], [['waiting for a read model'], []]);
+  });
+
+  it('keeps the position of its last append across a restart, for other nodes too', async () => {
     const first = start(makeProject);
-    const last = await first.waitUntilProcessed(await created('one'), limitMilliseconds);
+    const last = await first.waitUntilProcessed(await created('one'), timeoutMs);
     await first.stop();
     const second = start(async () => undefined);
     const position = await created('two');
-    assert.equal(await second.waitUntilProcessed(position, limitMilliseconds), last);
+    assert.equal(await second.waitUntilProcessed(position, timeoutMs), last);
     assert.deepEqual(await checkpoints.peek('follower', store.identity), {
       position,
       lastAppended: last,
@@ -196,7 +209,7 @@ describe('process runner', () => {
     });
   });
 
-  it('ends in the middle of an event once it was told to, and takes it up again', async () => {
+  it('stops in the middle of a reaction without an append, and repeats the event on restart', async () => {
     const position = await created('one');
     const { promise: reacting, resolve: begun } = Promise.withResolvers<void>();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -211,20 +224,20 @@ describe('process runner', () => {
     await stopped;
     assert.deepEqual(store.types(), ['OrganizationCreated']);
     const second = start(makeProject);
-    assert.notEqual(await second.waitUntilProcessed(position, limitMilliseconds), null);
+    assert.notEqual(await second.waitUntilProcessed(position, timeoutMs), null);
     assert.deepEqual(store.types(), ['OrganizationCreated', 'ProjectCreated']);
   });
 
-  it('knows which events it will do something about', async () => {
+  it('knows which events concern it', async () => {
     const runner = start(async () => undefined);
     await created('none', false);
-    assert.equal(runner.concerns(store.log), false);
+    assert.equal(runner.handles(store.log), false);
     await created('one');
-    assert.equal(runner.concerns(store.log), true);
+    assert.equal(runner.handles(store.log), true);
   });
 
-  it('sees its cause in the state, though whoever appended it is not answered yet', async () => {
-    handler = new StreamWriter({ store, soleWriter: true });
+  it('sees the event that caused a reaction in the state, although its append is not answered yet', async () => {
+    writer = new StreamWriter({ store, soleWriter: true });
     await created('one');
     const append = store.append.bind(store);
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
@@ -241,18 +254,18 @@ describe('process runner', () => {
     });
     const events = [newEvent('OrganizationCreated', { id: 'one', name: 'again', partner: true })];
     const decide = () => E.right({ events, tenant: null });
-    const adding = handler.write({ entity: organization, id: 'one', origin, decide });
+    const adding = writer.write({ entity: organization, id: 'one', origin, decide });
     assert.equal(await seen, 1);
     answer();
     await adding;
   });
 
-  for (const atOnce of [undefined, 2]) {
-    const how = atOnce === undefined ? 'in order' : 'several at once';
+  for (const concurrency of [undefined, 2]) {
+    const how = concurrency === undefined ? 'in order' : 'concurrently';
 
-    describe(`at an event that it cannot read, ${how}`, () => {
+    describe(`ProcessRunner at an unreadable event, ${how}`, () => {
       const seen: unknown[] = [];
-      const react: Process['react'] = async ({ data }) => void seen.push(data.id);
+      const handle: Process['handle'] = async ({ data }) => void seen.push(data.id);
       let unreadable: RecordedEvent;
 
       beforeEach(async () => {
@@ -266,13 +279,13 @@ describe('process runner', () => {
       const runs = () => eventually('it runs', async () => (await watched()).failure === null);
       const asked = async (...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
         const decide = () => E.right({ events, tenant: operators });
-        assert.ok(E.isRight(await handler.write({ entity: processControl, id: 'follower', origin, decide })));
+        assert.ok(E.isRight(await writer.write({ entity: processControl, id: 'follower', origin, decide })));
       };
       const skip = () => asked(newEvent('ProcessEventSkipped', { process: 'follower', eventId: unreadable.id }));
       const stops = () => logged.filter((line) => line.startsWith('A process has stopped'));
 
-      it('stops with one line in the log, and keeps where and why', async () => {
-        start(react, true, atOnce);
+      it('stops with one log line, and stores the event and the reason', async () => {
+        start(handle, true, concurrency);
         await hasStopped();
         const { position, failure } = await watched();
         assert.ok(position < unreadable.position);
@@ -290,8 +303,8 @@ describe('process runner', () => {
         assert.deepEqual(waits, [], 'it is not tried again by itself');
       });
 
-      it('goes past the event once an operator has it skipped, and does so after a restart, too', async () => {
-        const first = start(react, true, atOnce);
+      it('continues after the event once an operator skips it, even after a reset of the checkpoint', async () => {
+        const first = start(handle, true, concurrency);
         await hasStopped();
         await skip();
         const last = await created('two');
@@ -300,13 +313,13 @@ describe('process runner', () => {
         assert.deepEqual(seen, ['one', 'two']);
         await first.stop();
         await checkpoints.reset('follower', store.identity);
-        const again = start(react, true, atOnce);
-        assert.notEqual(await again.waitUntilProcessed(last, limitMilliseconds), null);
+        const again = start(handle, true, concurrency);
+        assert.notEqual(await again.waitUntilProcessed(last, timeoutMs), null);
         assert.equal(stops().length, 1);
       });
 
-      it('tries the event again when an operator asks for it', async () => {
-        start(react, true, atOnce);
+      it('retries the event when an operator asks for it', async () => {
+        start(handle, true, concurrency);
         await hasStopped();
         await asked(newEvent('ProcessRetried', { process: 'another' }));
         await asked(newEvent('ProcessRetried', { process: 'follower' }));
@@ -315,8 +328,8 @@ describe('process runner', () => {
         await runs();
       });
 
-      it('takes the event up where the next release can read it', async () => {
-        const first = start(react, true, atOnce);
+      it('resumes at the event when the next release can read it', async () => {
+        const first = start(handle, true, concurrency);
         await hasStopped();
         await first.stop();
         assert.notEqual((await watched()).failure, null, 'it has not gone past the event');
@@ -324,56 +337,56 @@ describe('process runner', () => {
         const data = { id: 'three', partner: true };
         const place = store.log.indexOf(unreadable);
         store.log[place] = { id, type, position, stream, revision, data, metadata: testMetadata };
-        start(react, true, atOnce);
+        start(handle, true, concurrency);
         await runs();
         assert.deepEqual(seen, ['one', 'three']);
       });
 
-      it('holds up no answer', async () => {
-        const runner = start(react, true, atOnce);
+      it('does not delay responses while the process has stopped', async () => {
+        const runner = start(handle, true, concurrency);
         await hasStopped();
-        assert.equal(await runner.waitUntilProcessed(await created('two'), limitMilliseconds), null);
+        assert.equal(await runner.waitUntilProcessed(await created('two'), timeoutMs), null);
       });
 
-      it('ends when it is stopped while it waits for an operator', async () => {
-        const runner = start(react, true, atOnce);
+      it('ends while it waits for an operator', async () => {
+        const runner = start(handle, true, concurrency);
         await hasStopped();
         await runner.stop();
         assert.equal(stops().length, 1);
       });
     });
 
-    it(`stops where its effects take an event that cannot be read, ${how}`, async () => {
+    it(`stops when a reaction reads an unreadable event, ${how}`, async () => {
       const broken = store.appendUnreadable('organization-broken', 'OrganizationRenamed');
       start(
         async () => {
           void broken.data;
         },
         true,
-        atOnce,
+        concurrency,
       );
       const position = await created('one');
       const watched = () => checkpoints.peek('follower', store.identity);
       await eventually('it has stopped', async () => (await watched()).failure !== null);
       const { failure } = await watched();
-      assert.equal(failure?.position, position, 'it names the event that it was about to react to');
+      assert.equal(failure?.position, position, 'it names the event that it was about to handle to');
       assert.match(failure?.message ?? '', new RegExp(broken.id), 'and the event that cannot be read');
     });
   }
 
-  describe('of a process that reacts to several events at once', () => {
-    /** Reactions by organization, each of which waits until it is let go before it appends. */
+  describe('ProcessRunner with concurrent reactions', () => {
+    /** Reactions by organization, each of which waits until it is released before it appends. */
     class Gates {
       readonly begun: string[] = [];
       readonly #gates = new Map<string, PromiseWithResolvers<void>>();
 
-      react: Process['react'] = async (event, tools) => {
+      handle: Process['handle'] = async (event, tools) => {
         this.begun.push(String(event.data.id));
         await this.#of(String(event.data.id)).promise;
         await makeProject(event, tools);
       };
 
-      letGo(...organizations: ReadonlyArray<string>): void {
+      release(...organizations: ReadonlyArray<string>): void {
         for (const id of organizations) this.#of(id).resolve();
       }
 
@@ -384,7 +397,7 @@ describe('process runner', () => {
       }
     }
 
-    it('reacts to others while it has stopped at events that it cannot read, and names the first', async () => {
+    it('reacts to other events while it has stopped at unreadable ones, and reports the first of those', async () => {
       const seen: unknown[] = [];
       const first = store.appendUnreadable('organization-broken', 'OrganizationCreated');
       const second = store.appendUnreadable('organization-broken', 'OrganizationCreated');
@@ -396,40 +409,40 @@ describe('process runner', () => {
       assert.equal((await failure())?.eventId, first.id);
       const events = [newEvent('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
       const decide = () => E.right({ events, tenant: operators });
-      await handler.write({ entity: processControl, id: 'follower', origin, decide });
+      await writer.write({ entity: processControl, id: 'follower', origin, decide });
       await eventually('the second is named', async () => (await failure())?.eventId === second.id);
     });
 
-    it('begins so many, and the next when one has ended', async () => {
+    it('starts as many reactions as allowed, and the next when one has ended', async () => {
       const gates = new Gates();
       for (const id of ['one', 'two', 'three']) await created(id);
-      start(gates.react, true, 2);
+      start(gates.handle, true, 2);
       await eventually('two are begun', () => gates.begun.length === 2);
-      gates.letGo('two');
+      gates.release('two');
       await eventually('the third is begun', () => gates.begun.length === 3);
       assert.deepEqual(gates.begun, ['one', 'two', 'three']);
-      gates.letGo('one', 'three');
+      gates.release('one', 'three');
     });
 
-    it('keeps its checkpoint behind the oldest that has not ended, and takes that up again', async () => {
+    it('keeps its checkpoint before the oldest unfinished event, and repeats that event on restart', async () => {
       const gates = new Gates();
       const positions: number[] = [];
       for (const id of ['zero', 'one', 'two', 'three']) positions.push(await created(id));
-      const first = start(gates.react, true, 4);
-      gates.letGo('zero', 'two', 'three');
+      const first = start(gates.handle, true, 4);
+      gates.release('zero', 'two', 'three');
       await eventually(
         'the first is behind it',
         async () => (await checkpoints.peek('follower', store.identity)).position === positions[0],
       );
       assert.equal(await first.waitUntilProcessed(positions[1] ?? 0, 50), null);
       const stopped = first.stop();
-      gates.letGo('one');
+      gates.release('one');
       await stopped;
       assert.equal((await checkpoints.peek('follower', store.identity)).position, positions[0]);
       const again = new Gates();
-      again.letGo('one', 'two', 'three');
-      const second = start(again.react, true, 4);
-      assert.notEqual(await second.waitUntilProcessed(positions[3] ?? 0, limitMilliseconds), null);
+      again.release('one', 'two', 'three');
+      const second = start(again.handle, true, 4);
+      assert.notEqual(await second.waitUntilProcessed(positions[3] ?? 0, timeoutMs), null);
       assert.deepEqual(again.begun, ['one', 'two', 'three']);
       const last = positions[3] ?? 0;
       await eventually(
@@ -438,7 +451,7 @@ describe('process runner', () => {
       );
     });
 
-    it('lets others work while one pauses, or waits to be tried again', async () => {
+    it('continues with other events while one reaction pauses or waits for its retry', async () => {
       const tries = new Map<string, number>();
       const runner = start(
         async ({ data }, { pauseUntil }) => {
@@ -460,7 +473,7 @@ describe('process runner', () => {
       await runner.stop();
     });
 
-    it('appends nothing any more once it was told to stop', async () => {
+    it('appends nothing after it was asked to stop', async () => {
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
       const { promise: gate, resolve: open } = Promise.withResolvers<void>();
       const runner = start(
@@ -480,7 +493,7 @@ describe('process runner', () => {
       assert.deepEqual(store.types(), ['OrganizationCreated']);
     });
 
-    it('tries again where its checkpoint could not be written, from what was', async () => {
+    it('retries from the last checkpoint when the checkpoint could not be written', async () => {
       const gates = new Gates();
       const write = checkpoints.write.bind(checkpoints);
       let failing = true;
@@ -488,9 +501,9 @@ describe('process runner', () => {
         if (failing && args[2].position > 0) throw new Error('the disk is full');
         return write(...args);
       };
-      gates.letGo('one');
+      gates.release('one');
       const position = await created('one');
-      start(gates.react, true, 2);
+      start(gates.handle, true, 2);
       await eventually('it says so', () => logged.includes('a process will try again'));
       failing = false;
       await eventually(
@@ -500,10 +513,10 @@ describe('process runner', () => {
       assert.ok(gates.begun.length >= 2);
     });
 
-    it('is waited for by no answer', async () => {
+    it('delays no response, because its reactions are concurrent', async () => {
       const runner = start(async () => undefined, true, 2);
       await created('one');
-      assert.equal(runner.concerns(store.log), false);
+      assert.equal(runner.handles(store.log), false);
     });
   });
 });

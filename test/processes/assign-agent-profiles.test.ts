@@ -10,17 +10,17 @@ import type { AgentProfileDocument } from '#projections/agent-profiles.ts';
 import type { FlowDocument } from '#projections/flows.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { interruptAtEachAppend, ProcessDriver } from '#test/support/harness/process-harness.ts';
 import { seedProjects } from '#test/support/harness/seed.ts';
 import { profileInput } from '#test/support/inputs/profile-input.ts';
 
 const path = { projectId: ids.project };
 const everything = { limit: 1e6, maxBytes: 1e9 };
 
-/** A service whose clock goes on by a second each time it is read; its flows and profiles have letters for names. */
+/** A service whose clock advances by a second each time it is read; its flows and profiles have letters for names. */
 class Story {
   readonly service: Service;
-  readonly drive: ProcessDrive;
+  readonly driver: ProcessDriver;
   readonly ids = new Map<string, string>();
   readonly #names = new Map<string, string>();
 
@@ -31,7 +31,7 @@ class Story {
       return new Date(time);
     };
     this.service = new Service(undefined, { now });
-    this.drive = new ProcessDrive(assignAgentProfiles, this.service);
+    this.driver = new ProcessDriver(assignAgentProfiles, this.service);
   }
 
   static async begun(flows: string, profiles: string): Promise<Story> {
@@ -95,12 +95,12 @@ class Story {
     return Object.fromEntries(relation);
   }
 
-  /** Settles, and sees that the whole log once more, from zero, changes nothing. */
+  /** Settles, and checks that a second run over the whole log appends nothing. */
   async settled(): Promise<Record<string, string | null>> {
-    await this.drive.settle();
+    await this.driver.settle();
     const relation = await this.relation();
     const { length } = this.service.store.log;
-    await new ProcessDrive(assignAgentProfiles, this.service.restarted()).settle();
+    await new ProcessDriver(assignAgentProfiles, this.service.restarted()).settle();
     const appended = this.service.store.log.slice(length).map(({ type, data }) => ({ type, data }));
     assert.deepEqual(appended, [], 'a second run over the log appended');
     return relation;
@@ -112,8 +112,8 @@ class Story {
   }
 }
 
-describe('assign-agent-profiles', () => {
-  it('carries what a profile asks for to the flows: at its creation, by PUT, and what it gives up', async () => {
+describe('assignAgentProfiles', () => {
+  it('assigns the flows that a profile requests when it is created or replaced, and unassigns the others', async () => {
     const story = await Story.begun('ABC', '');
     await story.profile('P', 'AB');
     assert.deepEqual(await story.settled(), { A: 'P', B: 'P', C: null });
@@ -123,15 +123,15 @@ describe('assign-agent-profiles', () => {
     assert.deepEqual(await story.settled(), { A: null, B: null, C: null });
   });
 
-  it('takes a flow from the profile that had it', async () => {
+  it('moves a flow from another profile to the requesting one', async () => {
     const story = await Story.begun('AB', 'PQ');
     await story.put('P', 'AB');
-    await story.drive.settle();
+    await story.driver.settle();
     await story.put('Q', 'B');
     assert.deepEqual(await story.settled(), { A: 'P', B: 'Q' });
   });
 
-  it('lets the last request win when it comes to several late', async () => {
+  it('applies the last of several requests for a flow when it runs late', async () => {
     const story = await Story.begun('A', 'PQR');
     await story.put('P', 'A');
     await story.put('Q', 'A');
@@ -139,16 +139,16 @@ describe('assign-agent-profiles', () => {
     assert.deepEqual(await story.settled(), { A: 'R' });
   });
 
-  it('lets a request win that came after the profile before it was deleted', async () => {
+  it('applies a request of another profile made after the flow’s profile was deleted', async () => {
     const story = await Story.begun('A', 'PQ');
     await story.put('P', 'A');
-    await story.drive.settle();
+    await story.driver.settle();
     await story.deleteProfile('P');
     await story.put('Q', 'A');
     assert.deepEqual(await story.settled(), { A: 'Q' });
   });
 
-  it('lets a request of the flow itself win over an earlier PUT that it comes to late', async () => {
+  it('keeps an assignment on the flow itself over an earlier request of a profile', async () => {
     const story = await Story.begun('AB', 'PQ');
     await story.put('P', 'AB');
     await story.patch('A', 'Q');
@@ -157,7 +157,7 @@ describe('assign-agent-profiles', () => {
     assert.deepEqual(await story.settled(), { A: 'Q', B: null });
   });
 
-  it('lets a PUT win over an earlier request of the flow itself', async () => {
+  it('applies a request of a profile over an earlier assignment on the flow itself', async () => {
     const story = await Story.begun('AB', 'PQ');
     await story.patch('A', 'Q');
     await story.patch('B', 'P');
@@ -165,7 +165,7 @@ describe('assign-agent-profiles', () => {
     assert.deepEqual(await story.settled(), { A: 'P', B: null });
   });
 
-  it('leaves a flow alone that was assigned after the PUT that does not name it', async () => {
+  it('keeps a flow assigned after a profile was replaced without it', async () => {
     const story = await Story.begun('A', 'P');
     await story.put('P', '');
     await story.patch('A', 'P');
@@ -182,7 +182,7 @@ describe('assign-agent-profiles', () => {
     assert.deepEqual(await story.settled(), { A: null, B: 'Q', C: null });
   });
 
-  it('lets a PUT win over an earlier assignment of a profile deleted later', async () => {
+  it('applies a profile’s request over an earlier assignment of a profile that is deleted later', async () => {
     const story = await Story.begun('A', 'PQ');
     await story.patch('A', 'P');
     await story.put('Q', 'A');
@@ -190,10 +190,10 @@ describe('assign-agent-profiles', () => {
     assert.deepEqual(await story.settled(), { A: 'Q' });
   });
 
-  it('unassigns a profile deleted before it came to its request', async () => {
+  it('unassigns a profile that was deleted before its request was handled', async () => {
     const story = await Story.begun('A', 'P');
     await story.put('P', 'A');
-    await story.drive.settle();
+    await story.driver.settle();
     await story.patch('A', null);
     await story.put('P', 'A');
     await story.deleteProfile('P');
@@ -201,13 +201,13 @@ describe('assign-agent-profiles', () => {
   });
 
   for (const how of ['created', 'changed'] as const) {
-    it(`unassigns a profile deleted while a flow was ${how} with it`, async () => {
+    it(`unassigns a profile that was deleted while a flow was ${how} with it`, async () => {
       const story = await Story.begun('A', 'P');
       story.service.store.beforeAppend = async ({ stream }) => {
         if (!stream.startsWith('flow-')) return null;
         story.service.store.beforeAppend = async () => null;
         await story.deleteProfile('P');
-        await story.drive.settle();
+        await story.driver.settle();
         return null;
       };
       if (how === 'created') await story.flow('B', 'P');
@@ -218,7 +218,7 @@ describe('assign-agent-profiles', () => {
     });
   }
 
-  it('does not touch a deleted flow', async () => {
+  it('does not change a deleted flow', async () => {
     const story = await Story.begun('AB', 'P');
     await story.put('P', 'AB');
     await story.deleteFlow('A');
@@ -226,7 +226,7 @@ describe('assign-agent-profiles', () => {
     assert.equal(story.service.store.types(`flow-${story.id('A')}`).at(-1), 'FlowDeleted');
   });
 
-  it('does nothing the second time it sees an event', async () => {
+  it('appends nothing when it sees an event a second time', async () => {
     const story = await Story.begun('AB', 'PQ');
     await story.put('P', 'AB');
     await story.put('Q', 'B');
@@ -236,17 +236,17 @@ describe('assign-agent-profiles', () => {
       const event = story.service.store.log.find((each) => each.position > position);
       if (event === undefined) break;
       position = event.position;
-      await story.drive.react(event);
+      await story.driver.handle(event);
       const { length } = story.service.store.log;
-      await story.drive.react(event);
+      await story.driver.handle(event);
       assert.equal(story.service.store.log.length, length, event.type);
     }
     assert.deepEqual(await story.settled(), { A: null, B: 'Q' });
   });
 
-  it('comes to the same wherever it ends and begins again', async () => {
+  it('gives the same result wherever it ends and starts again', async () => {
     let last = new Story();
-    const told = async () => {
+    const story = async () => {
       last = await Story.begun('ABC', 'PQ');
       await last.put('P', 'ABC');
       await last.put('Q', 'B');
@@ -255,15 +255,15 @@ describe('assign-agent-profiles', () => {
       return last.service;
     };
     const outcome = (service: Service) => last.relation(service);
-    await endedEverywhere(assignAgentProfiles, told, outcome, assert.deepEqual);
+    await interruptAtEachAppend(assignAgentProfiles, story, outcome, assert.deepEqual);
     assert.deepEqual(await last.relation(), { A: null, B: 'Q', C: null });
   });
 
-  it('acts in the name of whoever asked', async () => {
+  it('assigns a profile in the name of the requesting actor', async () => {
     const story = await Story.begun('A', 'P');
     await story.put('P', 'A');
     const asked = story.service.store.log.at(-1);
-    await story.drive.settle();
+    await story.driver.settle();
     const assigned = story.service.store.log.at(-1);
     assert.equal(assigned?.type, 'FlowAgentProfileAssigned');
     assert.deepEqual(assigned?.metadata.actor, asked?.metadata.actor);

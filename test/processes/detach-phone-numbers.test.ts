@@ -9,13 +9,13 @@ import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { interruptAtEachAppend, ProcessDriver } from '#test/support/harness/process-harness.ts';
 import { seedProjects } from '#test/support/harness/seed.ts';
 
 const path = { projectId: ids.project };
 const flowBody = { name: 'Opening hours', flowSchema: {} };
 
-async function begun(): Promise<Service> {
+async function startService(): Promise<Service> {
   const service = new Service();
   await seedProjects(service.store);
   return service;
@@ -28,7 +28,7 @@ const makeNumber = async (service: Service, number: string, flowId: string | nul
   return String((await service.ok(createPhoneNumber, path, sent)).body.id);
 };
 
-/** Where each phone number points, as the read model shows it. */
+/** Each phone number's flow, as the read model shows it. */
 async function targets(service: Service): Promise<Record<string, string | null>> {
   const { documents } = await service.documents.list<PhoneNumberDocument>(
     'phone-numbers',
@@ -41,9 +41,9 @@ async function targets(service: Service): Promise<Record<string, string | null>>
 const detachments = ({ store }: Service): ReadonlyArray<RecordedEvent> =>
   store.log.filter(({ type, data }) => type === 'PhoneNumberFlowSet' && data.reason === 'flow-deleted');
 
-describe('detach-phone-numbers', () => {
-  it('detaches the numbers of a deleted flow, and no others', async () => {
-    const service = await begun();
+describe('detachPhoneNumbers', () => {
+  it('detaches the phone numbers of a deleted flow, and no others', async () => {
+    const service = await startService();
     const flowId = await makeFlow(service);
     const kept = String((await service.ok(createFlow, path, { body: flowBody })).body.id);
     const first = await makeNumber(service, 'one', flowId);
@@ -51,19 +51,19 @@ describe('detach-phone-numbers', () => {
     await service.ok(setPhoneNumberFlow, { phoneNumberId: second }, { body: { flowId } });
     const other = await makeNumber(service, 'three', kept);
     await service.ok(deleteFlow, { flowId });
-    await new ProcessDrive(detachPhoneNumbers, service).settle();
+    await new ProcessDriver(detachPhoneNumbers, service).settle();
     assert.deepEqual(await targets(service), { [first]: null, [second]: null, [other]: kept });
   });
 
-  it('records that the flow was deleted, in the name of whoever deleted it', async () => {
-    const service = await begun();
+  it('records the reason of a detachment in the name of the actor who deleted the flow', async () => {
+    const service = await startService();
     const flowId = await makeFlow(service);
     const id = await makeNumber(service, 'one', flowId);
-    const drive = new ProcessDrive(detachPhoneNumbers, service);
-    await drive.settle();
+    const driver = new ProcessDriver(detachPhoneNumbers, service);
+    await driver.settle();
     await service.ok(deleteFlow, { flowId }, { caller: callerOf('organization') });
     const deletion = service.store.log.at(-1);
-    await drive.settle();
+    await driver.settle();
     const [event] = detachments(service);
     assert.deepEqual(event?.data, { id, flowId: null, reason: 'flow-deleted' });
     assert.deepEqual(event?.metadata.actor, { keyId: callerOf('organization').keyId, keyType: 'organization' });
@@ -72,25 +72,25 @@ describe('detach-phone-numbers', () => {
     assert.equal(event?.metadata.$correlationId, deletion?.metadata.$correlationId);
   });
 
-  it('does nothing the second time it sees an event', async () => {
-    const service = await begun();
+  it('appends nothing when it sees an event a second time', async () => {
+    const service = await startService();
     const flowId = await makeFlow(service);
     await makeNumber(service, 'one', flowId);
     await service.ok(deleteFlow, { flowId });
-    const drive = new ProcessDrive(detachPhoneNumbers, service);
+    const driver = new ProcessDriver(detachPhoneNumbers, service);
     for (const event of [...service.store.log]) {
-      await drive.react(event);
-      await drive.react(event);
+      await driver.handle(event);
+      await driver.handle(event);
     }
     assert.equal(detachments(service).length, 1);
     const { length } = service.store.log;
-    await new ProcessDrive(detachPhoneNumbers, service.restarted()).settle();
+    await new ProcessDriver(detachPhoneNumbers, service.restarted()).settle();
     assert.equal(service.store.log.length, length);
   });
 
   for (const how of ['created', 'attached'] as const) {
-    it(`detaches a number ${how} while its flow was being deleted`, async () => {
-      const service = await begun();
+    it(`detaches a number that was ${how} while its flow was being deleted`, async () => {
+      const service = await startService();
       const flowId = await makeFlow(service);
       const phoneNumberId = how === 'attached' ? await makeNumber(service, 'one', null) : '';
       // The flow is deleted after the decision on the number has seen it, before the number's event is stored.
@@ -98,20 +98,20 @@ describe('detach-phone-numbers', () => {
         if (!stream.startsWith('phoneNumber-')) return null;
         service.store.beforeAppend = async () => null;
         await service.ok(deleteFlow, { flowId });
-        await drive.settle();
+        await driver.settle();
         return null;
       };
-      const drive = new ProcessDrive(detachPhoneNumbers, service);
+      const driver = new ProcessDriver(detachPhoneNumbers, service);
       if (how === 'created') await makeNumber(service, 'one', flowId);
       else await service.ok(setPhoneNumberFlow, { phoneNumberId }, { body: { flowId } });
       assert.deepEqual(Object.values(await targets(service)), [flowId]);
-      await drive.settle();
+      await driver.settle();
       assert.deepEqual(Object.values(await targets(service)), [null]);
     });
   }
 
-  it('leaves a number alone that points elsewhere by now, or is deleted', async () => {
-    const service = await begun();
+  it('leaves a number unchanged that has another flow by then or is deleted', async () => {
+    const service = await startService();
     const flowId = await makeFlow(service);
     const kept = String((await service.ok(createFlow, path, { body: flowBody })).body.id);
     const moved = await makeNumber(service, 'one', flowId);
@@ -119,20 +119,20 @@ describe('detach-phone-numbers', () => {
     await service.ok(deleteFlow, { flowId });
     await service.ok(setPhoneNumberFlow, { phoneNumberId: moved }, { body: { flowId: kept } });
     await service.ok(deletePhoneNumber, { phoneNumberId: gone });
-    await new ProcessDrive(detachPhoneNumbers, service).settle();
+    await new ProcessDriver(detachPhoneNumbers, service).settle();
     assert.deepEqual(await targets(service), { [moved]: kept });
     assert.equal(detachments(service).length, 0);
   });
 
-  it('comes to the same wherever it ends and begins again', async () => {
+  it('gives the same result wherever it ends and starts again', async () => {
     const story = async () => {
-      const service = await begun();
+      const service = await startService();
       const flowId = await makeFlow(service);
       for (const number of ['one', 'two', 'three']) await makeNumber(service, number, flowId);
       await service.ok(deleteFlow, { flowId });
       return service;
     };
     const outcome = async (service: Service) => [await targets(service), detachments(service).length];
-    await endedEverywhere(detachPhoneNumbers, story, outcome, assert.deepEqual);
+    await interruptAtEachAppend(detachPhoneNumbers, story, outcome, assert.deepEqual);
   });
 });

@@ -8,20 +8,20 @@ import { instance } from '#domain/instance/instance.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
 import type { FlowVersionDocument } from '#projections/flow-versions.ts';
 import type { Json } from '#shared/json/json.ts';
-import { InstanceStory } from '#test/support/events/instance-scenario.ts';
+import { InstanceScenario } from '#test/support/events/instance-scenario.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { GatedWorker } from '#test/support/fakes/gated-worker.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-/** The template's versions: what each makes is written down here a second time, as a person would say it. */
+/** The template's versions: what each makes is listed here a second time, independent of the code. */
 interface Version {
   readonly flows: Readonly<
     Record<string, { readonly name: string; readonly type: 'simple' | 'graph'; readonly schema: Json }>
   >;
   readonly profile: string | null;
   readonly stores: ReadonlyArray<string>;
-  /** It cannot be made: with its value filled in, the last flow is too large. */
+  /** Provisioning fails: with its value filled in, the last flow is too large. */
   readonly fails?: true;
 }
 
@@ -71,7 +71,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), worker, stored: fc.boolean() }) },
 );
 
-/** A worker comes so far with an upgrade, and no further for now. */
+/** A worker makes some appends of an upgrade, and is then interrupted. */
 const interrupted = fc.tuple(
   upgrade,
   start,
@@ -85,22 +85,22 @@ const actions: fc.Arbitrary<ReadonlyArray<Action>> = fc
 const patience = { attempts: 6, firstPause: 0, longestPause: 0 };
 
 class Run {
-  readonly story: InstanceStory;
+  readonly scenario: InstanceScenario;
   readonly versionIds: ReadonlyArray<string>;
   readonly workers: GatedWorker[] = [];
-  /** Enough appends were refused that an operation may have failed for that alone. */
+  /** The number of refused appends: enough of them make an operation fail. */
   refused = 0;
   last = 0;
   deleted = false;
   kept = false;
 
-  private constructor(story: InstanceStory, versionIds: ReadonlyArray<string>) {
-    this.story = story;
+  private constructor(scenario: InstanceScenario, versionIds: ReadonlyArray<string>) {
+    this.scenario = scenario;
     this.versionIds = versionIds;
   }
 
   static async begun(): Promise<Run> {
-    const story = await InstanceStory.begun();
+    const scenario = await InstanceScenario.begin();
     const versionIds: string[] = [];
     for (const { flows, profile, stores } of versions) {
       const made = payload({
@@ -113,10 +113,10 @@ class Run {
       const named =
         profile === null ? made : { ...made, agentProfile: { ...(made.agentProfile as object), name: profile } };
       const fieldsSchema = [field({ key: 'text', required: false, defaultValue: 'x'.repeat(1_000) })];
-      versionIds.push(await story.version(JSON.parse(JSON.stringify({ payload: named, fieldsSchema }))));
+      versionIds.push(await scenario.version(JSON.parse(JSON.stringify({ payload: named, fieldsSchema }))));
     }
-    const run = new Run(story, versionIds);
-    run.id = await story.create(versionIds[0] ?? '');
+    const run = new Run(scenario, versionIds);
+    run.id = await scenario.create(versionIds[0] ?? '');
     return run;
   }
 
@@ -149,19 +149,19 @@ class Run {
     }
   }
 
-  /** A fresh worker does all; then those that slept wake up; then another sees the whole log, and finds all done. */
+  /** A new worker completes everything; then the sleeping ones wake up; then another reads the whole log and appends nothing. */
   async settle(): Promise<void> {
     await this.#worker().finish();
     for (const each of this.workers) await each.finish();
     await this.#worker().finish();
-    const { length } = this.story.service.store.log;
+    const { length } = this.scenario.service.store.log;
     await this.#worker().finish();
-    const more = this.story.service.store.log.slice(length).map(({ type, stream }) => `${type} in ${stream}`);
+    const more = this.scenario.service.store.log.slice(length).map(({ type, stream }) => `${type} in ${stream}`);
     assert.deepEqual(more, [], 'a worker that sees all again appends');
   }
 
   async check(): Promise<void> {
-    const { state } = await this.story.service.restarted().handler.load(instance, this.id);
+    const { state } = await this.scenario.service.restarted().writer.load(instance, this.id);
     assert.ok(state);
     if (this.deleted) {
       assert.equal(state.removal, null, 'the deletion has ended');
@@ -169,14 +169,14 @@ class Run {
       return;
     }
     assert.equal(state.operation, null, 'every operation has ended');
-    const shown = await this.story.instance(this.id);
+    const shown = await this.scenario.instance(this.id);
     const number = this.versionIds.indexOf(shown.templateVersionId);
     const wanted = versions[number];
     assert.ok(wanted);
     if (shown.status === 'failed') {
       assert.deepEqual(await this.#contents(), { flows: [], profile: [], stores: [] });
     } else {
-      assert.ok(!wanted.fails, 'what cannot be made is not active');
+      assert.ok(!wanted.fails, 'a version that cannot be provisioned is not active');
       const flows = Object.entries(wanted.flows).map(([key, each]) => ({ key, ...each }));
       const stores = wanted.stores.map((key) => `Store ${key}`);
       const profile = wanted.profile === null ? [] : [wanted.profile];
@@ -189,10 +189,10 @@ class Run {
     await this.#noVersionIsLeftOver();
   }
 
-  /** What the project holds, flows under the keys that the instance knows them by. */
+  /** The project's resources, with flows under their resource keys. */
   async #contents() {
-    const { flows, profiles, stores } = await this.story.project();
-    const { state } = await this.story.service.restarted().handler.load(instance, this.id);
+    const { flows, profiles, stores } = await this.scenario.project();
+    const { state } = await this.scenario.service.restarted().writer.load(instance, this.id);
     const known = state?.base?.resources.flows ?? [];
     const profileId = profiles[0]?.id ?? null;
     const found = flows.map(({ id, name, type, schema, agentProfileId }) => {
@@ -207,14 +207,14 @@ class Run {
     };
   }
 
-  /** Versions that are there came past a commit point once: what was prepared in vain is gone. */
+  /** Checks that every remaining version passed a commit point: unused prepared versions are removed. */
   async #noVersionIsLeftOver(): Promise<void> {
-    const { store, documents } = this.story.service;
+    const { store, documents } = this.scenario.service;
     const committed = new Set<string>();
-    const { handler } = this.story.service.restarted();
+    const { writer } = this.scenario.service.restarted();
     for (const { type, revision } of store.streamOf(`instance-${this.id}`)) {
       if (type !== 'InstanceOperationCommitted') continue;
-      const { state } = await handler.loadAt(instance, this.id, revision);
+      const { state } = await writer.loadAt(instance, this.id, revision);
       for (const { versionId } of state?.base?.resources.flows ?? []) committed.add(versionId);
     }
     const all = await documents.list<FlowVersionDocument>('flow-versions', {}, { limit: 1e6, maxBytes: 1e9 });
@@ -226,16 +226,16 @@ class Run {
   }
 
   #worker(): GatedWorker {
-    const { store, documents } = this.story.service;
+    const { store, documents } = this.scenario.service;
     return new GatedWorker(provisionInstances(patience), store, documents);
   }
 
   async #sent(command: typeof createInstance | object, body: object): Promise<boolean> {
-    const answer = await this.story.service.send(
+    const answer = await this.scenario.service.send(
       command as never,
       { instanceId: this.id },
       {
-        caller: this.story.partner,
+        caller: this.scenario.partner,
         body: body as never,
       },
     );
@@ -243,15 +243,15 @@ class Run {
   }
 }
 
-/** What may come while a worker sleeps in the middle of the upgrade to the second version. */
+/** Actions while a worker sleeps during the upgrade to the second version. */
 const others: ReadonlyArray<Action> = [
   { do: 'upgrade', to: 5 },
   { do: 'upgrade', to: 3 },
   { do: 'delete', keep: false },
 ];
-/** More than an upgrade to the second version takes. */
+/** More appends than an upgrade to the second version makes. */
 const appendsOfUpgrade = 14;
-/** More than the first provisioning takes. */
+/** More appends than the first provisioning makes. */
 const appendsOfProvisioning = 12;
 
 /** @param between what happens after a worker fell asleep before so many appends, and before it wakes up */
@@ -264,9 +264,9 @@ async function sleeping(appends: number, between: (run: Run) => Promise<void>): 
   await run.check();
 }
 
-describe('provision-instances, whatever comes between', () => {
+describe('provisionInstances with interleaved workers', () => {
   itInRounds(
-    'leaves what the last operation wanted, or what was there before it',
+    'reaches the target of the last operation, or restores the state before it, for any interleaving',
     { few: 8, many: 200 },
     async (numRuns) => {
       await fc.assert(
@@ -281,8 +281,8 @@ describe('provision-instances, whatever comes between', () => {
     },
   );
 
-  for (const wakes of ['after it', 'before it', 'in the middle of it']) {
-    it(`leaves nothing of a first provisioning that an upgrade superseded, whose worker wakes up ${wakes}`, async function () {
+  for (const wakes of ['after the upgrade', 'before the upgrade', 'during the upgrade']) {
+    it(`leaves nothing of a superseded first provisioning whose worker wakes up ${wakes}`, async function () {
       this.timeout(180_000);
       for (let appends = 0; appends <= appendsOfProvisioning; appends += 1) {
         const run = await Run.begun();
@@ -290,11 +290,12 @@ describe('provision-instances, whatever comes between', () => {
         await run.act({ do: 'pass', worker: 0, appends });
         await run.act({ do: 'upgrade', to: 1 });
         assert.equal(run.last, 1);
-        if (wakes === 'in the middle of it') {
+        if (wakes === 'during the upgrade') {
           await run.act({ do: 'start' });
           await run.act({ do: 'pass', worker: 0, appends: 2 });
         }
-        if (wakes !== 'after it') await run.act({ do: 'pass', worker: wakes === 'before it' ? 0 : 1, appends: 3 });
+        if (wakes !== 'after the upgrade')
+          await run.act({ do: 'pass', worker: wakes === 'before the upgrade' ? 0 : 1, appends: 3 });
         await run.settle();
         await run.check();
       }
@@ -304,7 +305,7 @@ describe('provision-instances, whatever comes between', () => {
   for (const other of others) {
     const what = other.do === 'upgrade' ? `an upgrade to version ${other.to + 1}` : 'a deletion';
 
-    it(`lets a worker that slept before any of its appends undo nothing of ${what}`, async function () {
+    it(`undoes nothing of ${what} when a worker wakes up that slept before any of its appends`, async function () {
       this.timeout(180_000);
       for (let appends = 0; appends <= appendsOfUpgrade; appends += 1) {
         await sleeping(appends, async (run) => {
@@ -315,10 +316,14 @@ describe('provision-instances, whatever comes between', () => {
       }
     });
 
-    it(`lets a worker wake up anywhere in ${what} that superseded its own`, async function () {
+    const points = { few: 2, many: 9 };
+    const title = `reaches the target when a superseded worker wakes up at any point of ${what}`;
+    itInRounds(title, points, async function (count) {
       this.timeout(180_000);
       for (const appends of [4, 5, 6, 7]) {
-        for (let later = 0; later <= 8; later += 1) {
+        for (let point = 0; point < count; point += 1) {
+          // Spread from the first point to the last.
+          const later = Math.round((point * 8) / (count - 1));
           await sleeping(appends, async (run) => {
             await run.act(other);
             await run.act({ do: 'start' });

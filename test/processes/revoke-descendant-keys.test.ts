@@ -10,16 +10,16 @@ import { revokeDescendantKeys } from '#processes/revoke-descendant-keys.ts';
 import { apiKeyCreated, projectCreated } from '#test/support/events/tenant-events.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
-import { endedEverywhere, ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { interruptAtEachAppend, ProcessDriver } from '#test/support/harness/process-harness.ts';
 
 const root = 'ckeyroot00000001';
 const caller = (keyId: string) => callerOf('project', { keyId });
 
-/** A project and a key in it that no key made. */
-async function begun(): Promise<Service> {
+/** Starts a service with a project and a key that no other key created. */
+async function startService(): Promise<Service> {
   const service = new Service();
   const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-    service.handler.write({
+    service.writer.write({
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },
@@ -38,34 +38,34 @@ async function make(service: Service, maker: string): Promise<string> {
 const revoke = (service: Service, keyId: string, body = {}) => service.ok(revokeApiKey, { keyId }, { body });
 
 async function areRevoked(service: Service, keyIds: ReadonlyArray<string>): Promise<ReadonlyArray<boolean>> {
-  return Promise.all(keyIds.map(async (id) => (await service.handler.load(apiKey, id)).state?.revoked === true));
+  return Promise.all(keyIds.map(async (id) => (await service.writer.load(apiKey, id)).state?.revoked === true));
 }
 
-describe('revoking a key with its descendants', () => {
-  it('ends every key that it or a descendant made, lists them, and leaves others alone', async () => {
-    const service = await begun();
+describe('revokeDescendantKeys', () => {
+  it('revokes every key that the key or a descendant created, lists them, and keeps others valid', async () => {
+    const service = await startService();
     const child = await make(service, root);
     const grandchild = await make(service, child);
     const other = await make(service, 'ckeyother0000001');
     const { body } = await revoke(service, root, { descendants: true });
     assert.deepEqual(body.revokedKeyIds, [root, child, grandchild]);
-    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.deepEqual(await areRevoked(service, [root, child, grandchild, other]), [true, true, true, false]);
   });
 
-  it('ends every key that it or a descendant rotated', async () => {
-    const service = await begun();
+  it('revokes every key that the key or a descendant rotated', async () => {
+    const service = await startService();
     const child = await make(service, root);
     const [taken, kept] = [await make(service, 'ckeyother0000001'), await make(service, 'ckeyother0000001')];
     await service.ok(rotateApiKey, { keyId: taken }, { caller: caller(child) });
     const { body } = await revoke(service, root, { descendants: true });
     assert.deepEqual(body.revokedKeyIds, [root, child, taken]);
-    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.deepEqual(await areRevoked(service, [child, taken, kept]), [true, true, false]);
   });
 
-  it('passes through keys that were revoked alone before, and through the key itself', async () => {
-    const service = await begun();
+  it('revokes descendants of keys that were revoked alone before, and of the key itself', async () => {
+    const service = await startService();
     const child = await make(service, root);
     const grandchild = await make(service, child);
     await revoke(service, child);
@@ -74,7 +74,7 @@ describe('revoking a key with its descendants', () => {
     assert.equal(await service.refusal(revokeApiKey, { keyId: root }), 'key-not-found');
     const { body } = await revoke(service, root, { descendants: true });
     assert.deepEqual(body.revokedKeyIds, [root, grandchild]);
-    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.deepEqual(await areRevoked(service, [grandchild]), [true]);
     assert.equal(
       await service.refusal(revokeApiKey, { keyId: root }, { body: { descendants: true } }),
@@ -82,49 +82,51 @@ describe('revoking a key with its descendants', () => {
     );
   });
 
-  it('ends the keys that it knows of although the read model stands still', async () => {
-    const service = await begun();
+  it('revokes the listed keys although the read model cannot be read', async () => {
+    const service = await startService();
     const child = await make(service, root);
     await revoke(service, root, { descendants: true });
-    service.documents.list = () => Promise.reject(new Error('the read model stands still'));
-    await assert.rejects(new ProcessDrive(revokeDescendantKeys, service).settle());
+    service.documents.list = () => Promise.reject(new Error('the read model cannot be read'));
+    await assert.rejects(new ProcessDriver(revokeDescendantKeys, service).settle());
     assert.deepEqual(await areRevoked(service, [child]), [true]);
   });
 
-  for (const how of ['made', 'rotated'])
-    it(`ends a key that a descendant ${how} while it was revoked`, async () => {
-      const service = await begun();
+  for (const how of ['created', 'rotated'])
+    it(`revokes a key that a descendant ${how} while that was being revoked`, async () => {
+      const service = await startService();
       const child = await make(service, root);
       const taken = await make(service, 'ckeyother0000001');
-      const drive = new ProcessDrive(revokeDescendantKeys, service);
-      await drive.settle();
+      const driver = new ProcessDriver(revokeDescendantKeys, service);
+      await driver.settle();
       service.store.beforeAppend = async ({ stream, events: [event] }) => {
         if (stream === `apiKey-${child}` || event?.type === 'ApiKeyRevoked') return null;
         service.store.beforeAppend = async () => null;
         await revoke(service, root, { descendants: true });
-        await drive.settle();
+        await driver.settle();
         return null;
       };
-      // The node that took the request ends before it looks at the maker again: only the process is left to do it.
-      const load = service.handler.load.bind(service.handler);
-      service.handler.load = async (entity, id, seen) => {
+      // The node of the request ends before it checks the creating key again, so that only the process can revoke the new key.
+      const load = service.writer.load.bind(service.writer);
+      service.writer.load = async (entity, id, seen) => {
         if (id === child && ['ApiKeyCreated', 'ApiKeyRotated'].includes(service.store.types().at(-1) ?? ''))
           throw new Error('ended');
         return load(entity, id, seen);
       };
       const asked =
-        how === 'made' ? make(service, child) : service.ok(rotateApiKey, { keyId: taken }, { caller: caller(child) });
+        how === 'created'
+          ? make(service, child)
+          : service.ok(rotateApiKey, { keyId: taken }, { caller: caller(child) });
       await assert.rejects(asked);
       const restarted = service.restarted();
-      await new ProcessDrive(revokeDescendantKeys, restarted, drive.position).settle();
+      await new ProcessDriver(revokeDescendantKeys, restarted, driver.position).settle();
       const last = restarted.store.log.filter(({ type }) => type === 'ApiKeyCreated').at(-1);
-      const concerned = how === 'made' ? String(last?.data.id) : taken;
+      const concerned = how === 'created' ? String(last?.data.id) : taken;
       assert.deepEqual(await areRevoked(restarted, [child, concerned]), [true, true]);
     });
 
-  it('comes to the same wherever the process ends and begins again', async () => {
+  it('gives the same result wherever the process ends and starts again', async () => {
     const story = async () => {
-      const service = await begun();
+      const service = await startService();
       const child = await make(service, root);
       await make(service, child);
       await make(service, child);
@@ -132,20 +134,20 @@ describe('revoking a key with its descendants', () => {
       return service;
     };
     const outcome = async ({ store }: Service) => store.types().filter((type) => type === 'ApiKeyRevoked').length;
-    await endedEverywhere(revokeDescendantKeys, story, outcome, assert.deepEqual);
+    await interruptAtEachAppend(revokeDescendantKeys, story, outcome, assert.deepEqual);
   });
 
-  it('changes nothing when the log is looked at again', async () => {
-    const service = await begun();
+  it('changes nothing when it reads the log again', async () => {
+    const service = await startService();
     const child = await make(service, root);
     const grandchild = await make(service, child);
     await revoke(service, child);
-    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.deepEqual(await areRevoked(service, [grandchild]), [false]);
     await revoke(service, root, { descendants: true });
-    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    await new ProcessDriver(revokeDescendantKeys, service).settle();
     const { length } = service.store.log;
-    await new ProcessDrive(revokeDescendantKeys, service).settle();
+    await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.equal(service.store.log.length, length);
   });
 });

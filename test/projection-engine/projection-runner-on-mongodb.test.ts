@@ -17,9 +17,12 @@ import {
   runFlowsAndVersions,
 } from './hosting/flows-and-versions.ts';
 
-const timeoutMilliseconds = 500;
+/** Long, because most of these tests check results and not times. */
+const timeoutMs = 60_000;
+/** Of a client whose server will not answer. */
+const shortTimeoutMs = 500;
 
-describeOnFerretDb('projection runner on MongoDB', (ferret) => {
+describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
   let url: string;
   let events: InMemoryEventStore;
   let opened: AsyncDisposableStack;
@@ -31,19 +34,19 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
   });
   afterEach(() => opened.disposeAsync());
 
-  const openReader = () => {
-    const reader = openMongoDbReadStore({ url, timeoutMilliseconds });
+  const openReader = (limitMs = timeoutMs) => {
+    const reader = openMongoDbReadStore({ url, timeoutMs: limitMs });
     opened.defer(() => reader.close());
     return reader;
   };
-  const run = async (at = url, fence = 0) => {
-    const writer = openMongoDbReadStoreWriter({ url: at, timeoutMilliseconds, fence });
+  const run = async ({ at = url, fence = 0, limitMs = timeoutMs } = {}) => {
+    const writer = openMongoDbReadStoreWriter({ url: at, timeoutMs: limitMs, fence });
     opened.defer(() => writer.close());
     const runner = await runFlowsAndVersions(events, writer);
     opened.defer(() => runner.close().catch(() => undefined));
     return runner;
   };
-  const liveOnce = async (writer: ReadStoreWriter) => {
+  const runUntilCutOff = async (writer: ReadStoreWriter) => {
     const runner = await runFlowsAndVersions(events, writer).catch(() => null);
     if (runner === null) return 'cut off';
     await Promise.race([caughtUp(runner, events), runner.finished]).catch(() => undefined);
@@ -52,10 +55,10 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
       () => 'cut off',
     );
   };
-  const assertAsFromZero = async () =>
+  const assertEqualsRebuildFromZero = async () =>
     assert.deepEqual(await documentsOf(openReader()), await documentsFromZero(events));
 
-  it('fills and follows as it does on SQLite', async () => {
+  it('fills and follows read models on MongoDB as on SQLite', async () => {
     events.append(...history(100));
     const runner = await run();
     await caughtUp(runner, events);
@@ -64,68 +67,66 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
       await caughtUp(runner, events);
     }
     events.append(rebuildRequest);
-    await eventually('it is rebuilt', () => runner.status().every(({ state }) => state === 'running'));
+    await eventually('the projection is rebuilt', () => runner.status().every(({ state }) => state === 'running'));
     await caughtUp(runner, events);
-    await assertAsFromZero();
+    await assertEqualsRebuildFromZero();
   });
 
-  it('ends in the documents of a rebuild from zero, wherever it is cut off between two calls', async () => {
+  it('ends with the documents of a rebuild from zero, whichever of its calls to MongoDB is cut off', async () => {
     let cutOff = 0;
     for (let round = 0; round < 24; round += 1) {
       events.append(...history(10, round * 10));
       if (round % 4 === 2) events.append(rebuildRequest);
       const proxy = new TcpProxy(ferret.port);
       await proxy.listen();
-      // Greeting the server takes two requests of each connection: the cuts fall from the first call to the last.
+      // The handshake takes two requests of each connection, so the cuts fall on every call from the first to the last.
       proxy.cutAfter(3 + round * 2);
-      const writer = mortal(openMongoDbReadStoreWriter({ url: proxy.through(url), timeoutMilliseconds: 100 }));
-      const lived = await Promise.race([liveOnce(writer), sleep(150, 'not to the end')]);
-      if (lived !== 'to the end') cutOff += 1;
+      const writer = rejectingAfterClose(openMongoDbReadStoreWriter({ url: proxy.through(url), timeoutMs: 100 }));
+      const outcome = await Promise.race([runUntilCutOff(writer), sleep(150, 'not to the end')]);
+      if (outcome !== 'to the end') cutOff += 1;
       await writer.close();
       await proxy.close();
     }
     assert.ok(cutOff > 6, `cut off ${cutOff} times`);
     const runner = await run();
     await caughtUp(runner, events);
-    await assertAsFromZero();
+    await assertEqualsRebuildFromZero();
   });
 
-  it('waits out a server that is stopped and started, while readers are told that it is unavailable', async () => {
+  it('waits for MongoDB while it is stopped and restarted, and readers get UnavailableError meanwhile', async () => {
     events.append(...history(50));
-    const runner = await run();
+    const runner = await run({ limitMs: shortTimeoutMs });
     await caughtUp(runner, events);
-    const reader = openReader();
-    await documentsOf(reader);
+    const reader = openReader(shortTimeoutMs);
     await ferret.stop();
     events.append(...history(50, 50));
     await assert.rejects(reader.get('flows', 'f1'), UnavailableError);
     await ferret.start();
     await caughtUp(runner, events);
-    await assertAsFromZero();
+    await assertEqualsRebuildFromZero();
   });
 
-  it('waits out a server that is killed in the middle of its writing', async () => {
-    const runner = await run();
+  it('waits for MongoDB when it is killed during a write', async () => {
+    const runner = await run({ limitMs: shortTimeoutMs });
     for (let round = 0; round < 3; round += 1) {
       events.append(...history(40, round * 40));
       await ferret.kill();
       await ferret.start();
     }
     await caughtUp(runner, events);
-    await assertAsFromZero();
+    await assertEqualsRebuildFromZero();
   });
 
-  it('waits out a server that is frozen, and answers within the limit meanwhile', async () => {
+  it('waits for MongoDB while it is frozen, and readers get an answer within the limit', async () => {
     events.append(...history(30));
-    const runner = await run();
+    const runner = await run({ limitMs: shortTimeoutMs });
     await caughtUp(runner, events);
-    const reader = openReader();
-    await documentsOf(reader);
+    const reader = openReader(shortTimeoutMs);
     ferret.freeze();
     try {
       events.append(...history(30, 30));
       const list = () => reader.list('flows', {}, { limit: 10, maxBytes: 1e6 });
-      // On a busy machine its threads may answer once more before the signal has reached them.
+      // On a busy machine the server may answer once more before the signal reaches its threads.
       await eventually('it is frozen', () =>
         list().then(
           () => false,
@@ -134,47 +135,47 @@ describeOnFerretDb('projection runner on MongoDB', (ferret) => {
       );
       const asked = performance.now();
       await assert.rejects(list(), UnavailableError);
-      assert.ok(performance.now() - asked < timeoutMilliseconds + 2000);
+      assert.ok(performance.now() - asked < shortTimeoutMs + 10_000, 'it waited for longer than its limit');
     } finally {
       ferret.thaw();
     }
     await caughtUp(runner, events);
-    await assertAsFromZero();
+    await assertEqualsRebuildFromZero();
   });
 
-  it('goes on with a server whose answers come late', async () => {
+  it('catches up on a MongoDB server that answers late', async () => {
     const proxy = new TcpProxy(ferret.port);
     await proxy.listen();
     opened.defer(() => proxy.close());
     proxy.delay(40);
-    const runner = await run(proxy.through(url));
+    const runner = await run({ at: proxy.through(url) });
     events.append(...history(60));
     await caughtUp(runner, events);
-    await assertAsFromZero();
+    await assertEqualsRebuildFromZero();
   });
 
-  it('is refused once a runner with a newer lease has begun, and harms nothing', async () => {
+  it('ends with FencedError once a runner with a newer token has begun, and damages no document', async () => {
     events.append(...history(40));
-    const older = await run(url, 1);
+    const older = await run({ fence: 1 });
     await caughtUp(older, events);
-    const newer = await run(url, 2);
+    const newer = await run({ fence: 2 });
     events.append(...history(40, 40));
     await assert.rejects(older.finished, FencedError);
     await caughtUp(newer, events);
-    await assertAsFromZero();
+    await assertEqualsRebuildFromZero();
   });
 });
 
-/** A writer whose process is dead once it is closed: what calls it then ends, instead of waiting for better times. */
-function mortal(writer: ReadStoreWriter): ReadStoreWriter {
-  let dead = false;
+/** A writer whose calls fail once it is closed, as if its process had died, so that the runner ends instead of retrying. */
+function rejectingAfterClose(writer: ReadStoreWriter): ReadStoreWriter {
+  let isClosed = false;
   return new Proxy(writer, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       return (...args: ReadonlyArray<unknown>) => {
-        if (dead) return Promise.reject(new Error('The process is dead.'));
-        dead = name === 'close';
+        if (isClosed) return Promise.reject(new Error('The process has died.'));
+        isClosed = name === 'close';
         return member.apply(target, args);
       };
     },

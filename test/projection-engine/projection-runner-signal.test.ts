@@ -11,7 +11,7 @@ import { caughtUp, flowsAndVersions, history } from './hosting/flows-and-version
 
 const never = () => new Promise<never>(() => undefined);
 
-describe('projection runner with a signal', () => {
+describe('startProjectionRunner with a signal', () => {
   let folder: string;
   let writer: ReadStoreWriter;
   let events: InMemoryEventStore;
@@ -33,10 +33,12 @@ describe('projection runner with a signal', () => {
 
   const quiet = () => undefined;
   const log = { info: quiet, warn: quiet, error: quiet };
-  const start = (store: ReadStoreWriter, from: Pick<InMemoryEventStore, 'subscribe' | 'lastPosition'> = events) =>
-    startProjectionRunner({ projections: flowsAndVersions, events: from, store, log, signal: ending.signal });
-  /** A writer of which one method does something else. */
-  const withOther = (name: keyof ReadStoreWriter, other: () => Promise<never>) =>
+  const start = (
+    store: ReadStoreWriter,
+    from: Pick<InMemoryEventStore, 'subscribe' | 'read' | 'lastPosition'> = events,
+  ) => startProjectionRunner({ projections: flowsAndVersions, events: from, store, log, signal: ending.signal });
+  /** A writer with one method replaced. */
+  const withMethod = (name: keyof ReadStoreWriter, other: () => Promise<never>) =>
     new Proxy(writer, {
       get(target, method) {
         const member: unknown = Reflect.get(target, method, target);
@@ -57,19 +59,20 @@ describe('projection runner with a signal', () => {
   };
 
   for (const method of ['dropOthers', 'operatorState', 'generations', 'begin', 'saveStatus'] as const) {
-    it(`ends while it starts on a store that never answers ${method}`, async () => {
-      await endsWhenAborted(start(withOther(method, never)));
+    it(`ends an aborted start on a store that never answers ${method}`, async () => {
+      await endsWhenAborted(start(withMethod(method, never)));
     });
 
-    it(`ends while it starts on a store for which ${method} is unavailable`, async () => {
-      await endsWhenAborted(start(withOther(method, () => Promise.reject(new UnavailableError('It is down.')))));
+    it(`ends an aborted start on a store for which ${method} is unavailable`, async () => {
+      await endsWhenAborted(start(withMethod(method, () => Promise.reject(new UnavailableError('It is down.')))));
     });
   }
 
-  it('ends while it starts on a log that never answers, and asks for nothing more', async () => {
+  it('ends an aborted start on a log that never answers, and makes no further call', async () => {
     const { promise, resolve } = Promise.withResolvers<number>();
     const silent = {
       subscribe: events.subscribe.bind(events),
+      read: events.read.bind(events),
       lastPosition: () => {
         calls += 1;
         return promise;
@@ -77,7 +80,7 @@ describe('projection runner with a signal', () => {
     };
     await endsWhenAborted(
       start(
-        withOther('dropOthers', () => assert.fail('It was asked.')),
+        withMethod('dropOthers', () => assert.fail('It was asked.')),
         silent,
       ),
     );
@@ -86,13 +89,13 @@ describe('projection runner with a signal', () => {
     assert.equal(calls, 1);
   });
 
-  it('ends before it has asked for anything when the signal has aborted before', async () => {
+  it('makes no call at all when the signal was aborted before the start', async () => {
     ending.abort();
-    const runner = await start(withOther('dropOthers', () => assert.fail('It was asked.')));
+    const runner = await start(withMethod('dropOthers', () => assert.fail('It was asked.')));
     await runner.finished;
   });
 
-  it('stores where it stands when it is aborted later, as when it is closed', async () => {
+  it('stores its checkpoint when it is aborted after the start, as on close', async () => {
     const runner = await start(writer);
     await caughtUp(runner, events);
     ending.abort();
@@ -101,7 +104,7 @@ describe('projection runner with a signal', () => {
     assert.deepEqual([current?.complete, current?.checkpoint], [true, await events.lastPosition()]);
   });
 
-  it('throws what no retry mends', async () => {
-    await assert.rejects(start(withOther('generations', () => Promise.reject(new TypeError('A bug.')))), TypeError);
+  it('rejects the start with an error that no retry resolves', async () => {
+    await assert.rejects(start(withMethod('generations', () => Promise.reject(new TypeError('A bug.')))), TypeError);
   });
 });

@@ -28,7 +28,7 @@ interface FlowEvents {
   readonly VersionCreated: { readonly flowId: string; readonly number: number };
 }
 
-/** `seen` counts: an event taken twice or left out shows. */
+/** `seen` counts events, so that one applied twice or left out shows. */
 const flows = (version = 1): AnyProjection =>
   projection<Flow, FlowEvents>({
     name: 'flows',
@@ -59,7 +59,7 @@ const versions: AnyProjection = projection<Version, FlowEvents>({
   indexes: [['flowId']],
 });
 
-/** Documents that no store can keep, for some names. */
+/** For some names, documents that cannot be written as JSON. */
 const unwritableNames: AnyProjection = projection<{ readonly name: unknown }, FlowEvents>({
   name: 'unwritable',
   version: 1,
@@ -83,7 +83,7 @@ const renamed = (flowId: string, name: string) => flowEvent('FlowRenamed', { flo
 const deleted = (flowId: string) => flowEvent('FlowDeleted', { flowId });
 const version = (flowId: string, number: number) => flowEvent('VersionCreated', { flowId, number });
 
-describe('projection runner', () => {
+describe('ProjectionRunner', () => {
   let folder: string;
   let log: InMemoryEventStore;
   let writer: ReadStoreWriter;
@@ -147,7 +147,7 @@ describe('projection runner', () => {
     assert.ok(status);
     return status;
   };
-  /** The documents that a runner makes from the same log with a store of its own. */
+  /** The documents that a second runner makes from the same log in an empty store. */
   const fromZero = async (projections: ReadonlyArray<AnyProjection>) => {
     const other = join(folder, `zero-${Math.random()}.sqlite`);
     const zeroWriter = openSqliteReadStoreWriter(other, assert.fail);
@@ -181,7 +181,7 @@ describe('projection runner', () => {
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'new', seen: 101 }]);
   });
 
-  it('fills from what the log holds already, and is not ready before', async () => {
+  it('is ready only after it has filled its read models from the log', async () => {
     log.append(created('f1'), version('f1', 1), version('f1', 2));
     await start();
     assert.equal(statusOf('flows').ready, false);
@@ -196,7 +196,7 @@ describe('projection runner', () => {
     assert.equal((await all('versions')).length, 2);
   });
 
-  it('gives documents the order of the event that made them', async () => {
+  it('orders a document by the event that created it', async () => {
     const [first, , , again] = log.append(created('f1'), created('f2'), deleted('f1'), created('f1'));
     await start();
     await caughtUp();
@@ -207,7 +207,7 @@ describe('projection runner', () => {
     assert.notEqual(first?.position, again?.position);
   });
 
-  it('goes on from its checkpoint after a restart, taking no event twice', async () => {
+  it('continues from its checkpoint after a restart, and applies no event twice', async () => {
     log.append(created('f1'), renamed('f1', 'a'));
     await start();
     await caughtUp();
@@ -219,7 +219,7 @@ describe('projection runner', () => {
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'c', seen: 103 }]);
   });
 
-  it('removes by index what an event of the same batch had put, and keeps what a later one puts', async () => {
+  it('removes by index what an earlier event of the same batch put, and keeps what a later one puts', async () => {
     log.append(
       created('f1'),
       version('f1', 1),
@@ -242,7 +242,7 @@ describe('projection runner', () => {
     ]);
   });
 
-  it('stops a projection alone at an event that it cannot take, with the good ones before it kept', async () => {
+  it('stops only the projection that fails on an event, and keeps the documents of the events before it', async () => {
     log.append(created('f1'), renamed('f1', 'good'));
     const [poison] = log.append(renamed('f1', 'poison'), renamed('f1', 'after'));
     log.append(version('f1', 1));
@@ -265,7 +265,7 @@ describe('projection runner', () => {
     assert.equal(running().positions()[0]?.live, false);
   });
 
-  it('stops at it again after a restart', async () => {
+  it('stops at the same event after a restart', async () => {
     log.append(created('f1'));
     await start();
     await caughtUp();
@@ -276,7 +276,7 @@ describe('projection runner', () => {
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'f1', seen: 100 }]);
   });
 
-  it('leaves an event out when an operator says so, now, after restarts and in rebuilds', async () => {
+  it('leaves out a skipped event at once, after restarts and in rebuilds', async () => {
     const [, poison] = log.append(created('f1'), renamed('f1', 'poison'), renamed('f1', 'after'));
     await start();
     await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
@@ -288,13 +288,13 @@ describe('projection runner', () => {
     log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
     await restart();
     await caughtUp();
-    await eventually('it is rebuilt', () => statusOf('flows').state === 'running');
+    await eventually('the projection is rebuilt', () => statusOf('flows').state === 'running');
     assert.deepEqual(await all('flows'), expected);
     assert.deepEqual((await fromZero([flows(), versions]))[0], (await stored(['flows']))[0]);
   });
 
   for (const unwritable of ['bigint', 'cycle', 'function']) {
-    it(`stops a projection alone at the event whose document JSON cannot hold: ${unwritable}`, async () => {
+    it(`stops only the projection whose document cannot be written as JSON: ${unwritable}`, async () => {
       log.append(created('f1'));
       await start([flows(), unwritableNames]);
       await caughtUp();
@@ -306,7 +306,7 @@ describe('projection runner', () => {
       await caughtUp();
       assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'after', seen: 103 }]);
       log.append(operator('ProjectionEventSkipped', { projection: 'unwritable', eventId: poison?.id ?? '' }));
-      await eventually('it runs again', () => statusOf('unwritable').state === 'running');
+      await eventually('the projection runs again', () => statusOf('unwritable').state === 'running');
       await caughtUp();
       assert.deepEqual(await all('unwritable'), [{ name: 'after' }]);
       log.append(operator('ProjectionRebuildRequested', { projection: 'unwritable' }));
@@ -317,7 +317,7 @@ describe('projection runner', () => {
     });
   }
 
-  it('stops a projection that names a document by no text, or removes by what has no index', async () => {
+  it('stops a projection that gives a document no text id, or removes by members without an index', async () => {
     const nameless = { ...flows(), name: 'nameless', keys: () => [undefined] };
     const removal = { removeWhere: () => ({ number: 1 }) };
     const unindexed = { ...versions, name: 'unindexed', on: { ...versions.on, FlowDeleted: removal } };
@@ -334,7 +334,7 @@ describe('projection runner', () => {
     assert.match(statusOf('unindexed').failure?.message ?? '', /no index: number/);
   });
 
-  it('stores in between where a run of the log touches more than should be in memory', async () => {
+  it('commits early when a batch touches more bytes than may be in memory', async () => {
     const large = 'x'.repeat(700_000);
     const ids = Array.from({ length: 12 }, (_, index) => `f${index}`);
     log.append(...ids.map((id) => created(id, large)));
@@ -353,54 +353,58 @@ describe('projection runner', () => {
     );
   });
 
-  it('tries again when an operator says so, and stops again where nothing has changed', async () => {
+  it('retries on an operator’s request, and stops again at an unchanged failure', async () => {
     log.append(created('f1'), renamed('f1', 'poison'));
     await start();
     await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
     log.append(operator('ProjectionRetried', { projection: 'flows' }));
-    await eventually('it has stopped once more', () => errors.length === 2);
+    await eventually('the projection has stopped again', () => errors.length === 2);
     assert.equal(statusOf('flows').state, 'stopped');
   });
 
-  it('tells the log nothing of an empty one, else once that all is built', async () => {
-    const told: string[] = [];
-    const telling = { info: (_: object, message: string) => told.push(message), warn: assert.fail, error: assert.fail };
-    const startTold = async (projections: ReadonlyArray<AnyProjection>) => {
-      runner = await startProjectionRunner({ projections, events: log, store: writer, log: telling });
+  it('logs nothing for an empty log, and logs once when the read models are built', async () => {
+    const messages: string[] = [];
+    const logger = {
+      info: (_: object, message: string) => messages.push(message),
+      warn: assert.fail,
+      error: assert.fail,
+    };
+    const startLogged = async (projections: ReadonlyArray<AnyProjection>) => {
+      runner = await startProjectionRunner({ projections, events: log, store: writer, log: logger });
       await caughtUp();
     };
-    await startTold([flows(), versions]);
-    assert.deepEqual(told, []);
+    await startLogged([flows(), versions]);
+    assert.deepEqual(messages, []);
     log.append(created('f1'), version('f1', 1));
     await caughtUp();
     await shut();
     open();
-    await startTold([flows(2), versions]);
-    await eventually('it is built', () => statusOf('flows').state === 'running');
-    await eventually('it is told', () => told.length > 0);
-    assert.deepEqual(told, ['Read models are built']);
+    await startLogged([flows(2), versions]);
+    await eventually('the read model is built', () => statusOf('flows').state === 'running');
+    await eventually('the message is logged', () => messages.length > 0);
+    assert.deepEqual(messages, ['Read models are built']);
   });
 
-  it('tells the log when a long rebuild begins and when it ends', async () => {
-    const told: (readonly [string, unknown])[] = [];
+  it('logs the begin and the end of a long rebuild', async () => {
+    const messages: (readonly [string, unknown])[] = [];
     const info = (fields: Readonly<Record<string, unknown>>, message: string) =>
-      told.push([message, fields.projections]);
+      messages.push([message, fields.projections]);
     log.append(...Array.from({ length: 6000 }, (_, index) => created(`f${index}`)));
-    const telling = { info, warn: assert.fail, error: assert.fail };
+    const logger = { info, warn: assert.fail, error: assert.fail };
     runner = await startProjectionRunner({
       projections: [flows(), versions],
       events: log,
       store: writer,
-      log: telling,
+      log: logger,
     });
-    await eventually('it is told', () => told.length > 1);
-    assert.deepEqual(told, [
+    await eventually('the message is logged', () => messages.length > 1);
+    assert.deepEqual(messages, [
       ['Read models are being built', ['flows', 'versions']],
       ['Read models are built', ['flows', 'versions']],
     ]);
   });
 
-  it('rebuilds a new version beside the old one and swaps it in', async () => {
+  it('rebuilds a new version beside the current generation, and swaps it in', async () => {
     log.append(created('f1'), renamed('f1', 'a'));
     await start();
     await caughtUp();
@@ -415,25 +419,25 @@ describe('projection runner', () => {
     assert.deepEqual([statusOf('flows').ready, running().positions()[0]?.live], [true, false]);
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'a', seen: 101 }]);
     held.open();
-    await eventually('it is swapped in', () => statusOf('flows').state === 'running');
+    await eventually('the new generation is swapped in', () => statusOf('flows').state === 'running');
     assert.deepEqual(await all('flows'), [
       { flowId: 'f1', name: 'a', seen: 201 },
       { flowId: 'f2', name: 'f2', seen: 200 },
     ]);
   });
 
-  it('obeys a rebuild request once, whatever restarts come', async () => {
+  it('obeys a rebuild request once, however often it restarts', async () => {
     log.append(created('f1'));
     await start();
     await caughtUp();
     const before = (await writer.generations('flows')).current?.number ?? 0;
     log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
-    await eventually('it is rebuilt', async () => {
+    await eventually('the projection is rebuilt', async () => {
       const { current } = await writer.generations('flows');
       return current !== null && current.number > before && current.complete;
     });
     const rebuilt = (await writer.generations('flows')).current?.number;
-    // The state that says it was obeyed is lost with the crash.
+    // The crash loses the record that the request was obeyed.
     await running().close();
     await writer.saveOperatorState({ position: 0, skipped: {} });
     await restart();
@@ -442,7 +446,7 @@ describe('projection runner', () => {
     assert.equal((await writer.generations('flows')).filling, null);
   });
 
-  it('rebuilds all that are asked for together in one pass', async () => {
+  it('rebuilds all projections that are requested together in one pass over the log', async () => {
     log.append(...Array.from({ length: 300 }, (_, index) => created(`f${index}`)));
     await start();
     await caughtUp();
@@ -456,14 +460,14 @@ describe('projection runner', () => {
       operator('ProjectionRebuildRequested', { projection: 'flows' }),
       operator('ProjectionRebuildRequested', { projection: 'versions' }),
     );
-    await eventually('both are rebuilt', async () =>
+    await eventually('both projections are rebuilt', async () =>
       (await numbers()).every((number, index) => number > (before[index] ?? 0)),
     );
     assert.equal(log.subscriptions - subscriptions, 1);
     assert.equal((await all('flows')).length, 300);
   });
 
-  it('takes live events while it rebuilds', async () => {
+  it('applies live events during a rebuild', async () => {
     log.append(created('f1'));
     await start();
     await caughtUp();
@@ -472,7 +476,7 @@ describe('projection runner', () => {
       log.append(renamed('f1', `n${index}`), created(`g${index}`), version(`g${index}`, 1));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await eventually('it is rebuilt', () => statusOf('flows').state === 'running');
+    await eventually('the projection is rebuilt', () => statusOf('flows').state === 'running');
     await caughtUp();
     assert.deepEqual(await reader.get('flows', 'f1').then((flow) => flow?.value), {
       flowId: 'f1',
@@ -513,7 +517,7 @@ describe('projection runner', () => {
     assert.deepEqual(new Set(versionsMade.documents.map(({ id }) => id)), new Set(left.keys()));
   });
 
-  it('tells nothing to read when a rebuild fails, and keeps the old documents', async () => {
+  it('keeps serving the old documents when a rebuild fails', async () => {
     log.append(created('f1'));
     await start();
     await caughtUp();
@@ -523,7 +527,7 @@ describe('projection runner', () => {
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'f1', seen: 100 }]);
   });
 
-  it('drops the documents of a projection that is no more', async () => {
+  it('drops the documents of a projection that no longer exists', async () => {
     log.append(created('f1'));
     await start();
     await caughtUp();
@@ -532,10 +536,10 @@ describe('projection runner', () => {
     await assert.rejects(reader.get('flows', 'f1'), UnavailableError);
   });
 
-  it('begins anew on another log, however long, and answers nothing from the one before', async () => {
+  it('rebuilds from zero on a different log of any length, and serves nothing from the previous log', async () => {
     await start();
     await caughtUp();
-    // It was empty when it was first seen.
+    // The runner first saw this log empty.
     log.append(created('f1'), renamed('f1', 'a'), version('f1', 1));
     await caughtUp();
     await shut();
@@ -549,15 +553,15 @@ describe('projection runner', () => {
     assert.deepEqual([statusOf('flows').ready, statusOf('versions').ready], [false, false]);
     held.open();
     await caughtUp();
-    await eventually('all is there', async () => (await all('flows')).length === 2);
+    await eventually('all documents are there', async () => (await all('flows')).length === 2);
     assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
     const rebuilt = (await writer.generations('flows')).current?.number;
     await restart();
     await caughtUp();
-    assert.equal((await writer.generations('flows')).current?.number, rebuilt, 'it is known from now on');
+    assert.equal((await writer.generations('flows')).current?.number, rebuilt, 'the known log was filled again');
   });
 
-  it('begins anew again where it was ended before it knew the other log whole', async () => {
+  it('rebuilds from zero again when it ended before it knew the different log as a whole', async () => {
     log.append(created('f1'));
     await start();
     await caughtUp();
@@ -574,22 +578,22 @@ describe('projection runner', () => {
     await closed;
     await restart();
     await caughtUp();
-    await eventually('all is there', async () => (await all('versions')).length === 1);
+    await eventually('all documents are there', async () => (await all('versions')).length === 1);
     assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
   });
 
-  it('begins anew on a log that ends before what was seen of it', async () => {
+  it('rebuilds from zero on a log that ends before its checkpoint', async () => {
     log.append(created('f1'), created('f2'), created('f3'));
     await start();
     await caughtUp();
     log = new InMemoryEventStore();
     log.append(created('g1'));
     await restart();
-    await eventually('it is rebuilt', () => statusOf('flows').state === 'running');
+    await eventually('the projection is rebuilt', () => statusOf('flows').state === 'running');
     assert.deepEqual((await all('flows')).length, 1);
   });
 
-  it('waits out a store that is unavailable, and leaves nothing out', async () => {
+  it('waits while the store is unavailable, and loses no event', async () => {
     log.append(created('f1'), renamed('f1', 'a'));
     let failures = 0;
     const failing: ReadStoreWriter = withCommit(writer, async (commits) => {
@@ -605,7 +609,7 @@ describe('projection runner', () => {
     assert.ok(failures >= 6);
   });
 
-  it('rejects `finished` when the store fails in a way that no retry mends', async () => {
+  it('rejects `finished` when the store fails with an error that no retry resolves', async () => {
     log.append(created('f1'));
     await start(
       [flows()],
@@ -615,22 +619,22 @@ describe('projection runner', () => {
     runner = null;
   });
 
-  it('ends in the documents of a rebuild from zero, wherever it is stopped between two writes', async () => {
-    const history = believableHistory(400);
+  it('ends with the documents of a rebuild from zero, whichever two writes it is stopped between', async () => {
+    const events = flowHistory(400);
     let crashAfter = 0;
-    for (const [index, part] of chunks(history, 40).entries()) {
+    for (const [index, part] of chunks(events, 40).entries()) {
       log.append(...part);
       if (index % 4 === 2) log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
       crashAfter = (crashAfter % 5) + 1;
-      const died = (error: Error) => assert.match(error.message, /dead/);
-      const begun = await start([flows(), versions], dyingAfter(writer, crashAfter)).catch(died);
-      if (begun) await Promise.race([begun.finished.catch(died), caughtUp()]);
+      const assertDead = (error: Error) => assert.match(error.message, /dead/);
+      const begun = await start([flows(), versions], failingAfter(writer, crashAfter)).catch(assertDead);
+      if (begun) await Promise.race([begun.finished.catch(assertDead), caughtUp()]);
       await shut();
       open();
     }
     await start();
     await caughtUp();
-    await eventually('all run', () =>
+    await eventually('all projections run', () =>
       running()
         .status()
         .every(({ state }) => state === 'running'),
@@ -639,8 +643,8 @@ describe('projection runner', () => {
   });
 });
 
-/** A log's worth of flows that come, change and go. */
-function believableHistory(length: number): ReadonlyArray<GivenEvent> {
+/** A history of flows that are created, changed and deleted. */
+function flowHistory(length: number): ReadonlyArray<GivenEvent> {
   return Array.from({ length }, (_, index) => {
     const flowId = `f${(index * 7) % 23}`;
     if (index % 11 === 10) return deleted(flowId);
@@ -655,15 +659,15 @@ function chunks<Item>(items: ReadonlyArray<Item>, size: number): ReadonlyArray<R
   );
 }
 
-/** A writer that passes everything on, but for commits. */
+/** Forwards every call to the writer except commits. */
 function withCommit(writer: ReadStoreWriter, commit: ReadStoreWriter['commit']): ReadStoreWriter {
   return forwarding(writer, (method, args) =>
     method === 'commit' ? commit(args[0] as Parameters<ReadStoreWriter['commit']>[0]) : undefined,
   );
 }
 
-/** A writer whose process dies at its n-th write: nothing more is stored. */
-function dyingAfter(writer: ReadStoreWriter, writes: number): ReadStoreWriter {
+/** A writer that stores nothing from its n-th write on, as if its process had assertDead. */
+function failingAfter(writer: ReadStoreWriter, writes: number): ReadStoreWriter {
   let left = writes;
   return forwarding(writer, (method) => {
     if (['generations', 'read', 'operatorState'].includes(method)) return undefined;
@@ -672,7 +676,7 @@ function dyingAfter(writer: ReadStoreWriter, writes: number): ReadStoreWriter {
   });
 }
 
-/** A writer whose commits can be held up. */
+/** A writer whose commits wait while it is closed. */
 function gated(writer: ReadStoreWriter) {
   let blocked: Promise<void> | null = null;
   let release = () => {};

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { eventTypesOf, handlerOf, ignored, projection, removalOf } from '#projection-engine/projection.ts';
+import { eventTypesOf, ignored, projection, reactionsOf } from '#projection-engine/projection.ts';
 
 interface ItemEvents {
   readonly Put: { readonly id: string };
@@ -20,18 +20,17 @@ const items = projection<{ readonly id: string }, ItemEvents>({
 });
 
 describe('projection', () => {
-  it('A projection handles the types that it does not ignore', () => {
+  it('handles the event types that a projection does not ignore', () => {
     assert.deepEqual(eventTypesOf(items), ['Put', 'Cleared']);
   });
 
-  it('A projection does nothing with an ignored type, nor with one that no stream of it has', () => {
+  it('does nothing with an ignored event type, nor with a type that none of its streams has', () => {
     for (const type of ['Seen', 'Unheard', 'toString']) {
-      assert.equal(handlerOf(items, type), undefined);
-      assert.equal(removalOf(items, type), undefined);
+      assert.equal(reactionsOf(items).get(type), undefined);
     }
   });
 
-  it('A projection that forgets an event type of its streams does not compile', () => {
+  it('does not compile when a projection leaves out an event type of its streams', () => {
     projection<{ readonly id: string }, ItemEvents>({
       name: 'forgetful',
       version: 1,

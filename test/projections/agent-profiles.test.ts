@@ -10,9 +10,9 @@ import {
 import { begunFlow, flowDeleted, profileAssigned } from '#test/support/events/flow-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
-const of = (profiles: ReadonlyArray<ToldEvent>, flow: ReadonlyArray<ToldEvent> = []) =>
+const of = (profiles: ReadonlyArray<ExampleEvent>, flow: ReadonlyArray<ExampleEvent> = []) =>
   projectStreams(agentProfiles, { [`agentProfiles-${ids.project}`]: profiles, [`flow-${ids.flow}`]: flow });
 const document = (id: string, change: object, created: number, revision = created) => ({
   [id]: {
@@ -31,18 +31,18 @@ const document = (id: string, change: object, created: number, revision = create
 const other = profileCreated({ id: ids.otherProfile });
 
 describe('agent profiles projection', () => {
-  it('shows a profile, without the flows that it only asked for', () => {
+  it('shows a new agent profile without the flows that were only requested', () => {
     assert.deepEqual(of([profileCreated({ flowIds: [ids.flow] })]), document(ids.profile, {}, 0));
   });
 
-  it('shows revised contents, and leaves its flows and whether it is the default as they are', () => {
+  it('shows revised contents, and leaves the flows and the default flag of the agent profile as they are', () => {
     const events = [profileCreated(), defaultMoved(ids.profile, null), profileRevised({ name: 'Night desk' })];
     const [shownDocument] = Object.values(of(events, begunFlow({ agentProfileId: ids.profile })));
     const { record } = shownDocument as AgentProfileDocument;
     assert.deepEqual([record.name, record.isDefault, record.flowIds], ['Night desk', true, [ids.flow]]);
   });
 
-  it('shows its new contents, and moves its revision alone', () => {
+  it('shows replaced contents, and increases the revision of only that agent profile', () => {
     const replaced = profileReplaced({ name: 'Night desk', supportedInputLanguages: [], flowIds: [ids.flow] });
     assert.deepEqual(of([profileCreated(), other, replaced]), {
       ...document(ids.profile, { name: 'Night desk', supportedInputLanguages: [] }, 0, 2),
@@ -50,7 +50,7 @@ describe('agent profiles projection', () => {
     });
   });
 
-  it('shows one default, and moves the revision of both when it moves', () => {
+  it('shows one default agent profile, and increases the revision of both when the default moves', () => {
     const events = [profileCreated(), other, defaultMoved(ids.profile, null)];
     assert.deepEqual(of(events), {
       ...document(ids.profile, { isDefault: true }, 0, 2),
@@ -62,13 +62,13 @@ describe('agent profiles projection', () => {
     });
   });
 
-  it('shows no deleted profile, whatever its flows say later', () => {
+  it('shows no deleted agent profile, whatever events its flows have later', () => {
     const flow = [...begunFlow({ agentProfileId: ids.profile }), profileAssigned(null, ids.profile)];
     assert.deepEqual(of([profileCreated(), other, profileDeleted()], flow), document(ids.otherProfile, {}, 1));
   });
 
-  it("has the flows that the flows' own events say, and its revision stays", () => {
-    const flowIds = (...flow: ReadonlyArray<ToldEvent>) =>
+  it('shows the flows of an agent profile by the flows’ own events, without a new revision', () => {
+    const flowIds = (...flow: ReadonlyArray<ExampleEvent>) =>
       Object.values(of([profileCreated(), other], flow)).map((value) => {
         const { record, revision } = value as AgentProfileDocument;
         assert.equal(revision, record.id === ids.profile ? 0 : 1);

@@ -4,12 +4,12 @@ import { flows } from '#projections/flows.ts';
 import * as flowEvents from '#test/support/events/flow-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.flow;
 const { begunFlow, flowCreated, flowDeleted, profileAssigned, versionActivated, versionCreated, versionDeleted } =
   flowEvents;
-const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(flows, { [`flow-${id}`]: events });
+const of = (...events: ReadonlyArray<ExampleEvent>) => projectStreams(flows, { [`flow-${id}`]: events });
 const document = (
   change: object,
   revision: number,
@@ -31,7 +31,7 @@ describe('flows projection', () => {
     assert.deepEqual(of(flowCreated()), document({}, 0));
   });
 
-  it('shows each change, and moves revision and updatedAt by it', () => {
+  it('shows each change of a flow with a new revision and updatedAt', () => {
     const changes = [
       [newEvent('FlowRenamed', { id, name: 'Nights' }), { name: 'Nights' }],
       [newEvent('FlowDescribed', { id, description: null }), { description: null }],
@@ -42,7 +42,7 @@ describe('flows projection', () => {
     assert.deepEqual(of(flowCreated(), profileAssigned(ids.profile, null)), document({}, 1, ids.profile));
   });
 
-  it('moves its revision with its versions, and not its updatedAt', () => {
+  it('increases a flow’s revision with its versions, and keeps its updatedAt', () => {
     const events = [...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1)];
     const tagged = newEvent('FlowVersionTagged', { id: flowEvents.versionOf(id, 2), flowId: id, tag: 'winter' });
     assert.deepEqual(of(...events, tagged), document({}, 6, null, 0, flowEvents.versionOf(id, 2)));

@@ -11,9 +11,9 @@ import {
 } from '#test/support/events/instance-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';
-import type { ToldEvent } from '#test/support/harness/recorded-events.ts';
+import type { ExampleEvent } from '#test/support/harness/recorded-events.ts';
 
-const documents = (...events: ReadonlyArray<ToldEvent>) =>
+const documents = (...events: ReadonlyArray<ExampleEvent>) =>
   projectStreams(instances, { [`instance-${ids.instance}`]: events }) as Readonly<Record<string, InstanceDocument>>;
 
 const welcomeId = 'c0nco5rm8exj5sjtbbd8p5jb';
@@ -21,7 +21,7 @@ const byeId = 'cmlmr9rhvvxzy8y4vbtqszvd';
 const storeId = 'c1tlgkfjkgppe4sptecqjzng';
 const profileId = 'cprojectone00001azcnvwbt';
 
-/** What every document of the tests' instance has. */
+/** The members that all documents of the example instance share. */
 const shared = {
   id: 'cinstanceone0001',
   projectId: 'cprojectone00001',
@@ -71,6 +71,8 @@ describe('instances projection', () => {
         ...tenants.project,
         revision: 0,
         position: 1,
+        name: shared.name,
+        status: 'provisioning',
         state: {
           ...shared,
           createdAt: '2026-01-05T09:30:00.000Z',
@@ -102,12 +104,14 @@ describe('instances projection', () => {
     });
   });
 
-  it('shows an active instance with what it is, no running operation, and the outcome of its last one', () => {
+  it('shows an active instance with its base, no running operation, and the outcome of its last operation', () => {
     assert.deepEqual(documents(...activeInstance()), {
       [ids.instance]: {
         ...tenants.project,
         revision: 3,
         position: 4,
+        name: shared.name,
+        status: 'active',
         state: {
           ...shared,
           createdAt: '2026-01-05T09:30:00.000Z',
@@ -122,7 +126,7 @@ describe('instances projection', () => {
     });
   });
 
-  it('shows an upgrade between what the instance is and what it becomes, with the steps done so far', () => {
+  it('shows a running upgrade with its base, its target and the steps done so far', () => {
     const upgrading = [...activeInstance(), upgradeRequested(2, targetOf(2, {}, targetOf(1))), progressed(2, 2)];
     const document = documents(...upgrading)[ids.instance];
     assert.ok(document?.state);
@@ -158,7 +162,7 @@ describe('instances projection', () => {
     assert.deepEqual([lastOperation, operations], [firstOperation, 2]);
   });
 
-  it('shows no deleted one, whatever is still done about it', () => {
+  it('shows no deleted instance, whatever events its removal appends later', () => {
     assert.deepEqual(documents(...activeInstance(), instanceDeleted(2)), {});
     assert.deepEqual(documents(...activeInstance(), instanceDeleted(2), progressed(2, 4), ended(2)), {});
   });

@@ -8,10 +8,10 @@ import {
 } from '#test/support/events/phone-number-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.number;
-const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(phoneNumbers, { [`phoneNumber-${id}`]: events });
+const of = (...events: ReadonlyArray<ExampleEvent>) => projectStreams(phoneNumbers, { [`phoneNumber-${id}`]: events });
 const document = (change: object, revision: number, flowId: string | null = null) => ({
   [id]: {
     ...tenants.project,
@@ -27,7 +27,7 @@ describe('phone numbers projection', () => {
     assert.deepEqual(of(phoneNumberCreated({ flowId: ids.flow })), document({}, 0, ids.flow));
   });
 
-  it('shows each change', () => {
+  it('shows each change of a phone number', () => {
     const renamed = newEvent('PhoneNumberRenamed', { id, name: 'Night desk' });
     const enabled = newEvent('PhoneNumberStatusChanged', { id, status: 'enabled' });
     assert.deepEqual(of(phoneNumberCreated(), renamed), document({ name: 'Night desk' }, 1));
@@ -37,7 +37,7 @@ describe('phone numbers projection', () => {
     assert.deepEqual(of(phoneNumberCreated({ flowId: ids.flow }), detached), document({}, 1));
   });
 
-  it('shows no deleted one, and none that was given up before it was created', () => {
+  it('shows no deleted phone number, and none that was abandoned before its creation', () => {
     assert.deepEqual(of(phoneNumberCreated(), phoneNumberDeleted()), {});
     assert.deepEqual(of(newEvent('PhoneNumberAbandoned', { id })), {});
   });

@@ -24,11 +24,11 @@ import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
-import { ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { ProcessDriver } from '#test/support/harness/process-harness.ts';
 import { seedProjects } from '#test/support/harness/seed.ts';
 import { profileInput } from '#test/support/inputs/profile-input.ts';
 import { itInRounds } from '#test/support/run/long.ts';
-import { settleProcesses } from '#test/support/service/realistic-service.ts';
+import { settleProcesses } from '#test/support/service/populated-service.ts';
 
 const path = { projectId: ids.project };
 const everything = { limit: 1e6, maxBytes: 1e9 };
@@ -38,20 +38,20 @@ interface Shown {
   readonly revision: number;
 }
 
-/** A step: a command by its number, and numbers that pick what it is sent. */
+/** A step: the number of a command, and numbers that choose its input. */
 const step = fc.record({ kind: fc.nat(14), first: fc.nat(5), second: fc.nat(5), text: fc.string({ maxLength: 3 }) });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Sends random commands; what they name may be deleted, and then they are refused. */
-class Random {
-  /** Its clock goes on with each event: requests are told apart by their time. */
-  readonly service = new Service(undefined, { now: () => new Date(Date.UTC(2026, 0, 5) + this.#ticks()) });
-  readonly drives = [assignAgentProfiles, detachPhoneNumbers].map((each) => new ProcessDrive(each, this.service));
+/** Sends random commands. A command whose resource is deleted is refused. */
+class RandomCommands {
+  /** The clock advances with each call, because requests are distinguished by their time. */
+  readonly service = new Service(undefined, { now: () => new Date(Date.UTC(2026, 0, 5) + this.#nextTime()) });
+  readonly drivers = [assignAgentProfiles, detachPhoneNumbers].map((each) => new ProcessDriver(each, this.service));
   readonly made = { flow: [] as string[], version: [] as string[], number: [] as string[], profile: [] as string[] };
 
   #time = 0;
 
-  #ticks(): number {
+  #nextTime(): number {
     this.#time += 1000;
     return this.#time;
   }
@@ -96,16 +96,16 @@ class Random {
       case 13:
         return second < 2 ? this.#send(deleteAgentProfile, { agentProfileId }) : undefined;
       default:
-        for (const drive of this.drives) await drive.settle();
+        for (const driver of this.drivers) await driver.settle();
     }
   }
 
-  async #make(kind: keyof Random['made'], ...sent: Parameters<Random['send']>): Promise<void> {
+  async #make(kind: keyof RandomCommands['made'], ...sent: Parameters<RandomCommands['send']>): Promise<void> {
     const answer = await this.send(...sent);
     if ('right' in answer) this.made[kind].push(String((answer.right.body as JsonObject).id));
   }
 
-  async #send(...sent: Parameters<Random['send']>): Promise<void> {
+  async #send(...sent: Parameters<RandomCommands['send']>): Promise<void> {
     await this.send(...sent);
   }
 
@@ -119,15 +119,15 @@ const shownIn = async ({ documents }: Service, collection: string) =>
     (await documents.list(collection, {}, everything)).documents.map(({ id, value }) => [id, value as Shown]),
   );
 
-/** What commands would answer about everything that is there, from the log alone. */
-async function answered({ service: { handler, store }, made }: Random) {
+/** The records that commands would answer for all existing resources, computed from the log alone. */
+async function answered({ service: { writer, store }, made }: RandomCommands) {
   const flows: Record<string, Shown> = {};
   const versions: Record<string, JsonObject> = {};
   const numbers: Record<string, Shown> = {};
   const profiles: Record<string, Shown> = {};
   const dataIn = (stream: string) => async (revision: number) => store.streamOf(stream)[revision]?.data ?? {};
   for (const id of made.flow) {
-    const { state, resourceRevision } = await handler.load(flow, id);
+    const { state, resourceRevision } = await writer.load(flow, id);
     if (state === null || state.deleted) continue;
     const dataAt = dataIn(`flow-${id}`);
     flows[id] = { record: await flowRecord(state, dataAt), revision: resourceRevision };
@@ -136,14 +136,14 @@ async function answered({ service: { handler, store }, made }: Random) {
     }
   }
   for (const id of made.number) {
-    const { state, resourceRevision } = await handler.load(phoneNumber, id);
+    const { state, resourceRevision } = await writer.load(phoneNumber, id);
     if (!phoneNumber.isLive(state, id)) continue;
     numbers[id] = { record: await phoneNumberRecord(state, dataIn(`phoneNumber-${id}`)), revision: resourceRevision };
   }
   for (const id of made.profile) {
-    const { state } = await handler.load(agentProfiles, id);
+    const { state } = await writer.load(agentProfiles, id);
     if (!agentProfiles.isLive(state, id)) continue;
-    // The relation is the flows' own.
+    // The flows. own events determine the relation.
     const flowIds = Object.values(flows).flatMap(({ record }) => (record.agentProfileId === id ? [record.id] : []));
     const record = { ...(await agentProfileRecord(state, id, dataIn(`agentProfiles-${parentId(id)}`))), flowIds };
     profiles[id] = { record, revision: agentProfiles.revisionOf?.(state, id) ?? -1 };
@@ -161,45 +161,49 @@ const withoutOrder = (profiles: Record<string, Shown>) =>
 const recordsOf = (shown: Record<string, Shown>) =>
   Object.fromEntries(Object.entries(shown).map(([id, { record, revision }]) => [id, { record, revision }]));
 
-describe('records in read models', () => {
-  itInRounds('are those that commands answer, after any commands', { few: 20, many: 300 }, async (numRuns) => {
-    const sequences = fc.array(step, { minLength: 10, maxLength: 60 });
-    await fc.assert(
-      fc.asyncProperty(sequences, async (steps) => {
-        const random = new Random();
-        await seedProjects(random.service.store);
-        for (const each of steps) await random.take(each);
+describe('read models of flows, phone numbers and agent profiles', () => {
+  itInRounds(
+    'shows the records that commands answer, after random commands',
+    { few: 20, many: 300 },
+    async (numRuns) => {
+      const sequences = fc.array(step, { minLength: 10, maxLength: 60 });
+      await fc.assert(
+        fc.asyncProperty(sequences, async (steps) => {
+          const random = new RandomCommands();
+          await seedProjects(random.service.store);
+          for (const each of steps) await random.take(each);
 
-        const expected = await answered(random);
-        assert.deepEqual(recordsOf(await shownIn(random.service, 'flows')), expected.flows);
-        assert.deepEqual(recordsOf(await shownIn(random.service, 'phone-numbers')), expected.numbers);
-        const profiles = recordsOf(await shownIn(random.service, 'agent-profiles'));
-        assert.deepEqual(withoutOrder(profiles), withoutOrder(expected.profiles));
-        const versions = Object.entries(await shownIn(random.service, 'flow-versions'));
-        assert.deepEqual(Object.fromEntries(versions.map(([id, { record }]) => [id, record])), expected.versions);
-        await assertSettled(random);
-      }),
-      { numRuns },
-    );
-  });
+          const expected = await answered(random);
+          assert.deepEqual(recordsOf(await shownIn(random.service, 'flows')), expected.flows);
+          assert.deepEqual(recordsOf(await shownIn(random.service, 'phone-numbers')), expected.numbers);
+          const profiles = recordsOf(await shownIn(random.service, 'agent-profiles'));
+          assert.deepEqual(withoutOrder(profiles), withoutOrder(expected.profiles));
+          const versions = Object.entries(await shownIn(random.service, 'flow-versions'));
+          assert.deepEqual(Object.fromEntries(versions.map(([id, { record }]) => [id, record])), expected.versions);
+          await assertSettled(random);
+        }),
+        { numRuns },
+      );
+    },
+  );
 });
 
-/** Once the processes are through, nothing points at what was deleted, and a second run over the log adds nothing. */
-async function assertSettled({ service, drives }: Random): Promise<void> {
-  for (const drive of drives) await drive.settle();
+/** Once the processes have settled, nothing refers to a deleted resource, and a second run over the log appends nothing. */
+async function assertSettled({ service, drivers }: RandomCommands): Promise<void> {
+  for (const driver of drivers) await driver.settle();
   const flows = await shownIn(service, 'flows');
   const profiles = await shownIn(service, 'agent-profiles');
   for (const { record } of Object.values(await shownIn(service, 'phone-numbers'))) {
-    assert.ok(record.flowId === null || String(record.flowId) in flows, 'a number points at a deleted flow');
+    assert.ok(record.flowId === null || String(record.flowId) in flows, 'a phone number refers to a deleted flow');
   }
   for (const { record } of Object.values(flows)) {
     assert.ok(
       record.agentProfileId === null || String(record.agentProfileId) in profiles,
-      'a flow has a deleted profile',
+      'a flow refers to a deleted profile',
     );
   }
   const defaults = Object.values(profiles).filter(({ record }) => record.isDefault);
-  assert.ok(defaults.length <= 1, 'there are two defaults');
+  assert.ok(defaults.length <= 1, 'there are several default profiles');
   const { length } = service.store.log;
   await settleProcesses(service);
   assert.equal(service.store.log.length, length, 'a second run over the log appended');

@@ -3,9 +3,9 @@ import { type StoreDocument, stores } from '#projections/stores.ts';
 import { storeCreated, storeDeleted, storeDescribed } from '#test/support/events/store-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
-const of = (...events: ReadonlyArray<ToldEvent>) => projectStreams(stores, { [`store-${ids.store}`]: events });
+const of = (...events: ReadonlyArray<ExampleEvent>) => projectStreams(stores, { [`store-${ids.store}`]: events });
 
 describe('stores projection', () => {
   it('shows a store in the list of its project', () => {
@@ -15,7 +15,7 @@ describe('stores projection', () => {
     assert.deepEqual(of(storeCreated()), { [ids.store]: document });
   });
 
-  it('shows a new name and description', () => {
+  it('shows a new name and description of a store', () => {
     const described = of(storeCreated(), storeDescribed('Rules', 'Ours'))[ids.store] as Record<string, object>;
     const times = { createdAt: timeOf(0), updatedAt: timeOf(1) };
     assert.deepEqual(described.record, {
@@ -32,7 +32,7 @@ describe('stores projection', () => {
     );
   });
 
-  it('keeps nothing of a deleted one but its place', () => {
+  it('keeps nothing of a deleted store but its tenant and revision', () => {
     const place = { ...tenants.project, revision: 1, listedIn: null, record: null };
     assert.deepEqual(of(storeCreated(), storeDeleted()), { [ids.store]: place });
   });

@@ -6,8 +6,8 @@ import { createTemplate } from '#commands/template/create-template.ts';
 import { updateTemplate } from '#commands/template/update-template.ts';
 import { createTemplateVersion } from '#commands/template-version/create-template-version.ts';
 import { publishTemplateVersion } from '#commands/template-version/publish-template-version.ts';
-import { templateRecord, templateVersionRecord } from '#domain/template/answer.ts';
 import type { TemplateRecord, TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateRecord, templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { template } from '#domain/template/template.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
@@ -16,27 +16,27 @@ import { itInRounds } from '#test/support/run/long.ts';
 
 const everything = { limit: 1e6, maxBytes: 1e9 };
 
-/** A step: a command by its number, and numbers that pick what it is sent. */
+/** A step: the number of a command, and numbers that choose its input. */
 const step = fc.record({ kind: fc.nat(9), first: fc.nat(3), second: fc.nat(3), text: fc.string({ maxLength: 3 }) });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A template as simply as it can be told. */
-interface Told {
+/** The expected template and its versions. */
+interface ModelTemplate {
   name: string;
   description: string | null;
   status: string;
   readonly versions: Array<{ readonly id: string; readonly tag: string | null; published: boolean }>;
 }
 
-/** Random commands beside a model that says what each must come to. */
-class Random {
-  /** Its clock goes on with each event. */
-  readonly service = new Service(undefined, { now: () => new Date(Date.UTC(2026, 0, 5) + this.#ticks()) });
-  readonly model = new Map<string, Told>();
+/** Sends random commands, and keeps a model of the expected result. */
+class RandomCommands {
+  /** The clock advances with each call. */
+  readonly service = new Service(undefined, { now: () => new Date(Date.UTC(2026, 0, 5) + this.#nextTime()) });
+  readonly model = new Map<string, ModelTemplate>();
 
   #time = 0;
 
-  #ticks(): number {
+  #nextTime(): number {
     this.#time += 1000;
     return this.#time;
   }
@@ -44,15 +44,16 @@ class Random {
   async take({ kind, first, second, text }: Step): Promise<void> {
     const ids = [...this.model.keys()];
     const templateId = ids[first % Math.max(1, ids.length)];
-    const told = templateId === undefined ? undefined : this.model.get(templateId);
-    if (kind < 2 || templateId === undefined || told === undefined) return this.#create(`n${text}`, text);
-    const version = told.versions[second % Math.max(1, told.versions.length)];
-    if (kind < 4) return this.#update(templateId, told, second === 0 ? {} : { name: `n${text}`, description: text });
-    if (kind < 7) return this.#addVersion(templateId, told, second === 0 ? null : text);
-    if (kind < 9) return version && this.#publish(told, version);
+    const expected = templateId === undefined ? undefined : this.model.get(templateId);
+    if (kind < 2 || templateId === undefined || expected === undefined) return this.#create(`n${text}`, text);
+    const version = expected.versions[second % Math.max(1, expected.versions.length)];
+    if (kind < 4)
+      return this.#update(templateId, expected, second === 0 ? {} : { name: `n${text}`, description: text });
+    if (kind < 7) return this.#addVersion(templateId, expected, second === 0 ? null : text);
+    if (kind < 9) return version && this.#publish(expected, version);
     if (second === 0) {
       await this.service.ok(archiveTemplate, { templateId });
-      told.status = 'archived';
+      expected.status = 'archived';
     }
   }
 
@@ -61,27 +62,31 @@ class Random {
     this.model.set(String(body.id), { name, description, status: 'draft', versions: [] });
   }
 
-  async #update(templateId: string, told: Told, change: { name?: string; description?: string }): Promise<void> {
+  async #update(
+    templateId: string,
+    expected: ModelTemplate,
+    change: { name?: string; description?: string },
+  ): Promise<void> {
     await this.service.ok(updateTemplate, { templateId }, { body: change });
-    Object.assign(told, change);
+    Object.assign(expected, change);
   }
 
-  async #addVersion(templateId: string, told: Told, tag: string | null): Promise<void> {
+  async #addVersion(templateId: string, expected: ModelTemplate, tag: string | null): Promise<void> {
     const body = { tag, payload: payload({ flows: [payloadFlow({ flowSchema: tag })] }) };
     const answer = await this.service.send(createTemplateVersion, { templateId }, { body });
-    if (told.status === 'archived') return assertRefused(answer);
+    if (expected.status === 'archived') return assertRefused(answer);
     assert.ok(E.isRight(answer), JSON.stringify(answer));
     const { id, version } = answer.right.body as JsonObject;
-    told.versions.push({ id: String(id), tag, published: false });
-    assert.equal(version, told.versions.length);
+    expected.versions.push({ id: String(id), tag, published: false });
+    assert.equal(version, expected.versions.length);
   }
 
-  async #publish(told: Told, version: Told['versions'][number]): Promise<void> {
+  async #publish(expected: ModelTemplate, version: ModelTemplate['versions'][number]): Promise<void> {
     const answer = await this.service.send(publishTemplateVersion, { versionId: version.id });
-    if (told.status === 'archived') return assertRefused(answer);
+    if (expected.status === 'archived') return assertRefused(answer);
     assert.ok(E.isRight(answer), JSON.stringify(answer));
     version.published = true;
-    told.status = 'published';
+    expected.status = 'published';
   }
 }
 
@@ -94,14 +99,14 @@ const shownIn = async <Record>({ documents }: Service, collection: string) =>
     ({ value }) => value as { readonly record: Record; readonly revision: number },
   );
 
-describe('records of templates in read models', () => {
+describe('read models of templates', () => {
   itInRounds(
-    'are those that commands answer and a simple model tells, after any commands',
+    'shows the templates that commands answer and a simple model predicts, after random commands',
     { few: 20, many: 300 },
     async (numRuns) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 50 }), async (steps) => {
-          const random = new Random();
+          const random = new RandomCommands();
           for (const each of steps) await random.take(each);
           const { service, model } = random;
           const templates = await shownIn<TemplateRecord>(service, 'templates');
@@ -109,13 +114,13 @@ describe('records of templates in read models', () => {
             (each) => each.record,
           );
 
-          const told = [...model].map(([id, { name, description, status }]) => ({ id, name, description, status }));
+          const expected = [...model].map(([id, { name, description, status }]) => ({ id, name, description, status }));
           const shown = templates.map(({ record: { id, name, description, status } }) => {
             return { id, name, description, status };
           });
-          assert.deepEqual(shown, told);
+          assert.deepEqual(shown, expected);
           for (const { record, revision } of templates) {
-            const { state, resourceRevision } = await service.handler.load(template, record.id);
+            const { state, resourceRevision } = await service.writer.load(template, record.id);
             const dataAt = async (at: number) => service.store.streamOf(`template-${record.id}`)[at]?.data ?? {};
             assert.deepEqual(
               { record, revision },

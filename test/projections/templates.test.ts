@@ -11,7 +11,7 @@ import {
 } from '#test/support/events/template-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';
-import { type ToldEvent, timeOf } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const id = ids.template;
 const stream = `template-${id}`;
@@ -22,17 +22,17 @@ const template = (change: object, revision: number, updated = revision) => ({
     record: { ...templateCreated().data, status: 'draft', createdAt: timeOf(0), updatedAt: timeOf(updated), ...change },
   },
 });
-const of = (...events: ReadonlyArray<ToldEvent>) =>
+const of = (...events: ReadonlyArray<ExampleEvent>) =>
   projectStreams(templates, { [stream]: [templateCreated(), ...events] });
 
 describe('templates projection', () => {
-  it('shows a draft, renamed and described', () => {
+  it('shows a draft template with a new name or description', () => {
     assert.deepEqual(of(), template({}, 0));
     assert.deepEqual(of(newEvent('TemplateRenamed', { id, name: 'Clinic' })), template({ name: 'Clinic' }, 1));
     assert.deepEqual(of(newEvent('TemplateDescribed', { id, description: null })), template({ description: null }, 1));
   });
 
-  it('is published by its first published version, and moves with every other', () => {
+  it('shows a template as published from its first published version on, with a new revision for every other', () => {
     const [first, second] = [templateVersionCreated(1), templateVersionCreated(2)];
     assert.deepEqual(of(first, second), template({}, 2, 0));
     const published = [first, second, templateVersionPublished(2)];
@@ -40,7 +40,7 @@ describe('templates projection', () => {
     assert.deepEqual(of(...published, templateVersionPublished(1)), template({ status: 'published' }, 4, 3));
   });
 
-  it('shows an archived one', () => {
+  it('shows an archived template', () => {
     assert.deepEqual(of(templateArchived()), template({ status: 'archived' }, 1));
   });
 });
@@ -59,7 +59,7 @@ describe('template versions projection', () => {
     },
   });
 
-  it('shows each version, published or not', () => {
+  it('shows each template version, published or not', () => {
     const events = [templateCreated(), templateVersionCreated(1), templateVersionCreated(2)];
     assert.deepEqual(projectStreams(templateVersions, { [stream]: events }), {
       ...version(1, null, 1),

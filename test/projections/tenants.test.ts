@@ -30,19 +30,31 @@ describe('organizations projection', () => {
   it('shows every organization', () => {
     const times = { createdAt: timeOf(0), updatedAt: timeOf(0) };
     assert.deepEqual(projectStreams(organizations, { [`organization-${ids.partner}`]: [organizationCreated()] }), {
-      [ids.partner]: { ...organizationCreated().data, ...times },
+      [ids.partner]: {
+        ...tenants.project,
+        revision: 0,
+        ...organizationCreated().data,
+        ...times,
+      },
     });
   });
 
-  it("shows a customer's name sealed, until it is erased", () => {
+  it('shows the organization of a customer with its name sealed, until it is erased', () => {
     const stream = `organization-${ids.customer}`;
     const document = { id: ids.customer, name: sealed.name, partner: false };
     const begun = { createdAt: timeOf(0), updatedAt: timeOf(0) };
     assert.deepEqual(projectStreams(organizations, { [stream]: [customerCreated()] }), {
-      [ids.customer]: { ...document, ...begun },
+      [ids.customer]: { ...tenants.project, revision: 0, ...document, ...begun },
     });
     assert.deepEqual(projectStreams(organizations, { [stream]: [customerCreated(), personalDataErased()] }), {
-      [ids.customer]: { ...document, ...begun, name: 'erased', updatedAt: timeOf(1) },
+      [ids.customer]: {
+        ...tenants.project,
+        revision: 1,
+        ...document,
+        ...begun,
+        name: 'erased',
+        updatedAt: timeOf(1),
+      },
     });
   });
 });
@@ -65,7 +77,7 @@ describe('customers projection', () => {
     });
   });
 
-  it('keeps nothing of what was erased, not even sealed', () => {
+  it('keeps no erased text of a customer, not even sealed', () => {
     const erased = { name: 'erased', clientEmail: 'erased', personalDataErasedAt: timeOf(1), updatedAt: timeOf(1) };
     assert.deepEqual(projectStreams(customers, { [stream]: [customerCreated(), personalDataErased()] }), {
       [ids.customer]: { ...tenants.project, revision: 1, record: { ...record, ...erased } },
@@ -74,7 +86,7 @@ describe('customers projection', () => {
 });
 
 describe('projects projection', () => {
-  it('shows every project by its newest name', () => {
+  it('shows every project with its newest name', () => {
     const renamed = newEvent('ProjectRenamed', { name: 'Nights' });
     const record = { ...projectCreated().data, name: 'Nights', createdAt: timeOf(0), updatedAt: timeOf(1) };
     assert.deepEqual(projectStreams(projects, { [`project-${ids.project}`]: [projectCreated(), renamed] }), {
@@ -84,7 +96,7 @@ describe('projects projection', () => {
 });
 
 describe('API keys projection', () => {
-  it('shows a key without its secret, rotated or not, until it is revoked', () => {
+  it('shows an API key without its secret, rotated or not, until it is revoked', () => {
     const { secretHash: _, ...contents } = apiKeyCreated().data;
     const record = { ...contents, createdAt: timeOf(0), updatedAt: timeOf(0) };
     assert.deepEqual(projectStreams(apiKeys, { [stream]: [apiKeyCreated()] }), {
@@ -106,14 +118,14 @@ describe('API key secrets projection', () => {
   const first = hashKey(firstSecret);
   const second = hashKey(secondSecret);
 
-  it('finds a key by the hash of every secret that it ever had', () => {
+  it('finds an API key by the hash of each secret that it ever had', () => {
     assert.deepEqual(projectStreams(apiKeySecrets, { [stream]: [apiKeyCreated(), rotated] }), {
       [first]: { keyId: ids.key },
       [second]: { keyId: ids.key },
     });
   });
 
-  it("finds no revoked key by any of its secrets, and leaves other keys' alone", () => {
+  it('finds no revoked API key by any of its secrets, and keeps the secrets of other keys', () => {
     const other = { [hashKey(secondSecret)]: { keyId: 'ckeytwo000000001' } };
     const streams = {
       'apiKey-ckeytwo000000001': [apiKeyCreated({ id: 'ckeytwo000000001', ...storedFormOfKey(secondSecret) })],
@@ -128,7 +140,7 @@ describe('API key origins projection', () => {
   const maker = 'ckeymaker0000001';
   const rotator = 'ckeyrotator00001';
 
-  it('shows which keys made and rotated a key, also after it was revoked', () => {
+  it('shows which keys created and rotated an API key, even after it was revoked', () => {
     const events = [
       apiKeyCreated({ createdByKeyId: maker }),
       apiKeyRotated(secondSecret, { rotatedByKeyId: rotator }),
@@ -140,7 +152,7 @@ describe('API key origins projection', () => {
     });
   });
 
-  it('shows nothing of a key that no key made, and that rotated itself', () => {
+  it('shows no origin of an API key that no key created and that rotated itself', () => {
     const events = [apiKeyCreated(), apiKeyRotated(secondSecret, { rotatedByKeyId: ids.key })];
     assert.deepEqual(projectStreams(apiKeyOrigins, { [stream]: events }), {});
   });

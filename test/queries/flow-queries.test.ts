@@ -12,8 +12,8 @@ const other = { [`flow-${ids.otherFlow}`]: begunFlow({ id: ids.otherFlow, name: 
 
 const idsOf = (body: unknown) => (body as { flows: ReadonlyArray<{ id: string }> }).flows.map(({ id }) => id);
 
-describe('the queries of flows', () => {
-  it('read a flow as its events made it', async () => {
+describe('flow queries', () => {
+  it('answers a flow as its events describe it', async () => {
     const { body } = await givenLog({ ...project, ...one }).ask(getFlow, { flowId: ids.flow });
     assert.deepEqual(body, {
       id: ids.flow,
@@ -28,7 +28,7 @@ describe('the queries of flows', () => {
     });
   });
 
-  it('refuse a flow that is deleted, unknown, or out of the key’s reach, all alike', async () => {
+  it('refuses a deleted flow, an unknown flow and a flow of another tenant with the same code', async () => {
     const log = givenLog({ ...project, [`flow-${ids.flow}`]: [...begunFlow(), flowDeleted()], ...other });
     const stranger = callerOf('project', tenants.stranger);
     assert.equal((await log.ask(getFlow, { flowId: ids.flow })).refusal, 'flow-not-found');
@@ -36,14 +36,14 @@ describe('the queries of flows', () => {
     assert.equal((await log.ask(getFlow, { flowId: ids.otherFlow }, stranger)).refusal, 'flow-not-found');
   });
 
-  it('refuse a key without the scope only where it reaches the flow', async () => {
+  it('refuses a key without the scope with scope-required only where it can access the flow', async () => {
     const log = givenLog({ ...project, ...one });
     const scopeless = callerOf('project', { scopes: ['keys:read'] });
     assert.equal((await log.ask(getFlow, { flowId: ids.flow }, scopeless)).refusal, 'scope-required');
     assert.equal((await log.ask(getFlow, { flowId: ids.otherFlow }, scopeless)).refusal, 'flow-not-found');
   });
 
-  it('list a project’s flows in the order in which they were made, page by page', async () => {
+  it('lists the flows of a project in the order of their creation, page by page', async () => {
     const log = givenLog({ ...project, ...other, ...one });
     const whole = await log.ask(listFlows, { projectId: ids.project });
     assert.deepEqual([idsOf(whole.body), whole.nextCursor], [[ids.otherFlow, ids.flow], null]);

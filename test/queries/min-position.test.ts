@@ -7,39 +7,39 @@ import { listProjects } from '#queries/project/list-projects.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { invokeOperation } from '#test/support/harness/invoke-operation.ts';
 
-/** What a read that asks for position 12 is refused with, where the read models do not reach it in time. */
+/** The code of the refusal of a read with minimum position 12 that the read models do not reach in time. */
 async function refusalOf(lastPosition: number | null): Promise<string> {
-  const runtime = { reached: async () => false, lastPosition: async () => lastPosition };
+  const runtime = { waitForPosition: async () => false, lastPosition: async () => lastPosition };
   const answer = await invokeOperation(queryOperation(listProjects, runtime as never), {
-    loadBody: () => assert.fail('it is refused before'),
+    loadBody: () => assert.fail('The body is loaded before the refusal.'),
     minPosition: 12,
   });
   return E.isLeft(answer) ? answer.left.code : 'answered';
 }
 
-describe('a position that the read models do not reach in time', () => {
-  it('is refused for good where the log ends before it', async () => {
+describe('a minimum position that the read models do not reach in time', () => {
+  it('refuses a read with position-beyond-log when the log ends before its minimum position', async () => {
     assert.equal(await refusalOf(11), 'position-beyond-log');
   });
 
-  it('may be asked for again where the log has it', async () => {
+  it('refuses a read with read-model-behind when the log has its minimum position', async () => {
     assert.equal(await refusalOf(12), 'read-model-behind');
     assert.equal(await refusalOf(500), 'read-model-behind');
   });
 
-  it('may be asked for again where the event store does not say where its log ends', async () => {
+  it('refuses a read with read-model-behind when the event store does not report the log’s end', async () => {
     assert.equal(await refusalOf(null), 'read-model-behind');
   });
 });
 
-describe('the read models that a minimum position waits for', () => {
-  it('are those of the subject and of all that the query reads', async () => {
+describe('a minimum position of a query', () => {
+  it('waits for the read models of the subject and of everything that the query reads', async () => {
     const waitedFor: Array<ReadonlyArray<string>> = [];
-    const reached = async (names: ReadonlyArray<string>) => {
+    const waitForPosition = async (names: ReadonlyArray<string>) => {
       waitedFor.push(names);
       return false;
     };
-    const runtime = { reached, lastPosition: async () => null };
+    const runtime = { waitForPosition, lastPosition: async () => null };
     const ofOneFlow = { parameters: { flowId: ids.flow }, minPosition: 12 };
     await invokeOperation(queryOperation(listFlowVersions, runtime as never), ofOneFlow);
     await invokeOperation(queryOperation(getFlow, runtime as never), ofOneFlow);

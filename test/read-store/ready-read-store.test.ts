@@ -16,7 +16,7 @@ const documents: ReadStore = {
   close: async () => undefined,
 };
 
-const standing = (name: string, ready: boolean): ProjectionStatus => ({
+const statusOf = (name: string, ready: boolean): ProjectionStatus => ({
   name,
   version: 1,
   state: ready ? 'running' : 'rebuilding',
@@ -27,8 +27,8 @@ const standing = (name: string, ready: boolean): ProjectionStatus => ({
   rebuild: null,
 });
 
-/** Projections that stand as the test says. */
-class StandingProjections {
+/** Projections whose status the test sets. */
+class ScriptedProjections {
   readonly #listeners = new Set<(status: ReadonlyArray<ProjectionStatus>) => void>();
   #status: ReadonlyArray<ProjectionStatus>;
 
@@ -47,7 +47,7 @@ class StandingProjections {
     return () => this.#listeners.delete(listener);
   };
 
-  tell(status: ReadonlyArray<ProjectionStatus>): void {
+  report(status: ReadonlyArray<ProjectionStatus>): void {
     this.#status = status;
     for (const listener of this.#listeners) listener(status);
   }
@@ -55,27 +55,27 @@ class StandingProjections {
 
 const page = { limit: 10, maxBytes: 1_000 };
 
-describe('a read store of filled read models only', () => {
-  it('is unavailable where one has never held the whole log, or nothing is known of it', async () => {
-    const store = readyOnly(documents, new StandingProjections([standing('flows', false)]));
+describe('readyOnly', () => {
+  it('rejects reads with UnavailableError from a read model that never held the whole log or is unknown', async () => {
+    const store = readyOnly(documents, new ScriptedProjections([statusOf('flows', false)]));
     for (const collection of ['flows', 'projects']) {
       await assert.rejects(store.get(collection, flow.id), UnavailableError);
       await assert.rejects(store.list(collection, {}, page), UnavailableError);
     }
   });
 
-  it('answers from those that have, as soon as it is told', async () => {
-    const projector = new StandingProjections([standing('flows', true), standing('projects', false)]);
+  it('serves a read model as soon as its projection reports that it is ready', async () => {
+    const projector = new ScriptedProjections([statusOf('flows', true), statusOf('projects', false)]);
     const store = readyOnly(documents, projector);
     assert.equal(await store.get('flows', flow.id), flow);
     await assert.rejects(store.get('projects', flow.id), UnavailableError);
-    projector.tell([standing('flows', true), standing('projects', true)]);
+    projector.report([statusOf('flows', true), statusOf('projects', true)]);
     assert.equal(await store.get('projects', flow.id), flow);
     assert.equal((await store.list('projects', {}, page)).documents.length, 1);
   });
 
-  it('listens no more once closed', async () => {
-    const projector = new StandingProjections([]);
+  it('removes its listener when it is closed', async () => {
+    const projector = new ScriptedProjections([]);
     const store = readyOnly(documents, projector);
     assert.equal(projector.listeners, 1);
     await store.close();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
-import { parsedCharacters } from '#test/support/harness/parsed-characters.ts';
+import { countParsedCharacters } from '#test/support/harness/count-parsed-characters.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const stored = (value: object) => new StoredDocument<{ record?: unknown }>('a', 1, JSON.stringify(recordLast(value)));
 
-describe('a stored document', () => {
-  it('gives itself, its record, and what stands beside the record', () => {
+describe('StoredDocument', () => {
+  it('returns the document, its record, and the members beside the record', () => {
     const document = stored({ organizationId: 'c1', record: { name: 'a "record":1' }, partnerId: null, revision: 12 });
     const head = { organizationId: 'c1', partnerId: null, revision: 12 };
     assert.deepEqual(document.value, { ...head, record: { name: 'a "record":1' } });
@@ -15,26 +15,26 @@ describe('a stored document', () => {
     assert.equal(document.record.text, '{"name":"a \\"record\\":1"}');
   });
 
-  it('parses none of its record to give the record and what stands beside it', async () => {
+  it('returns the record and the members beside it without parsing the record', async () => {
     const document = stored({ note: '\\","record":', record: { schema: 'x'.repeat(100_000) } });
-    const { characters } = await parsedCharacters(() => [document.head, document.record.text]);
+    const { characters } = await countParsedCharacters(() => [document.head, document.record.text]);
     assert.ok(characters < 100, `${characters} characters were parsed`);
   });
 
-  it('may have no record, however much another member of it looks like one', () => {
+  it('has no record when only another member’s text looks like one', () => {
     const document = stored({ state: { values: { a: 'b', record: 'c' } } });
     assert.deepEqual(document.head, { state: { values: { a: 'b', record: 'c' } } });
     assert.throws(() => document.record, /no record/);
   });
 
-  it('may have objects and lists beside its record', () => {
+  it('allows objects and lists beside the record', () => {
     const document = stored({ list: [{ record: 1 }], record: null });
     assert.deepEqual(document.head, { list: [{ record: 1 }] });
     assert.equal(document.record.text, 'null');
   });
 
-  itInRounds('is cut right whatever it holds', { few: 300, many: 10_000 }, (numRuns) => {
-    // V8 13.6 takes the name `"` for `\` after it has parsed an object with the name `\`, so none has a backslash here.
+  itInRounds('splits any document into its record and the members beside it', { few: 300, many: 10_000 }, (numRuns) => {
+    // V8 13.6 reads the name `"` as `\` after it has parsed an object with the name `\`, so no name has a backslash.
     const names = fc.oneof(
       fc.constantFrom('record', 'a', 'a"b'),
       fc.string({ maxLength: 4 }).filter((name) => !name.includes('\\')),

@@ -15,16 +15,16 @@ import {
   stream,
   words,
 } from '#test/gateway/support/fake-provider.ts';
-import { drawn } from './chance.ts';
+import { pickWeighted } from './random.ts';
 
 type Weighted = ReadonlyArray<readonly [number, Behaviour]>;
 
 const text = Array.from({ length: 30 }, (_, index) => `word ${index} `);
-const said = saying(...text);
+const answer = saying(...text);
 const middle = [role, ...words(...text.slice(0, 10))];
 const audio = Buffer.alloc(200_000, 0x33);
 
-/** What can go wrong before an answer begins. */
+/** Failures before an answer begins. */
 const refusals: Weighted = [
   [2, error(429, 'rate_limit_exceeded', { 'retry-after-ms': '20' })],
   [1, error(429, 'rate_limit_exceeded')],
@@ -49,11 +49,11 @@ const whole: Weighted = [
 ];
 
 const streamed: Weighted = [
-  [40, stream(said)],
-  [20, stream(said, { gapMs: 5 })],
-  [3, stream([...said.slice(0, 5), ': ping\n\n', ...said.slice(5)])],
+  [40, stream(answer)],
+  [20, stream(answer, { gapMs: 5 })],
+  [3, stream([...answer.slice(0, 5), ': ping\n\n', ...answer.slice(5)])],
   [3, stream([role, chunk({ content: 'x'.repeat(300_000) }), stop, done])],
-  [2, stream(said.slice(0, -1))],
+  [2, stream(answer.slice(0, -1))],
   [3, stream(middle, { after: 'cut' })],
   [2, stream(middle, { after: 'stall' })],
   [2, stream([...middle, 'data: {"choices":\n\n'])],
@@ -65,13 +65,13 @@ const streamed: Weighted = [
 const speech: Weighted = [[20, bytes(audio, { 'content-type': 'audio/mpeg' })], ...refusals];
 const transcription: Weighted = [[20, json({ text: 'hello' })], ...refusals];
 
-/** Starts a provider that mostly answers, and goes wrong in every way that there is. */
-export async function startFaultyProvider(chance: () => number): Promise<FakeProvider> {
+/** Starts a provider that answers most requests, and fails in every way at random. */
+export async function startFaultyProvider(random: () => number): Promise<FakeProvider> {
   const provider = await FakeProvider.start();
   provider.answers((res, seen) => {
-    // Nobody looks at what it was sent.
+    // The recorded requests are not used.
     provider.seen.length = 0;
-    return drawn(answersTo(seen.path, seen.body), chance)(res, seen);
+    return pickWeighted(answersTo(seen.path, seen.body), random)(res, seen);
   });
   return provider;
 }

@@ -1,10 +1,10 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 
-/** What a process holds when it has nothing to do. */
+/** The resources that an idle process holds. */
 export interface Holdings {
-  /** Bytes on its heap, after a collection. */
+  /** Bytes on the heap after a garbage collection. */
   readonly heap: number;
-  /** Bytes outside it: buffers. */
+  /** Bytes of buffers outside the heap. */
   readonly external: number;
   readonly resident: number;
   readonly descriptors: number;
@@ -12,11 +12,11 @@ export interface Holdings {
 }
 
 /**
- * Looks into a process through its inspector.
- * @param inspectorUrl where it listens: `http://127.0.0.1:port`
+ * Measures a process through its inspector.
+ * @param inspectorUrl the inspector's address: `http://127.0.0.1:port`
  */
 export async function holdingsOf(pid: number, inspectorUrl: string): Promise<Holdings> {
-  // A second collection takes what the finalizers of the first have let go.
+  // The second collection frees what the finalizers of the first one have released.
   const { heapUsed, external, rss } = await inspected(inspectorUrl, [
     ['HeapProfiler.collectGarbage', {}],
     ['HeapProfiler.collectGarbage', {}],
@@ -32,14 +32,14 @@ export async function holdingsOf(pid: number, inspectorUrl: string): Promise<Hol
   };
 }
 
-/** What its file descriptors point at. */
+/** Returns the targets of the open file descriptors. */
 export function openDescriptors(pid: number): ReadonlyArray<string> {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).flatMap((name) => {
     try {
       return [readlinkSync(`${folder}/${name}`)];
     } catch {
-      // Closed since it was listed.
+      // Closed after it was listed.
       return [];
     }
   });
@@ -47,7 +47,7 @@ export function openDescriptors(pid: number): ReadonlyArray<string> {
 
 type Command = readonly [method: string, parameters: object];
 
-/** Runs commands of the inspector's protocol in turn. @returns what the last one evaluated to, parsed */
+/** Sends commands of the inspector's protocol, one after the other. @returns the parsed result of the last one */
 async function inspected(inspectorUrl: string, commands: ReadonlyArray<Command>): Promise<NodeJS.MemoryUsage> {
   const [target] = (await (await fetch(`${inspectorUrl}/json/list`)).json()) as [{ webSocketDebuggerUrl: string }];
   const socket = new WebSocket(target.webSocketDebuggerUrl);

@@ -10,45 +10,45 @@ import {
   temporaryFolder,
   until,
 } from '#test/support/service/service-process.ts';
-import { chanceOf } from './chance.ts';
 import { startFaultyProvider } from './faulty-provider.ts';
 import { type Holdings, holdingsOf, openDescriptors } from './inspected-process.ts';
+import { seededRandom } from './random.ts';
 import { Traffic } from './traffic.ts';
 
 /**
- * Runs the whole service for minutes under calls of every kind, before providers that go wrong in every way, with
- * callers that leave and a configuration that changes; then everything must be as it was after the first of them:
- * heap, buffers, sockets, descriptors, files. Ends with 1 when it is not.
- * `npm run soak -- --minutes 10 [--lanes 32] [--seed 1]`
+ * Runs the service for minutes under calls of every kind, with providers that fail in every way, clients that disconnect
+ * and a changing configuration. In the end heap, buffers, sockets, descriptors and files must be as after the warm-up.
+ * Exits with 1 when they are not.
+ * `npm run soak -- --minutes 10 [--clients 32] [--seed 1]`
  */
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
-    lanes: { type: 'string', default: '32' },
+    clients: { type: 'string', default: '32' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
 const minutes = Number(values.minutes);
-const lanes = Number(values.lanes);
+const clients = Number(values.clients);
 const seed = Number(values.seed);
-if (!(minutes > 0) || !Number.isInteger(lanes) || lanes < 1 || !Number.isInteger(seed)) {
-  print('usage: npm run soak -- --minutes 10 [--lanes 32] [--seed 1]');
+if (!(minutes > 0) || !Number.isInteger(clients) || clients < 1 || !Number.isInteger(seed)) {
+  print('usage: npm run soak -- --minutes 10 [--clients 32] [--seed 1]');
   process.exit(2);
 }
 
 const megabyte = 1_024 * 1_024;
 const reconfigureMs = 5_000;
-/** What a heap may grow by for good: caches that fill, code that is compiled late. */
+/** The allowed growth of the heap, by filled caches and late compilation. */
 const heapSlack = 6 * megabyte;
 const externalSlack = 4 * megabyte;
-/** Connections kept for the next call come and go. */
+/** The allowed growth of the descriptors, because kept-alive connections vary. */
 const descriptorSlack = 4;
 const settleMs = 90_000;
 
-const chance = chanceOf(seed);
+const random = seededRandom(seed);
 const folder = temporaryFolder();
-const providers = [await startFaultyProvider(chance), await startFaultyProvider(chance)];
+const providers = [await startFaultyProvider(random), await startFaultyProvider(random)];
 const configurationFile = join(folder.path, 'gateway.json');
 const inspectorPort = await freePort();
 const inspectorUrl = `http://127.0.0.1:${inspectorPort}`;
@@ -67,24 +67,24 @@ try {
   folder.remove();
 }
 for (const fault of faults) print(`FAULT: ${fault}`);
-print(faults.length === 0 ? 'Everything is as it was.' : `${faults.length} faults, with --seed ${seed}`);
+print(faults.length === 0 ? 'Nothing has grown.' : `${faults.length} faults, with --seed ${seed}`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
 async function soak(service: ServiceProcess): Promise<void> {
   const { pid, url } = service;
-  const traffic = new Traffic(url, adminKey, chance);
-  print(`Soaking for ${minutes} minutes in ${lanes} lanes, --seed ${seed}`);
+  const traffic = new Traffic(url, adminKey, random);
+  print(`Soaking for ${minutes} minutes with ${clients} clients, --seed ${seed}`);
   print(row(['', 'calls', 'heap MB', 'buffers MB', 'resident MB', 'descriptors', 'sockets']));
   const reconfiguring = setInterval(configure, reconfigureMs);
   const milliseconds = minutes * 60_000;
-  // The first quarter fills caches and loads code.
+  // The warm-up fills caches and loads code.
   const warm = Math.min(60_000, milliseconds / 4);
-  await traffic.run(lanes, warm);
+  await traffic.run(clients, warm);
   const before = await settled(pid, null);
   show('warm', traffic, before);
   const parts = Math.max(1, Math.round(minutes));
   for (let part = 1; part <= parts; part += 1) {
-    await traffic.run(lanes, (milliseconds - warm) / parts);
+    await traffic.run(clients, (milliseconds - warm) / parts);
     show(
       `${Math.round((warm + (part * (milliseconds - warm)) / parts) / 1_000)} s`,
       traffic,
@@ -104,10 +104,10 @@ async function soak(service: ServiceProcess): Promise<void> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   if (!metrics.includes('\nswitchyard_usage_calls_lost_total 0\n')) faults.push('the usage of calls was lost');
   const outcomes = [...traffic.tally.counts].toSorted().map(([outcome, calls]) => `${outcome}: ${calls}`);
-  print(`What calls came to: ${outcomes.join(', ')}`);
+  print(`Outcomes of calls: ${outcomes.join(', ')}`);
 }
 
-/** Waits until the connections of the calls are closed, those kept for a next one too. @param before what to come back to */
+/** Waits until all connections of the calls are closed, even kept-alive ones. @param before the level to return to */
 async function settled(pid: number, before: Holdings | null): Promise<Holdings> {
   let last = -1;
   await until(async () => {
@@ -130,7 +130,7 @@ function compare(before: Holdings, after: Holdings): void {
   grown('sockets', before.sockets, after.sockets, descriptorSlack);
 }
 
-/** Writes the configuration, each time a little different: the service must let go of what it had. */
+/** Writes a slightly different configuration each time, so that the service must release the previous one. */
 function configure(): void {
   changes += 1;
   const timeouts = { connectMs: 1_000, headersMs: 400, firstContentMs: 400, idleMs: 400, totalMs: 5_000 };

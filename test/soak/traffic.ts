@@ -1,12 +1,12 @@
 import { Agent, type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { drawn } from './chance.ts';
+import { pickWeighted } from './random.ts';
 
-/** What became of calls, counted. */
+/** The number of calls by outcome. */
 export interface Tally {
-  /** By status; `left` for those that the caller left, `broken` for answers that ended early. */
+  /** By status; `left` for calls that the client left, `broken` for answers that ended early. */
   readonly counts: Map<string, number>;
-  /** What must never be: the first few, for people. */
+  /** The first unexpected outcomes, described for people. */
   readonly unexpected: string[];
 }
 
@@ -14,58 +14,58 @@ interface Call {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Ms after which the caller leaves. */
+  /** The time in ms after which the client disconnects. */
   readonly leavesAfter?: number;
-  /** Reads so slowly that the gateway must hold its provider back. */
+  /** Whether the client reads so slowly that the gateway must apply back-pressure to the provider. */
   readonly readsSlowly?: boolean;
 }
 
 const callLimitMs = 60_000;
-const mostUnexpected = 20;
-/** What a call may be answered with; 500 is no answer of the gateway's, whatever a provider does. */
+const maxUnexpected = 20;
+/** The expected statuses. The gateway never answers 500, whatever a provider does. */
 const expected = new Set([200, 400, 401, 404, 422, 429, 502, 503, 504]);
 
 const messages = [{ role: 'user', content: 'Tell me something. '.repeat(40) }];
 const models = ['plain', 'continued', 'whole'];
 const boundary = 'boundary-of-the-soak';
 
-/** Callers that call again and again, each in its own way, until they are told to stop. */
+/** Clients that send random calls, one after the other. */
 export class Traffic {
   readonly tally: Tally = { counts: new Map(), unexpected: [] };
   readonly #url: string;
   readonly #key: string;
-  readonly #chance: () => number;
+  readonly #random: () => number;
   #agent = new Agent({ keepAlive: true });
 
-  constructor(url: string, key: string, chance: () => number) {
+  constructor(url: string, key: string, random: () => number) {
     this.#url = url;
     this.#key = key;
-    this.#chance = chance;
+    this.#random = random;
   }
 
-  /** Calls in so many lanes for a while. Ends with the last call's end, and closes its connections. */
-  async run(lanes: number, milliseconds: number): Promise<void> {
+  /** Runs this many clients for a time. Resolves when the last call has ended and its connections are closed. */
+  async run(clients: number, milliseconds: number): Promise<void> {
     this.#agent = new Agent({ keepAlive: true });
     const end = performance.now() + milliseconds;
-    const runLane = async () => {
+    const runClient = async () => {
       while (performance.now() < end) await this.#callOnce();
     };
-    await Promise.all(Array.from({ length: lanes }, runLane));
+    await Promise.all(Array.from({ length: clients }, runClient));
     this.#agent.destroy();
   }
 
   async #callOnce(): Promise<void> {
-    const call = this.#drawCall();
+    const call = this.#randomCall();
     const outcome = await this.#outcomeOf(call);
     this.tally.counts.set(outcome, (this.tally.counts.get(outcome) ?? 0) + 1);
   }
 
-  #drawCall(): Call {
-    const model = models[Math.floor(this.#chance() * models.length)] ?? '';
-    const leavesAfter = this.#chance() * 60;
+  #randomCall(): Call {
+    const model = models[Math.floor(this.#random() * models.length)] ?? '';
+    const leavesAfter = this.#random() * 60;
     const stream = this.#json('/v1/chat/completions', { model, messages, stream: true });
     const whole = this.#json('/v1/chat/completions', { model, messages });
-    return drawn<() => Call>(
+    return pickWeighted<() => Call>(
       [
         [30, () => stream],
         [20, () => whole],
@@ -74,13 +74,13 @@ export class Traffic {
         [3, () => ({ ...stream, readsSlowly: true })],
         [5, () => this.#json('/v1/audio/speech', { input: 'hello', voice: 'narrator' })],
         [2, () => ({ ...this.#json('/v1/audio/speech', { input: 'hello', voice: 'narrator' }), leavesAfter })],
-        [5, () => this.#upload(this.#chance() * 3_000_000)],
-        [2, () => ({ ...this.#upload(this.#chance() * 3_000_000), leavesAfter })],
+        [5, () => this.#upload(this.#random() * 3_000_000)],
+        [2, () => ({ ...this.#upload(this.#random() * 3_000_000), leavesAfter })],
         [2, () => this.#json('/v1/chat/completions', { model: 'unknown', messages })],
         [2, () => this.#json('/v1/chat/completions', { model, messages: 'none' })],
         [1, () => ({ ...whole, headers: { ...whole.headers, authorization: `Bearer sy_live_${'x'.repeat(40)}` } })],
       ],
-      this.#chance,
+      this.#random,
     )();
   }
 
@@ -112,7 +112,7 @@ export class Traffic {
       headers: { ...call.headers, 'content-length': String(call.body.length) },
     });
     const limit = setTimeout(() => {
-      this.#unexpected(`${call.path} had no end after ${callLimitMs} ms`);
+      this.#unexpected(`${call.path} had not ended after ${callLimitMs} ms`);
       req.destroy();
     }, callLimitMs);
     if (call.leavesAfter !== undefined) setTimeout(() => req.destroy(), call.leavesAfter);
@@ -126,7 +126,7 @@ export class Traffic {
   #receive(req: ClientRequest, call: Call, resolve: (outcome: string) => void): void {
     const broke = () => resolve(call.leavesAfter === undefined ? 'broken' : 'left');
     req.once('error', (error: Error & { code?: string }) => {
-      // A refusal may come before a body is sent to its end, and the connection close over it.
+      // A refusal may arrive, and close the connection, before the whole body is sent.
       if (call.leavesAfter === undefined) this.#unexpected(`${call.path}: ${error.code ?? error.message}`);
       broke();
     });
@@ -141,7 +141,7 @@ export class Traffic {
   }
 
   #unexpected(what: string): void {
-    if (this.tally.unexpected.length < mostUnexpected) this.tally.unexpected.push(what);
+    if (this.tally.unexpected.length < maxUnexpected) this.tally.unexpected.push(what);
   }
 }
 
@@ -149,6 +149,6 @@ async function readSlowly(res: NodeJS.ReadableStream): Promise<void> {
   try {
     for await (const _ of res) await sleep(2);
   } catch {
-    // How it ended is told by the answer itself.
+    // The response reports how it ended.
   }
 }

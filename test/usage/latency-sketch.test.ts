@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { LatencyDistribution } from '#domain/usage/events.ts';
-import { LatencySketch, relativeAccuracy } from '#usage/latency-sketch.ts';
+import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
+import { LatencySketch } from '#usage/latency-sketch.ts';
 
 /** A quantile, from what is stored alone, as the event's codec describes it. */
 function quantile({ count, bins }: LatencyDistribution, of: number): number {

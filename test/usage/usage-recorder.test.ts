@@ -31,7 +31,7 @@ describe('UsageRecorder', () => {
       events: store,
       node: 'n1',
       log,
-      intervalMilliseconds: 5,
+      storeIntervalMs: 5,
       now: () => new Date(time),
       ...options,
     });
@@ -82,7 +82,7 @@ describe('UsageRecorder', () => {
   });
 
   it('appends what is in memory when it closes, and accepts nothing more', async () => {
-    const recorder = open({ intervalMilliseconds: 60_000 });
+    const recorder = open({ storeIntervalMs: 60_000 });
     recorder.take([callRecord()]);
     await recorder.close();
     assert.equal(callsStored(), 1);

@@ -1,10 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RelatedStateLoader } from '#application/commands/command.ts';
 import type { RequestedFlow } from '#domain/agent-profile/contents.ts';
-import { isCuid } from '#domain/codecs/codecs.ts';
+import { isCuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
-
-const loadsInATurn = 50;
+import { inTurns } from '#shared/async/in-turns.ts';
 
 /**
  * The flows that an agent profile is asked to take, each once, up to the first that cannot be one: a body may name
@@ -15,11 +13,10 @@ export async function askedFlows(
   load: RelatedStateLoader['load'],
 ): Promise<RequestedFlow[]> {
   const asked: RequestedFlow[] = [];
-  for (const id of new Set(flowIds)) {
+  for await (const id of inTurns(new Set(flowIds))) {
     const state = isCuid(id) ? (await load(flow, id)).state : null;
     asked.push({ id, state });
     if (state === null) return asked;
-    if (asked.length % loadsInATurn === 0) await nextTurn();
   }
   return asked;
 }

@@ -20,7 +20,7 @@ export function newTarget(
   };
 }
 
-/** The next operation of an instance that stands: its number, and what it is to bring the instance to. */
+/** The next operation of an existing instance: its number and its target. */
 export function nextOperation(
   instanceId: string,
   { operations, projectId, base }: NonNullable<InstanceState>,

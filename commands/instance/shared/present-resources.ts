@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RelatedStateLoader } from '#application/commands/command.ts';
 import { agentProfiles, holdsContents } from '#domain/agent-profile/agent-profile.ts';
 import { flow } from '#domain/flow/flow.ts';
@@ -6,13 +5,12 @@ import type { SeenAgentProfile, SeenFlow, SeenResources } from '#domain/instance
 import type { InstanceState } from '#domain/instance/instance.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { store } from '#domain/store/store.ts';
+import { inTurns } from '#shared/async/in-turns.ts';
 
 /** What an instance's project has now of what the instance came to have. */
 export interface PresentResources extends SeenResources {
   readonly isThere: (id: string) => boolean;
 }
-
-const loadsInATurn = 50;
 
 /** Looks at the streams themselves. Others are served in between: there may be thousands. */
 export async function presentResources(
@@ -22,7 +20,7 @@ export async function presentResources(
   const { flows = [], agentProfile = null, stores = [] } = state?.base?.resources ?? {};
   const seenFlows = new Map<string, SeenFlow>();
   const there = new Set<string>();
-  for (const [index, { id }] of flows.entries()) {
+  for await (const { id } of inTurns(flows)) {
     const { state: now } = await load(flow, id);
     if (now !== null && !now.deleted) {
       const { name, agentProfileId } = now.record;
@@ -30,7 +28,6 @@ export async function presentResources(
       seenFlows.set(id, { isNamed, agentProfileId, activeVersionId: now.activeVersionId });
       there.add(id);
     }
-    if (index % loadsInATurn === loadsInATurn - 1) await nextTurn();
   }
   for (const { id } of stores) if (store.isLive((await load(store, id)).state, id)) there.add(id);
   const profile = agentProfile === null ? null : await presentProfile(agentProfile.id, load);

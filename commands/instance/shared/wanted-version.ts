@@ -2,8 +2,8 @@ import type { RelatedStateLoader } from '#application/commands/command.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { type Caller, canAccess } from '#domain/shared/tenancy.ts';
-import { templateVersionRecord } from '#domain/template/answer.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { knownTemplate, type TemplateFacts, templateVersion } from '#domain/template/template.ts';
 
 type Loads = Pick<RelatedStateLoader, 'load' | 'dataAt'>;
@@ -28,7 +28,7 @@ export async function versionWith(id: string, { load, dataAt }: Loads): Promise<
   return { template: knownTemplate(state).record, version };
 }
 
-/** No such template version, as far as the caller is told. */
+/** The failure for a template version that does not exist, or that the caller must not know of. */
 export function versionNotFound(id: string): Failure {
   return notFound('template-version-not-found', id);
 }

@@ -108,5 +108,5 @@ export const greetingByHand = {
 /** The number that Lindenhof Dental's patients ring. */
 export const mainLineOfLindenhof = { name: 'Main line', number: '+44 20 7946 0187', status: 'enabled' };
 
-/** What mends Avon Valley's upgrade: districts in place of every postcode. */
+/** The value that lets Avon Valley's upgrade succeed: districts in place of every postcode. */
 export const districtsOfAvonValley = 'BS1 to BS5, BA1 and BA2';

@@ -30,8 +30,8 @@ const redeliver = {
 } as const;
 
 /**
- * Version 3 tells every step which postcodes are served. That is well for the few districts that its author thought of;
- * a company that pastes all of its postcodes gets a flow that is larger than can be stored.
+ * Version 3 gives every step the served postcodes. That works for a few districts, but a company that pastes all of its
+ * postcodes gets a flow that is too large to be stored.
  */
 const served = 'You speak for {{fields.company_name}}, which delivers to: {{fields.served_postcodes}}.';
 
@@ -83,7 +83,7 @@ const secondFields = [
 
 export const deliveryTracker: DemoTemplate = {
   name: 'Delivery tracker',
-  description: 'Tells callers where their parcels are, and brings them again',
+  description: 'Answers callers who ask where their parcels are, and arranges another delivery',
   versions: [
     {
       tag: 'first',

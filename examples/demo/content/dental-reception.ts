@@ -35,7 +35,7 @@ const booking = {
   },
 } as const;
 
-/** From version 2 on a caller in pain is told where to ring at once. */
+/** From version 2 on, a caller in pain hears at once which number to ring. */
 const emergency = {
   key: 'emergency',
   name: 'Emergency',

@@ -6,7 +6,7 @@ import type { InstanceDocument } from '#projections/instances.ts';
 import { instances } from '#projections/instances.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
-/** The read models that drift is told from. */
+/** The read models that show drift. */
 export const driftReads = { flows, agentProfiles, instances };
 
 export type DriftReads = keyof typeof driftReads;
@@ -23,17 +23,18 @@ export interface Drift {
 const tries = 3;
 
 /**
- * Tells an instance's drift. What its own operations do is not taken for it: neither what these read models do not show
- * yet, nor what they have shown since the instance was read.
+ * Lists the flows of an instance that drifted. Changes by the instance's own operations do not count, neither those
+ * that
+ * these read models do not show yet nor those that they have shown since the instance was read.
  */
 export async function listDrift(
-  { read, reached }: Pick<QueryContext<unknown, InstanceDocument, DriftReads>, 'read' | 'reached'>,
+  { read, waitForPosition }: Pick<QueryContext<unknown, InstanceDocument, DriftReads>, 'read' | 'waitForPosition'>,
   { id, value }: StoredDocument<InstanceDocument>,
 ): Promise<Drift> {
   let document = value;
   for (let left = tries; ; left -= 1) {
     if ((await driftedNow(read, document)).length === 0) return { document, drifted: [] };
-    await reached(compared, document.position);
+    await waitForPosition(compared, document.position);
     const drifted = await driftedNow(read, document);
     const after = await read.instances.get<InstanceDocument>(id, 'fresh');
     if (after === null || after.value.revision === document.revision || left === 0) return { document, drifted };

@@ -27,7 +27,12 @@ export function makeOldFilesPrivate(config: StoreConfig): string[] {
 
 function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig): string[] {
   const named = [eventStore, readStore].flatMap((store) => (store.kind === 'sqlite' ? [store.path] : []));
-  const databases = [...named, join(dataDir, 'subject-keys.db'), join(dataDir, 'processes.db')];
+  const databases = [
+    ...named,
+    join(dataDir, 'subject-keys.db'),
+    join(dataDir, 'processes.db'),
+    join(dataDir, 'webhook-deliveries.db'),
+  ];
   const own = ['lock.sqlite', 'owner.json', 'reserve', 'blobs'].map((name) => join(dataDir, name));
   // The files in them were never readable by others.
   const blobs = blobStore.kind === 'folder' ? ['files', 'unfinished'].map((name) => join(blobStore.path, name)) : [];

@@ -1,7 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { generateKey } from '#application/commands/new-api-key.ts';
 import { deriveNewIds } from '#application/commands/new-ids.ts';
-import type { StreamWrite, StreamWriter } from '#application/commands/stream-writer.ts';
+import { generateKey } from '#application/commands/new-secrets.ts';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { StreamWrite } from '#application/commands/streams/stream-write.ts';
 import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { organization } from '#domain/organization/organization.ts';
@@ -20,19 +21,21 @@ const ids = {
 };
 
 /** Whether the first start was finished, on whatever node. @throws UnavailableError */
-export async function isBootstrapped(handler: StreamWriter): Promise<boolean> {
-  return (await firstKeyIn(handler)) !== null;
+export async function isBootstrapped(writer: StreamWriter): Promise<boolean> {
+  return (await firstKeyIn(writer)) !== null;
 }
 
-async function firstKeyIn(handler: StreamWriter): Promise<ApiKeyState> {
-  return (await handler.load(apiKey, ids.apiKey)).state;
+async function firstKeyIn(writer: StreamWriter): Promise<ApiKeyState> {
+  return (await writer.load(apiKey, ids.apiKey)).state;
 }
 
-/** The first admin key's text, the same whenever it is asked for. */
+/** The first admin key's text, the same at every call. */
 export interface FirstKey {
-  /** Somebody has asked for it: what was made has been told. */
+  /** Whether `text` was called; a generated key is printed by then. */
   readonly given: boolean;
-  /** Gives it; one that is made is told before, so that no crash can leave a key that nobody was told. */
+  /**
+   * Returns the key. A generated key is printed first, so that no crash can leave a stored key that was never printed.
+   */
   readonly text: () => string;
 }
 
@@ -58,18 +61,18 @@ export function createFirstKey(given: string | null, tell: (key: string) => void
  * @returns false where `key` was given away in vain: another node was quicker
  * @throws UnavailableError
  */
-export async function bootstrap(handler: StreamWriter, key: FirstKey): Promise<boolean> {
-  if (!key.given && (await isBootstrapped(handler))) return true;
+export async function bootstrap(writer: StreamWriter, key: FirstKey): Promise<boolean> {
+  if (!key.given && (await isBootstrapped(writer))) return true;
   const tenant = { organizationId: ids.organization, projectId: null, partnerId: ids.organization };
   const ofProject = { ...tenant, projectId: ids.project };
-  await create(handler, organization, ids.organization, tenant, [
+  await create(writer, organization, ids.organization, tenant, [
     newEvent('OrganizationCreated', { id: ids.organization, name: 'First organization', partner: true }),
   ]);
-  await create(handler, project, ids.project, ofProject, [
+  await create(writer, project, ids.project, ofProject, [
     newEvent('ProjectCreated', { id: ids.project, organizationId: ids.organization, name: 'First project' }),
   ]);
   const kept = storedFormOfKey(key.text());
-  await create(handler, apiKey, ids.apiKey, ofProject, [
+  await create(writer, apiKey, ids.apiKey, ofProject, [
     newEvent('ApiKeyCreated', {
       id: ids.apiKey,
       projectId: ids.project,
@@ -82,17 +85,17 @@ export async function bootstrap(handler: StreamWriter, key: FirstKey): Promise<b
       expiresAt: null,
     }),
   ]);
-  return newestSecretOf(await firstKeyIn(handler)) === kept.secretHash;
+  return newestSecretOf(await firstKeyIn(writer)) === kept.secretHash;
 }
 
 async function create<State, Events>(
-  handler: StreamWriter,
+  writer: StreamWriter,
   entity: StreamWrite<State, Events>['entity'],
   id: string,
   tenant: { organizationId: string; projectId: string | null; partnerId: string },
   events: ReadonlyArray<EventOf<Events>>,
 ): Promise<void> {
-  const handled = await handler.write<State, Events>({
+  const handled = await writer.write<State, Events>({
     entity,
     id,
     origin,

@@ -1,18 +1,19 @@
 import type { EventStore } from '#event-store/event-store.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
 
 /**
- * Waits until every read model holds the log as far as it goes now, so that what was acknowledged before a crash is
- * read at once after it.
- * @param limitMilliseconds how long at most: a long log is followed while the service runs, as `/readyz` tells
+ * Waits until every read model has caught up with the present end of the log, so that writes that were acknowledged
+ * before a crash can be read at once after it.
+ * @param timeoutMs after it the service runs while the read models still catch up, and `/readyz` says so
  */
 export async function waitForReadModels(
   projections: ProjectionsProgress,
   events: Pick<EventStore, 'lastPosition'>,
-  limitMilliseconds: number,
+  timeoutMs: number,
 ): Promise<void> {
-  const deadline = performance.now() + limitMilliseconds;
+  const deadline = performance.now() + timeoutMs;
   const end = await events.lastPosition();
   await statusThat(projections, (statuses) => statuses.length > 0 && statuses.every(isFilled), deadline);
   const names = projections.status().map(({ name }) => name);
@@ -28,11 +29,9 @@ async function statusThat(
 ): Promise<void> {
   if (fits(projections.status())) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.max(0, deadline - performance.now()));
   const unsubscribe = projections.onStatus((statuses) => {
     if (fits(statuses)) resolve();
   });
-  await promise;
-  clearTimeout(timer);
+  await withTimeout(deadline - performance.now(), promise, undefined);
   unsubscribe();
 }

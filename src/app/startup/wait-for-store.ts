@@ -1,10 +1,10 @@
 import { retrying } from '#shared/async/retrying.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 
 /** How long a start waits for its stores: those of the same machine may be starting too. */
-const defaultLimitMilliseconds = 60_000;
+const defaultTimeoutMs = 60_000;
 
 /**
  * Calls a store until it answers, as the start of a service does.
@@ -13,18 +13,20 @@ const defaultLimitMilliseconds = 60_000;
  */
 export async function waitForStore<Result>(
   variable: string,
-  log: Log,
+  log: Logger,
   call: () => Promise<Result>,
-  limitMilliseconds = defaultLimitMilliseconds,
+  timeoutMs = defaultTimeoutMs,
 ): Promise<Result> {
   try {
     return await retrying(`Reaching the store of ${variable}`, call, {
       log,
-      signal: AbortSignal.timeout(limitMilliseconds),
+      signal: AbortSignal.timeout(timeoutMs),
+      throwsPermanent: true,
     });
   } catch (error) {
+    if (error instanceof PermanentlyUnavailableError) throw new StartupError(`${variable}: ${error.message}`);
     if (error instanceof UnavailableError) {
-      const seconds = limitMilliseconds / 1000;
+      const seconds = timeoutMs / 1000;
       throw new StartupError(
         `${variable}: the store did not answer within ${seconds} s. ${error.message} Check that it runs and that the address is right.`,
       );

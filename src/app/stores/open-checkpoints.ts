@@ -2,19 +2,24 @@ import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
+import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 
-/** Opens the checkpoints of processes, each time anew. @param fence of the lease they are saved under, where nodes share them */
+/**
+ * Opens the checkpoints of processes; each call opens a store of its own.
+ * @param fence the token of the lease, on shared stores
+ */
 export type OpenCheckpoints = (fence?: number) => CheckpointStore;
 
 /** What opens the checkpoints of processes: beside the read models, which all nodes share or one embeds. */
-export async function createCheckpointOpener({
-  readStore,
-  dataDir,
-}: Pick<Config, 'readStore' | 'dataDir'>): Promise<OpenCheckpoints> {
+export async function createCheckpointOpener(
+  { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
+  mongoDb: MongoDbAvailabilities,
+): Promise<OpenCheckpoints> {
   if (readStore.kind === 'sqlite') return () => openSqliteCheckpointStore(join(dataDir, 'processes.db'));
   const { openMongoDbCheckpointStore } = await import(
     '#process-engine/checkpoints/mongodb/mongodb-checkpoint-store.ts'
   );
   const { url } = readStore;
-  return (fence = 0) => openMongoDbCheckpointStore({ url, fence });
+  const availability = await mongoDb.at(url, 'READ_STORE_URL');
+  return (fence = 0) => openMongoDbCheckpointStore({ url, availability, fence });
 }

@@ -1,28 +1,38 @@
-import type { Logger } from 'pino';
 import type { Config } from '#app/config.ts';
 import { isKnownEventType } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
+import { streamKinds } from '#domain/stream-kinds.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import type { StreamRemoval } from '#event-store/stream-removal.ts';
+import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
-import { withVariableName } from '#shared/errors/startup-error.ts';
+import { StartupError, withVariableName } from '#shared/errors/startup-error.ts';
+import type { DebugLogger } from '#shared/logging/logger.ts';
 
 /** The log, open. */
 export interface OpenedEventStore {
-  readonly events: EventStore;
-  /** What a projector thread follows it by: asked anew for each thread. */
+  readonly events: EventStore & RawLog & StreamRemoval;
+  /** How a projector thread opens it; called for each thread. */
   readonly forProjector: () => ProjectorEvents;
   /** This process alone appends to it. */
   readonly soleWriter: boolean;
+  /**
+   * Makes sure that an empty log is one that was never begun, and not one under another prefix.
+   * @param hasDocuments whether read models were made from some log
+   * @throws StartupError; UnavailableError
+   */
+  readonly checkStreamPrefix: (hasDocuments: () => Promise<boolean>) => Promise<void>;
 }
 
-/** Who is told what happens in it. */
+/** The receivers of its log lines, measurements and failures. */
 export interface EventStoreListeners {
-  readonly log: Logger;
+  readonly log: DebugLogger;
   readonly metrics: Metrics;
-  /** Is told of what cannot be mended while it runs. */
+  /** Called with a failure after which the store cannot be used any more. */
   readonly onFatal: (error: Error) => void;
 }
 
@@ -40,13 +50,47 @@ export async function openEventStore(
     onCommit: ({ appends }: { readonly appends: number }) => metrics.appendBatch(appends),
   };
   if (eventStore.kind === 'eventstoredb') {
-    const { url } = eventStore;
+    const { url, streamPrefix } = eventStore;
+    const naming = { streamPrefix, streamKinds };
     // Its client takes a good part of a start to load, which a start on the embedded store is spared.
     const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
-    const events = withVariableName('EVENT_STORE_URL', () => openEventStoreDbEventStore({ ...common, url, log }));
-    return { events, forProjector: () => ({ kind: 'eventstoredb', url }), soleWriter: false };
+    const events = withVariableName('EVENT_STORE_URL', () =>
+      openEventStoreDbEventStore({ ...common, ...naming, url, log }),
+    );
+    const forProjector = () => ({ kind: 'eventstoredb' as const, url, ...naming, wake: events.wakePort() });
+    return {
+      events,
+      forProjector,
+      soleWriter: false,
+      checkStreamPrefix: (hasDocuments) => checkStreamPrefix(events, streamPrefix, hasDocuments),
+    };
   }
   const file = eventStore.path;
   const events = await openSqliteEventStore({ ...common, file, onWriterFailure: onFatal });
-  return { events, forProjector: () => ({ kind: 'sqlite', file, wake: events.wakePort() }), soleWriter: true };
+  return {
+    events,
+    forProjector: () => ({ kind: 'sqlite', file, wake: events.wakePort() }),
+    soleWriter: true,
+    checkStreamPrefix: async () => undefined,
+  };
+}
+
+type PrefixedLog = Pick<EventStoreDbEventStore, 'lastOwnPosition' | 'findUnprefixedStream'>;
+
+async function checkStreamPrefix(
+  events: PrefixedLog,
+  streamPrefix: string,
+  hasDocuments: () => Promise<boolean>,
+): Promise<void> {
+  if ((await events.lastOwnPosition()) > 0) return;
+  const prefix = `EVENT_STORE_STREAM_PREFIX=${streamPrefix}`;
+  const unprefixed = await events.findUnprefixedStream();
+  if (unprefixed !== null)
+    throw new StartupError(
+      `EVENT_STORE_STREAM_PREFIX: the server of EVENT_STORE_URL has streams of this service without a prefix (${unprefixed}), and none under ${prefix}. Move them (docs/operations.md, "Streams without a prefix"), set EVENT_STORE_STREAM_PREFIX to nothing, or name another server.`,
+    );
+  if (await hasDocuments())
+    throw new StartupError(
+      `EVENT_STORE_STREAM_PREFIX: the read store was filled from another log, and the server of EVENT_STORE_URL has no streams under ${prefix}. Set EVENT_STORE_STREAM_PREFIX and EVENT_STORE_URL to those of that log, or READ_STORE_URL to an empty store.`,
+    );
 }

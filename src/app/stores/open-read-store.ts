@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '#app/config.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
+import type { ReadStoreConfig } from '#app/store-config.ts';
 import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
@@ -10,34 +12,61 @@ import { ProjectorThread } from '#projection-engine/hosting/projector-thread.ts'
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
+import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { withVariableName } from '#shared/errors/startup-error.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+
+const variable = 'READ_STORE_URL';
 
 /** A question that is asked many times a second waits no longer than whoever asked it. */
-const pollMilliseconds = 1_000;
+const pollIntervalMs = 1_000;
 
 /** The read models, open. */
 export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
-  /** Stores when keys were last used, each unless a later time stands. @throws UnavailableError */
+  /** Stores when keys were last used, each unless a later time is stored. @throws UnavailableError */
   readonly saveKeysLastUsed: (times: ReadonlyMap<string, string>) => Promise<void>;
-  /** Of long streams, for the deciding side. */
+  /** Snapshots of long streams, for commands. */
   readonly snapshots: SnapshotStore;
   /** Where nodes agree on who does what; null where this process is the only one. */
   readonly leases: LeaseStore | null;
 }
 
-/** What the read models are made from, and who is told how that goes. */
+/** What opening a read store needs: the log that fills it, and the logger. */
 export interface ReadStoreDependencies {
   readonly forProjector: () => ProjectorEvents;
   /** This node's name, unlike any other's. */
   readonly node: string;
-  readonly log: Log;
+  readonly mongoDb: MongoDbAvailabilities;
+  readonly log: Logger;
   /** Takes what must be closed. */
   readonly opened: AsyncDisposableStack;
+}
+
+/** Whether read models were made there from a log that had begun. To be asked before the store is opened. @throws UnavailableError */
+export async function hasReadModels(store: ReadStoreConfig, mongoDb: MongoDbAvailabilities): Promise<boolean> {
+  if (store.kind === 'sqlite' && !existsSync(store.path)) return false;
+  const writer = store.kind === 'sqlite' ? await sqliteWriter(store.path) : await mongoDbWriter(store.url, mongoDb);
+  try {
+    const { madeFrom = {} } = await writer.operatorState();
+    return Object.keys(madeFrom).length > 0;
+  } finally {
+    await writer.close();
+  }
+}
+
+async function sqliteWriter(file: string): Promise<ReadStoreWriter> {
+  const { openSqliteReadStoreWriter } = await import('#read-store/sqlite/sqlite-read-store-writer.ts');
+  return openSqliteReadStoreWriter(file, () => undefined);
+}
+
+async function mongoDbWriter(url: string, mongoDb: MongoDbAvailabilities): Promise<ReadStoreWriter> {
+  const { openMongoDbReadStoreWriter } = await import('#read-store/mongodb/mongodb-read-store-writer.ts');
+  const availability = await mongoDb.at(url, variable);
+  return withVariableName(variable, () => openMongoDbReadStoreWriter({ url, availability }));
 }
 
 /**
@@ -70,26 +99,27 @@ async function openEmbedded(
 async function openShared(
   url: string,
   runsProjections: boolean,
-  { forProjector, node, log, opened }: ReadStoreDependencies,
+  { forProjector, node, mongoDb, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
   const [{ openMongoDbReadStore }, { openMongoDbReadStoreWriter }, { openMongoDbLeaseStore }] = await Promise.all([
     import('#read-store/mongodb/mongodb-read-store.ts'),
     import('#read-store/mongodb/mongodb-read-store-writer.ts'),
     import('#leases/mongodb/mongodb-lease-store.ts'),
   ]);
-  const documents = withVariableName('READ_STORE_URL', () => openMongoDbReadStore({ url }));
+  const availability = await mongoDb.at(url, variable);
+  const documents = withVariableName(variable, () => openMongoDbReadStore({ url, availability }));
   opened.defer(() => documents.close());
-  await waitForStore('READ_STORE_URL', log, () => documents.status());
-  const leases = openMongoDbLeaseStore({ url });
+  await waitForStore(variable, log, () => documents.status());
+  const leases = openMongoDbLeaseStore({ url, availability });
   opened.defer(() => leases.close());
   if (runsProjections) {
-    const readStore = { kind: 'mongodb', url, holder: node } as const;
+    const readStore = { kind: 'mongodb', url, urlName: variable, holder: node } as const;
     const thread = new ProjectorThread({ events: forProjector, readStore, log });
     await thread.start();
     opened.defer(() => thread.close());
   }
   // On connections of its own: it waits for none that others use.
-  const polled = openMongoDbReadStore({ url, timeoutMilliseconds: pollMilliseconds });
+  const polled = openMongoDbReadStore({ url, availability, timeoutMs: pollIntervalMs });
   opened.defer(() => polled.close());
   const projections = await startPolledProjections({
     facts: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
@@ -101,7 +131,7 @@ async function openShared(
     log,
   });
   opened.defer(() => projections.close());
-  const writer = openMongoDbReadStoreWriter({ url });
+  const writer = openMongoDbReadStoreWriter({ url, availability });
   opened.defer(() => writer.close());
   const snapshots = snapshotsIn(documents, (snapshot) => writer.saveSnapshot(snapshot));
   return { documents, projections, saveKeysLastUsed: (times) => writer.saveKeysLastUsed(times), snapshots, leases };

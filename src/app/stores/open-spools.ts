@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '#app/config.ts';
 import { ByteBudget } from '#application/access/byte-budget.ts';
@@ -6,6 +6,7 @@ import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
+import { makeFolder } from '#shared/files/make-folder.ts';
 
 /**
  * Opens the folder for uploads that are too large for memory, and makes it where there is none.
@@ -14,13 +15,13 @@ import { FreeSpace } from '#shared/files/free-space.ts';
 export function openSpools(config: Config, metrics: Metrics): SpoolFolder {
   const { spoolDir, limits } = config;
   try {
-    mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
+    makeFolder(spoolDir);
     accessSync(spoolDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new StartupError(`SPOOL_DIR: ${spoolDir} cannot be written to (${error}): name another folder.`);
   }
   const budget = new ByteBudget(limits.spools);
-  metrics.watchBytes('switchyard_spool_bytes', 'Bytes that uploads hold in files', () => budget.bytes);
+  metrics.watchGauge('switchyard_spool_bytes', 'Bytes that uploads hold in files', () => budget.bytes);
   return new SpoolFolder({ folder: spoolDir, budget, freeSpace: freeSpaceOf(config) });
 }
 

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 
-/** What it is told from whether keys are missing. */
+/** What shows whether keys are missing. */
 export interface SubjectKeysDependencies {
   /** Whether the first start was finished, on whatever node. */
   readonly isLogBegun: () => Promise<boolean>;
-  readonly log: Pick<Log, 'warn'>;
+  readonly mongoDb: MongoDbAvailabilities;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /**
@@ -18,11 +20,12 @@ export interface SubjectKeysDependencies {
  */
 export async function openSubjectKeys(
   { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
-  { isLogBegun, log }: SubjectKeysDependencies,
+  { isLogBegun, mongoDb, log }: SubjectKeysDependencies,
 ): Promise<SubjectKeys> {
   if (readStore.kind === 'mongodb') {
     const { openMongoDbSubjectKeys } = await import('#personal-data/mongodb/mongodb-subject-keys.ts');
-    return openMongoDbSubjectKeys({ url: readStore.url });
+    const { url } = readStore;
+    return openMongoDbSubjectKeys({ url, availability: await mongoDb.at(url, 'READ_STORE_URL') });
   }
   const file = join(dataDir, 'subject-keys.db');
   if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, missing);

@@ -3,8 +3,8 @@ import { apiKeyEvents } from '#domain/api-key/events.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { type Clock, monotonicClock } from '#leases/clock.ts';
 import { BackOff } from '#shared/async/back-off.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
 
 /** The types of the events that say which keys and secrets work. */
 export const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
@@ -16,7 +16,7 @@ export interface KeyFollowerOptions {
   readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
   /** The position after which it follows; null while that is not known. */
   readonly beginAfter: () => number | null;
-  readonly log: Log;
+  readonly log: Logger;
   /** Default: the machine's. */
   readonly clock?: Clock;
 }

@@ -21,7 +21,7 @@ export type KeyUse = 'relay' | 'query' | 'command';
 
 export interface KeyResolverOptions {
   /** Reads streams of keys. */
-  readonly handler: Pick<StreamWriter, 'load'>;
+  readonly writer: Pick<StreamWriter, 'load'>;
   readonly follower: Pick<KeyFollower, 'seenEndAt' | 'isStoreAway' | 'seeEnd'>;
   readonly documents: Pick<ReadStore, 'get'>;
   readonly usage: Pick<KeyUsage, 'touch'>;
@@ -186,11 +186,11 @@ export class KeyResolver {
   }
 
   async #read(keyId: string, startedAt: number, triesLeft = maxReads): Promise<KeyHolder> {
-    const { handler } = this.#options;
+    const { writer } = this.#options;
     if (triesLeft === 0)
       throw new UnavailableError(`The event store lacks events of the API key ${keyId} that were stored.`);
     const [stream, cutoffAsOf] = await Promise.all([
-      handler.load(apiKey, keyId, this.#revisions.get(keyId)),
+      writer.load(apiKey, keyId, this.#revisions.get(keyId)),
       this.#readCutoff(startedAt),
     ]);
     // An event was seen while the stream was read.
@@ -203,9 +203,9 @@ export class KeyResolver {
 
   /** Reads when all earlier secrets ended, unless it is known. @returns as of when it is known */
   async #readCutoff(startedAt: number): Promise<number> {
-    const { handler, follower } = this.#options;
+    const { writer, follower } = this.#options;
     if (this.#issuedBefore !== null && startedAt - follower.seenEndAt <= freshMs) return follower.seenEndAt;
-    const { state } = await handler.load(keyCutoff, allKeys);
+    const { state } = await writer.load(keyCutoff, allKeys);
     this.#raiseCutoff(state.issuedBefore === null ? 0 : Date.parse(state.issuedBefore));
     return startedAt;
   }

@@ -1,9 +1,9 @@
 import type { ReadStore } from '#read-store/read-store.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 
-const minuteMilliseconds = 60_000;
-const flushMilliseconds = 3000;
+const minuteMs = 60_000;
+const flushDelayMs = 3000;
 /** Keys whose use is not stored yet, at most: further keys' uses are not kept until a flush has succeeded. */
 const maxPendingKeys = 10_000;
 
@@ -17,11 +17,11 @@ export interface KeyUsage {
 
 export interface KeyUsageOptions {
   readonly readStore: Pick<ReadStore, 'keysLastUsed'>;
-  /** Stores the times, each unless a later one stands; resolves when they are stored. */
+  /** Stores the times, each unless a later one is stored; resolves when they are stored. */
   readonly save: (times: ReadonlyMap<string, string>) => Promise<void>;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<Logger, 'warn'>;
   /** How long a use may stay in memory only (default 3 s). */
-  readonly flushMilliseconds?: number;
+  readonly flushDelayMs?: number;
 }
 
 /** A `KeyUsage` that is to be closed. */
@@ -44,16 +44,16 @@ class BufferedKeyUsage implements OpenKeyUsage {
 
   constructor(options: KeyUsageOptions) {
     this.#options = options;
-    this.#saving = new Debouncer(options.flushMilliseconds ?? flushMilliseconds, () => this.#save());
+    this.#saving = new Debouncer(options.flushDelayMs ?? flushDelayMs, () => this.#save());
   }
 
   touch(keyId: string, at: number): void {
-    const minute = Math.floor(at / minuteMilliseconds);
+    const minute = Math.floor(at / minuteMs);
     if ((this.#noted.get(keyId) ?? 0) >= minute) return;
     if (!this.#pending.has(keyId) && this.#pending.size >= maxPendingKeys) return;
     if (this.#noted.size >= maxPendingKeys) this.#noted.clear();
     this.#noted.set(keyId, minute);
-    this.#pending.set(keyId, new Date(minute * minuteMilliseconds).toISOString());
+    this.#pending.set(keyId, new Date(minute * minuteMs).toISOString());
     this.#saving.schedule();
   }
 

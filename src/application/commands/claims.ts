@@ -7,11 +7,12 @@ import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { Origin, StreamWriter } from './stream-writer.ts';
+import type { StreamWriter } from './stream-writer.ts';
+import type { Origin } from './streams/stream-write.ts';
 
 /** How long a claim whose phone number has not begun is honoured: its creator may be between its two appends. */
-export const claimGraceMilliseconds = 2_000;
-const pollMilliseconds = 50;
+export const claimGraceMs = 2_000;
+const pollIntervalMs = 50;
 /** Claims that are remembered as seen. */
 const maxSeen = 10_000;
 
@@ -28,12 +29,15 @@ export interface Claimant {
  * phone number's own stream, so a crash between the two locks nothing: the next comer sees that the holder never began.
  */
 export class Claims {
-  readonly #handler: StreamWriter;
+  readonly #writer: StreamWriter;
+  readonly #graceMs: number;
   /** When this node first saw a holder that had not begun, on `performance.now()`'s clock. */
   readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
 
-  constructor(handler: StreamWriter) {
-    this.#handler = handler;
+  /** @param graceMs how long a claim is honoured whose phone number has not begun */
+  constructor(writer: StreamWriter, graceMs = claimGraceMs) {
+    this.#writer = writer;
+    this.#graceMs = graceMs;
   }
 
   /**
@@ -43,7 +47,7 @@ export class Claims {
    */
   async take(claimed: string, { phoneNumberId, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
     const id = hash('sha256', claimed);
-    return this.#handler.write({
+    return this.#writer.write({
       entity: phoneNumberClaim,
       id,
       origin,
@@ -59,6 +63,18 @@ export class Claims {
   }
 
   /**
+   * Why the claim cannot be taken now; null where it can. Takes nothing. A holder that has not begun may never do: only
+   * `take` waits for it.
+   * @throws UnavailableError
+   */
+  async check(claimed: string, phoneNumberId: string): Promise<Failure | null> {
+    const { state: claim } = await this.#writer.load(phoneNumberClaim, hash('sha256', claimed));
+    if (claim === null || claim.phoneNumberId === phoneNumberId) return null;
+    const { state, revision } = await this.#writer.load(phoneNumber, claim.phoneNumberId);
+    return revision >= 0 && phoneNumber.isLive(state, claim.phoneNumberId) ? taken : null;
+  }
+
+  /**
    * Until when a holder that has not begun is waited for, on `performance.now()`'s clock. The clock of the node that
    * claimed may be ahead, so no claim is honoured for longer than the grace after this node first saw it.
    */
@@ -67,8 +83,8 @@ export class Claims {
     const claim = `${claimId} ${holderId} ${since}`;
     const firstSeen = this.#firstSeen.get(claim) ?? now;
     this.#firstSeen.set(claim, firstSeen);
-    const leftByClock = Date.parse(since) + claimGraceMilliseconds - Date.now();
-    return Math.min(firstSeen + claimGraceMilliseconds, now + leftByClock);
+    const leftByClock = Date.parse(since) + this.#graceMs - Date.now();
+    return Math.min(firstSeen + this.#graceMs, now + leftByClock);
   }
 
   /** Whether a holder has no right any more; one that never began is closed first, so that it cannot begin late. */
@@ -79,14 +95,14 @@ export class Claims {
     tenant: Tenant,
   ): Promise<boolean> {
     for (;;) {
-      const { state, revision } = await this.#handler.load(phoneNumber, holderId);
+      const { state, revision } = await this.#writer.load(phoneNumber, holderId);
       if (revision >= 0) return !phoneNumber.isLive(state, holderId);
       const now = performance.now();
       if (now >= graceEnds) break;
       if (now >= deadline) throw new UnavailableError('Another request is creating a phone number with this number.');
-      await sleep(Math.min(pollMilliseconds, Math.max(0, Math.min(graceEnds, deadline) - now)));
+      await sleep(Math.min(pollIntervalMs, Math.max(0, Math.min(graceEnds, deadline) - now)));
     }
-    const closed = await this.#handler.write({
+    const closed = await this.#writer.write({
       entity: phoneNumber,
       id: holderId,
       origin,

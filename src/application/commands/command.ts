@@ -1,6 +1,6 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { HttpRoute, Plane } from '#application/operations/operation.ts';
+import type { HttpRoute, OperationEffect, Plane } from '#application/operations/operation.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';
@@ -8,7 +8,7 @@ import type { Scope } from '#domain/shared/scope.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { NewIds } from './new-ids.ts';
-import type { StreamWrite } from './stream-writer.ts';
+import type { StreamWrite } from './streams/stream-write.ts';
 
 /** Another stream as a decision sees it. */
 export interface LoadedStream<State> {
@@ -17,12 +17,14 @@ export interface LoadedStream<State> {
   readonly tenant: Tenant | null;
 }
 
-/** What `also` may ask. Whatever it finds, the decision must bear that it has changed meanwhile. */
+/** What `loadRelated` may load. It may be stale: `decide` must be correct even if it has changed since. */
 export interface RelatedStateLoader {
   /** Encrypts texts of the person whom the resource is about, under the names of their fields. */
   readonly seal: <Field extends string>(
     texts: Readonly<Record<Field, string>>,
   ) => Promise<Readonly<Record<Field, SealedText>>>;
+  /** What the command may seal and give out. */
+  readonly newSecrets: NewSecrets;
   /** The current state of another stream. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<LoadedStream<State>>;
   /** The data of one event of another stream: what its state does not hold. */
@@ -31,31 +33,38 @@ export interface RelatedStateLoader {
   readonly lookup: Lookup;
 }
 
-/** What a command may ask of the read models: never the truth, good enough for a courtesy. */
+/** What a command may read from the read models. They may lag, so no rule may depend on them. */
 export interface Lookup {
   readonly exists: (collection: string, where: Readonly<Record<string, string>>) => Promise<boolean>;
   /**
-   * The keys in force that descend from a key: that it or a descendant made or rotated; so many at most, the nearest
-   * first.
+   * The valid keys that descend from a key, which it or a descendant created or rotated: the nearest first, up to
+   * `limit`.
    */
   readonly descendantKeys: (keyId: string, limit: number) => Promise<ReadonlyArray<string>>;
   /** When an API key was last used; null when it never was. */
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
-  /** How a projection stands; null when there is none of that name. */
+  /** The status of a projection; null when there is none of that name. */
   readonly projection: (name: string) => Promise<ProjectionSummary | null>;
+  /**
+   * Why nothing may be delivered to a URL, as it resolves now; null when it may.
+   * @throws UnavailableError when the host cannot be looked up just now
+   */
+  readonly webhookUrlFault: (url: string) => Promise<string | null>;
+  /** Whether a node that is alive runs batches. */
+  readonly batchesRun: () => Promise<boolean>;
   /** The status of a process; null when there is none of that name. */
   readonly process: (name: string) => Promise<StoppableStatus | null>;
 }
 
-/** What a command may do once it is decided, outside its stream. */
+/** What a command may do outside its stream after its decision. */
 export interface CommandEffects {
   /** The current state of another stream. */
   readonly load: RelatedStateLoader['load'];
-  /** Decides and appends to another stream, in the name of the caller. @throws UnavailableError */
+  /** Decides and appends to another stream, with the caller as actor. @throws UnavailableError */
   readonly append: <State, Events>(
     handling: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
-  /** Makes every text of a person's unreadable, for good. */
+  /** Makes every text of a person unreadable for good. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 
@@ -69,22 +78,25 @@ export interface ProjectionSummary extends StoppableStatus {
   readonly rebuild: object | null;
 }
 
-/** What a decision has besides its input and its own state. */
+/** What a decision gets besides its input and its own state. */
 export interface DecisionContext<SubjectState, Also> {
   readonly caller: Caller;
-  readonly fresh: NewIds;
-  readonly secret: NewApiKey;
+  readonly newIds: NewIds;
+  readonly newSecrets: NewSecrets;
   readonly subject: LoadedStream<SubjectState>;
-  readonly also: Also;
-  /** When it is decided, RFC 3339. */
+  readonly related: Also;
+  /** The time of the decision, RFC 3339. */
   readonly time: string;
   /** Bytes of JSON that the filled schemas of one operation of an instance may have. */
   readonly maxFilledBytes: number;
 }
 
-/** A new API key's text; made when first asked for. */
-export interface NewApiKey {
-  readonly key: string;
+/** Secrets that a command may give out, each made when first asked for. */
+export interface NewSecrets {
+  /** A new API key's text. */
+  readonly apiKey: string;
+  /** A new signing secret of a webhook endpoint. */
+  readonly webhookSecret: string;
 }
 
 /** What an answer is made from. */
@@ -94,9 +106,9 @@ export interface AnswerContext<Input, State> {
   readonly state: State;
   /** Whether the command changed anything. */
   readonly changed: boolean;
-  readonly fresh: NewIds;
-  /** The new API key's text; null in a repeated answer, which must not tell it again. */
-  readonly secret: NewApiKey | null;
+  readonly newIds: NewIds;
+  /** The new secrets; null in a repeated answer, which must not contain one again. */
+  readonly newSecrets: NewSecrets | null;
   readonly lookup: Lookup;
   /** The data of one event of the stream: a schema or payload that state does not hold. */
   readonly dataAt: (revision: number) => Promise<JsonObject>;
@@ -106,8 +118,7 @@ export interface AnswerContext<Input, State> {
 type SubjectEntity<State> = Entity<State, any>;
 
 /**
- * A command: one object that says all about it. `decide` is pure; the rest of the machinery is in
- * `execute-command.ts`.
+ * A command, described by one object. `decide` is pure; `command-handler.ts` runs it.
  */
 export interface Command<Input extends object, State, Events, SubjectState, Also, Output> {
   readonly name: string;
@@ -118,27 +129,35 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly plane?: Plane;
   readonly http: HttpRoute;
   readonly scope: Scope;
+  /** A scope that the key needs besides. */
+  readonly alsoScope?: Scope;
   readonly input: t.Type<Input, unknown, unknown>;
-  /** The input tells of a person, the new resource: what is remembered of it is unreadable once that is erased. */
+  /**
+   * The input holds personal data of the new resource's subject: what is remembered of it is unreadable after erasure.
+   */
   readonly personal?: boolean;
+  /** It seals a text under the resource's key: where it is only tried, with a key that passes. */
+  readonly seals?: boolean;
   /** Null for no content. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
+  /** What it does besides its answer, where its HTTP method does not say it. */
+  readonly effect?: OperationEffect;
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /** The entity whose stream it appends to. */
   readonly entity: Entity<State, Events>;
   /**
-   * What the path names: judged for reach before anything else is looked at. The same entity for what changes a
-   * resource, its parent for what creates one, null where only the key decides.
+   * What the path names; access to it is checked before anything else. It is the command's own entity when the command
+   * changes a resource, the parent when it creates one, and null when only the key decides.
    */
   readonly subject: { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null;
-  /** For what creates: the id of the new resource. Absent, the path names the resource. */
-  readonly newId?: (input: Input, fresh: NewIds) => string;
+  /** For a command that creates: the id of the new resource. Absent: the path names the resource. */
+  readonly newId?: (input: Input, newIds: NewIds) => string;
   /**
-   * For what creates: whether these ids were given out before. They follow from the `Idempotency-Key`, which may be
-   * used anew when it is not remembered any more; the next ids that follow from it are then taken.
+   * For a command that creates: whether these ids were used before. They derive from the `Idempotency-Key`, which a
+   * client may use again after its record has expired; the command then takes the next ids that derive from it.
    */
-  readonly isIdUsed?: (state: State, input: Input, fresh: NewIds) => boolean;
+  readonly isIdUsed?: (state: State, input: Input, newIds: NewIds) => boolean;
   /** The tenant of a new stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
   /** Whether the command has an answer, where that is not only while the resource is live. */
@@ -152,9 +171,9 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
     context: DecisionContext<SubjectState, Also>,
   ) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
   /**
-   * What is to be done outside the command's stream once it is decided, before it is answered; also when nothing had to
-   * change. This node may end first, so it must bear being done again, and whatever must not be left undone is done by a
-   * process too. @returns why the answer is withheld; null to answer
+   * Runs after the decision and the append, before the response, also when nothing changed. The node may end before it,
+   * so it must be repeatable, and a process must do what may not be left undone.
+   * @returns a failure to answer instead of the result; null to answer with the result
    */
   readonly afterAppend?: (id: string, effects: CommandEffects, caller: Caller) => Promise<Failure | null>;
   readonly answer: (context: AnswerContext<Input, State>) => Output | Promise<Output>;

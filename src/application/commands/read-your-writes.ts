@@ -6,32 +6,32 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
  * Reading one's own write: waits until the read models show what was appended, and what processes made of it; for
  * so long at most, then the answer goes out all the same. A read model that has stopped holds up nobody.
  * @param allTypes the event types that any projection handles: which ones processes append is theirs to know
- * @param limitMilliseconds how long an answer waits at most
+ * @param timeoutMs how long an answer waits at most
  */
 export function createWaitForReadModels(
   processes: ReadonlyArray<ProcessProgress>,
   projections: Pick<ProjectionsProgress, 'waitFor'>,
   allTypes: ReadonlyArray<string>,
-  limitMilliseconds: number,
+  timeoutMs: number,
 ): (appended: ReadonlyArray<RecordedEvent>) => Promise<void> {
   return async (appended) => {
     const position = appended.at(-1)?.position;
     if (position === undefined) return;
     const concerned = processes.flatMap((process) => {
-      const event = appended.findLast((one) => process.concerns([one]));
+      const event = appended.findLast((one) => process.handles([one]));
       return event === undefined ? [] : [{ process, until: event.position }];
     });
     if (concerned.length === 0) {
       const types = appended.map(({ type }) => type);
-      await projections.waitFor(position, types, limitMilliseconds);
+      await projections.waitFor(position, types, timeoutMs);
       return;
     }
     const started = performance.now();
     const effects = await Promise.all(
-      concerned.map(({ process, until }) => process.waitUntilProcessed(until, limitMilliseconds)),
+      concerned.map(({ process, until }) => process.waitUntilProcessed(until, timeoutMs)),
     );
     const last = Math.max(position, ...effects.map((effect) => effect ?? 0));
-    const left = limitMilliseconds - (performance.now() - started);
+    const left = timeoutMs - (performance.now() - started);
     if (left > 0) await projections.waitFor(last, allTypes, left);
   };
 }

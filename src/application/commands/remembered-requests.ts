@@ -12,7 +12,7 @@ export interface RememberedRequest {
 }
 
 /** How long an `Idempotency-Key` is remembered. */
-export const rememberedForMilliseconds = 24 * 60 * 60 * 1000;
+export const rememberedForMs = 24 * 60 * 60 * 1000;
 
 /** Forgotten requests dropped for each event, at most: more than one comes with it, and no event pays for many. */
 const droppedAtOnce = 4;
@@ -37,7 +37,7 @@ export class RememberedRequests {
     this.#oldest = oldest;
   }
 
-  /** Makes it anew from requests in the order of their times. */
+  /** Creates it from requests in the order of their times. */
   static from(requests: Iterable<RememberedRequest>): RememberedRequests {
     const order = List(requests);
     return new RememberedRequests(PersistentMap(order.map((request) => [request.key, request])), order, '');
@@ -65,7 +65,7 @@ export class RememberedRequests {
   /** With the next event of the stream. */
   after({ revision, metadata: { idempotency, time } }: RecordedEvent): RememberedRequests {
     if (idempotency === undefined && this.#order.isEmpty()) return this;
-    const kept = this.#forgetting(new Date(Date.parse(time) - rememberedForMilliseconds).toISOString());
+    const kept = this.#forgetting(new Date(Date.parse(time) - rememberedForMs).toISOString());
     return idempotency === undefined ? kept : kept.#with(idempotency, revision, time);
   }
 

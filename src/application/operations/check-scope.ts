@@ -2,6 +2,17 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 
+/** Why a key may not ask for an operation; null when it may. */
+export function checkScopes(caller: Caller, { scope, alsoScope }: NeededScopes): Failure | null {
+  return checkScope(caller, scope) ?? checkScope(caller, alsoScope ?? null);
+}
+
+/** The scopes that an operation needs. */
+interface NeededScopes {
+  readonly scope: Scope | null;
+  readonly alsoScope?: Scope;
+}
+
 /** Why a key may not do what needs a scope; null when it may. */
 export function checkScope(caller: Caller, scope: Scope | null): Failure | null {
   if (scope === null || caller.scopes.has(scope)) return null;

@@ -1,6 +1,7 @@
 import type * as t from 'io-ts';
-import { defaultOf, structureOf } from '#domain/codecs/codecs.ts';
 import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
+import { structureOf } from '#shared/codecs/checked.ts';
+import { defaultOf } from '#shared/codecs/default.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /** Faults reported of one input at most. */
@@ -11,10 +12,28 @@ const maxErrorsRead = 2_000;
 
 /** The failure that names faults of an input. */
 export function invalidInput(errors: ReadonlyArray<InputError>): Failure {
-  const [first] = errors;
-  const summary = first === undefined ? 'The input is not valid' : `${first.pointer || 'The input'} ${first.message}`;
-  const others = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
-  return failure('invalid-input', `${summary}${others}.`, { errors });
+  return failure('invalid-input', describeErrors(errors), { errors });
+}
+
+/** Faults named in the text of a failure; the others are counted. */
+const maxNamedErrors = 3;
+
+/** The faults of an input in one sentence. */
+function describeErrors(errors: ReadonlyArray<InputError>): string {
+  if (errors.length === 0) return 'The input is not valid.';
+  const named = errors.slice(0, maxNamedErrors).map(({ pointer, parameter, message }) => {
+    const place = parameter === undefined ? pointer || 'The input' : `The query parameter ${parameter}`;
+    return `${place} ${message}`;
+  });
+  const others = errors.length > maxNamedErrors ? `; and ${errors.length - maxNamedErrors} more` : '';
+  return `${named.join('; ')}${others}.`;
+}
+
+/** The same failure of an input that came from a query string: it names parameters. */
+export function ofQueryParameters(refusal: Failure): Failure {
+  if (refusal.code !== 'invalid-input' || refusal.errors === undefined) return refusal;
+  const errors = refusal.errors.map((error) => ({ ...error, parameter: error.pointer.slice(1) }));
+  return { ...refusal, detail: describeErrors(errors), errors };
 }
 
 /**

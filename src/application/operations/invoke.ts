@@ -1,16 +1,26 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { Logger } from 'pino';
 import type { KeyUse } from '#application/access/key-resolver.ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
-import { isCuid } from '#domain/codecs/codecs.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
-import { checkScope } from './check-scope.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { checkScopes } from './check-scope.ts';
 import { ClientDisconnectedError } from './client-disconnected-error.ts';
 import { decodeInput } from './decode-input.ts';
 import { notFound } from './not-found.ts';
-import type { AnyOperation, OperationResult, RelayConnection, RequestHeaders, RequestInput } from './operation.ts';
+import type {
+  AnyOperation,
+  Download,
+  OperationResult,
+  RelayConnection,
+  RelayReport,
+  RequestHeaders,
+  RequestInput,
+  UploadOperation,
+  UploadSource,
+  ValidRequest,
+} from './operation.ts';
 import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
 
@@ -27,6 +37,8 @@ export type CallTarget =
       readonly method: string;
       /** The methods that the path takes; none for an unknown path. */
       readonly allowedMethods: ReadonlyArray<string>;
+      /** Why there is none, where more is known than that; null where it is not. */
+      readonly failure: Failure | null;
     };
 
 /** A request as an adapter (HTTP, the control socket) translates it. */
@@ -38,19 +50,23 @@ export interface OperationCall {
   /** Method and path as requested: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
   readonly headers: RequestHeaders;
+  /** Bytes of a list's page at most, where the caller takes less than usual. */
+  readonly maxPageBytes?: number;
   /**
    * Loads the rest: media type, size, syntax. Called at most once, and only when the key can access the resource and has
    * the scope, so that a refusal costs no upload. @throws ClientDisconnectedError
    */
   readonly loadBody: (caller: Caller) => Promise<E.Either<Failure, RequestInput>>;
+  /** Opens what an upload is received from. Called at most once, as `loadBody`. */
+  readonly openUpload: (caller: Caller) => UploadSource;
   /** Opens what a streaming operation reads its body from and writes its answer to. */
   readonly openConnection: (caller: Caller, limitHeaders: ReadonlyArray<string>) => RelayConnection;
 }
 
 /** What an adapter needs to answer and to log. */
 export interface Invocation {
-  /** Null when there is nothing left to answer: the operation wrote its answer itself, or the client has gone. */
-  readonly outcome: E.Either<Failure, OperationResult | null>;
+  /** A report where the operation wrote its answer itself; null where the client has gone. */
+  readonly outcome: E.Either<Failure, OperationResult | Download | RelayReport | null>;
   /** The caller's key; null when it is not known. */
   readonly keyId: string | null;
   /** What is left under the rate limit: header names and values in turn; none without a limit. */
@@ -63,7 +79,7 @@ export interface InvokeDependencies {
   /** Counts a request of a caller; null where there is no limit. */
   readonly rateLimit: Pick<RateLimit, 'take'> | null;
   readonly metrics: { readonly command: (name: string, seconds: number) => void };
-  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  readonly logger: Logger;
 }
 
 /** Answers one request of any caller. Never rejects: an unexpected error is logged, and becomes a failure. */
@@ -80,6 +96,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  *  5. scope            403
  *     (a streaming operation gets its connection here, and decides the rest itself)
  *  6. input            400, 413, 415, 422: headers, then the body, then the codec
+ *     (an upload is streamed to its destination here)
  *  7. idempotency      a remembered request is answered, or is 422
  *  8. decision         404 of what was deleted, 412, 409, ... (a query: its answer)
  *  9. claim            409
@@ -89,11 +106,13 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  *
  * Stages 7 to 12 are `Operation.execute`: `CommandHandler` numbers them, because 7 to 10 repeat after a conflict.
  */
-export function createInvoke({ authenticate, rateLimit, metrics, logger }: InvokeDependencies): Invoke {
-  return async ({ target, presentedKey, requestId, requestTarget, headers, loadBody, openConnection }) => {
+export function createInvoke(dependencies: InvokeDependencies): Invoke {
+  const { authenticate, rateLimit, logger } = dependencies;
+  const invokeAs = createInvokeAs(dependencies);
+  return async (call) => {
+    const { target, presentedKey, requestId } = call;
     let caller: Caller | null = null;
     let limitHeaders: ReadonlyArray<string> = [];
-    let commandStart: number | null = null;
     const answer = (outcome: Invocation['outcome']): Invocation => ({
       outcome,
       keyId: caller?.keyId ?? null,
@@ -112,31 +131,63 @@ export function createInvoke({ authenticate, rateLimit, metrics, logger }: Invok
         limitHeaders = limited.headers;
         if (limited.refusal !== null) return refuse(limited.refusal);
       }
+    } catch (error) {
+      return refuse(failureOfError(error, { requestId, operation: nameOf(target) }, logger));
+    }
 
+    // 3 to 12. Path, reach, scope, input, and what the operation does
+    return answer(await invokeAs(caller, call, limitHeaders));
+  };
+}
+
+/**
+ * Answers one request of a caller who has passed stages 1 and 2: stages 3 to 12. Never rejects.
+ * @param limitHeaders what is left under the rate limit, for a streaming operation
+ */
+export type InvokeAs = (
+  caller: Caller,
+  call: Omit<OperationCall, 'presentedKey'>,
+  limitHeaders?: ReadonlyArray<string>,
+) => Promise<Invocation['outcome']>;
+
+/**
+ * Makes the stages that follow authentication and rate limit. Besides `createInvoke`, an adapter uses it whose requests
+ * ask for an operation within a message of their own (MCP): its request was authenticated and counted already.
+ */
+export function createInvokeAs({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
+  return async (caller, call, limitHeaders = []) => {
+    const { target, requestId, requestTarget, headers, maxPageBytes, loadBody, openUpload, openConnection } = call;
+    let commandStart: number | null = null;
+    const refuse = (refusal: Failure): Invocation['outcome'] => E.left(refusal);
+    try {
       // 3. Path
       if (target.kind === 'none') return refuse(noOperation(target));
       const { route, parameters } = target;
       const { operation } = route;
-      const badId = route.idParameters.find((name) => !isCuid(parameters[name] ?? ''));
-      if (badId !== undefined) return refuse(notFound(route.notFound, quoted(parameters[badId] ?? '')));
-      if (operation.kind === 'command') commandStart = performance.now();
+      const badId = route.idParameters.find(({ name, pattern }) => !pattern.test(parameters[name] ?? ''));
+      if (badId !== undefined) return refuse(notFound(route.notFound, quoted(parameters[badId.name] ?? '')));
+      if (operation.kind === 'command' || operation.kind === 'upload') commandStart = performance.now();
 
       // 4. Reach
-      const { ifMatch, idempotencyKey, minPosition } = headers;
-      const request = { caller, requestId, parameters, requestTarget, ifMatch, idempotencyKey, minPosition };
+      const { fault, ...asked } = headers;
+      const limits = maxPageBytes === undefined ? {} : { maxPageBytes };
+      const request = { caller, requestId, parameters, requestTarget, ...asked, ...limits };
       const subject = operation.kind === 'relay' ? noSubject : await operation.loadSubject(request);
       if (E.isLeft(subject)) return refuse(subject.left);
 
       // 5. Scope
-      const scopeFailure = checkScope(caller, operation.scope);
+      const scopeFailure = checkScopes(caller, operation);
       if (scopeFailure !== null) return refuse(scopeFailure);
       if (operation.kind === 'relay') {
-        await operation.relay({ ...openConnection(caller, limitHeaders), caller, parameters });
-        return answer(E.right(null));
+        const connection = openConnection(caller, limitHeaders);
+        return E.right(await operation.relay({ ...connection, caller, parameters, requestId }));
       }
 
       // 6. Input
-      if (headers.fault !== null) return refuse(headers.fault);
+      if (fault !== null) return refuse(fault);
+      if (operation.kind === 'upload') {
+        return await executeUpload(operation, { request, subject: subject.right }, openUpload(caller));
+      }
       const body = await loadBody(caller);
       if (E.isLeft(body)) return refuse(body.left);
       const input = await decodeBody(operation, body.right);
@@ -144,14 +195,36 @@ export function createInvoke({ authenticate, rateLimit, metrics, logger }: Invok
 
       // 7 to 12. Idempotency, decision, claim, append, waiting for read models, response
       const { bodyHash } = body.right;
-      return answer(await operation.execute({ request, subject: subject.right, input: input.right, bodyHash }));
+      return await operation.execute({ request, subject: subject.right, input: input.right, bodyHash });
     } catch (error) {
-      if (error instanceof ClientDisconnectedError) return answer(E.right(null));
+      if (error instanceof ClientDisconnectedError) return E.right(null);
       return refuse(failureOfError(error, { requestId, operation: nameOf(target) }, logger));
     } finally {
       if (commandStart !== null) metrics.command(nameOf(target), (performance.now() - commandStart) / 1_000);
     }
   };
+}
+
+/** Stages 6 to 12 of an upload. */
+async function executeUpload(
+  operation: UploadOperation,
+  valid: Pick<ValidRequest<unknown>, 'request' | 'subject'>,
+  source: UploadSource,
+): Promise<E.Either<Failure, OperationResult>> {
+  const received = await operation.receive(source);
+  if (E.isLeft(received)) return received;
+  const { input, settle, release } = received.right;
+  try {
+    const decoded = decodeInput(operation.input, input.fields);
+    const outcome = E.isLeft(decoded)
+      ? decoded
+      : await operation.execute({ ...valid, input: decoded.right, bodyHash: input.bodyHash });
+    // What was only tried is not kept.
+    await settle(valid.request.dryRun === true && E.isRight(outcome) ? E.left(onlyTried) : outcome);
+    return outcome;
+  } finally {
+    release();
+  }
 }
 
 /** Decodes what was loaded. A large body waits for its turn, so that others are served between two of them. */
@@ -164,14 +237,18 @@ async function decodeBody({ input }: AnyOperation, { fields, bytes = 0 }: Reques
 }
 
 function useOf(target: CallTarget): KeyUse {
-  return target.kind === 'operation' ? target.route.operation.kind : 'query';
+  if (target.kind === 'none') return 'query';
+  const { kind } = target.route.operation;
+  if (kind === 'upload') return 'command';
+  return kind === 'download' ? 'query' : kind;
 }
 
 function nameOf(target: CallTarget): string {
   return target.kind === 'operation' ? target.route.operation.name : 'unknown';
 }
 
-function noOperation({ method, allowedMethods }: Extract<CallTarget, { kind: 'none' }>): Failure {
+function noOperation({ method, allowedMethods, failure: known }: Extract<CallTarget, { kind: 'none' }>): Failure {
+  if (known !== null) return known;
   if (allowedMethods.length === 0) return failure('path-not-found', 'There is nothing at this path.');
   return failure('method-not-allowed', `This path takes ${allowedMethods.join(', ')}, not ${method}.`);
 }
@@ -179,6 +256,8 @@ function noOperation({ method, allowedMethods }: Extract<CallTarget, { kind: 'no
 const quoted = (id: string) => JSON.stringify(id.slice(0, 100));
 
 const noSubject = E.right(null);
+
+const onlyTried = failure('invalid-input', 'The upload was only tried.');
 
 const keyRequired = failure(
   'key-required',

@@ -1,8 +1,14 @@
 import type * as t from 'io-ts';
-import { defaultOf, type ObjectType, schemaKeywordsOf, schemaOf, structureOf } from '#domain/codecs/codecs.ts';
+import { structureOf } from '#shared/codecs/checked.ts';
+import { defaultOf } from '#shared/codecs/default.ts';
+import { schemaKeywordsOf, schemaOf } from '#shared/codecs/json-schema.ts';
+import type { ObjectType } from '#shared/codecs/object.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
-/** Lets a caller put a schema elsewhere: takes a codec's PascalCase name and schema, gives what stands in its place. */
+/**
+ * Lets a caller store a schema elsewhere: takes a codec's PascalCase name and its schema, returns the schema to use in
+ * its place.
+ */
 export type Hoist = (name: string, schema: JsonObject) => JsonObject;
 
 type Tagged =

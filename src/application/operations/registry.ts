@@ -1,4 +1,3 @@
-import { cuid, schemaOf } from '#domain/codecs/codecs.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
 import { jsonSchema, members } from './json-schema.ts';
 import type { AnyOperation } from './operation.ts';
@@ -9,7 +8,7 @@ export interface OperationRoute {
   /** Upper case, as in a request. */
   readonly method: string;
   /** Path parameters that are ids: what is no id there answers like what does not exist. */
-  readonly idParameters: ReadonlyArray<string>;
+  readonly idParameters: ReadonlyArray<{ readonly name: string; readonly pattern: RegExp }>;
   /** The failure that an ill-formed id answers. */
   readonly notFound: FailureCode;
   /** The members of the input: others in a request are ignored. */
@@ -21,8 +20,6 @@ export interface OperationRoute {
   /** The member of the answer that holds that id. */
   readonly createdId: string;
 }
-
-const idPattern = schemaOf(cuid)?.pattern;
 
 /**
  * The HTTP routes of operations.
@@ -49,7 +46,10 @@ function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
   return {
     operation,
     method: method.toUpperCase(),
-    idParameters: parameters.filter((name) => inputs[name]?.pattern === idPattern),
+    idParameters: parameters.flatMap((name) => {
+      const pattern = inputs[name]?.pattern;
+      return typeof pattern === 'string' ? [{ name, pattern: new RegExp(pattern) }] : [];
+    }),
     notFound: operation.failures.find((code) => code.endsWith('-not-found')) ?? 'path-not-found',
     members: names,
     hasBody: method === 'post' || method === 'put' || method === 'patch',
@@ -66,13 +66,14 @@ export function pathParameters(path: string): ReadonlyArray<string> {
 /**
  * The path under which a collection's items are read: `/v1/projects/:projectId/flows` creates what
  * `/v1/flows/:flowId` gives, `/v1/flows/:flowId/versions` what `/v1/flow-versions/:versionId` gives, and
- * `/v1/partner/customers` what stands right under it.
+ * `/v1/partner/customers` what is directly under it.
  */
-function createdUnder(collection: string, operations: ReadonlyArray<AnyOperation>): string | null {
+export function createdUnder(collection: string, operations: ReadonlyArray<AnyOperation>): string | null {
   const segments = collection.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'));
   const [version, parent] = [segments[0], segments.at(-2)];
   const last = segments.at(-1);
-  const places = [`${collection}/`, `/${version}/${parent?.replace(/s$/, '')}-${last}/`, `/${version}/${last}/`];
+  const child = `${parent?.replace(/s$/, '')}-${last}`;
+  const places = [`${collection}/`, ...[child, last, parent].map((name) => `/${version}/${name}/`)];
   const read = operations
     .filter((operation) => operation.http.method === 'get')
     .map((operation) => operation.http.path);
@@ -84,8 +85,8 @@ function createdUnder(collection: string, operations: ReadonlyArray<AnyOperation
   );
 }
 
-/** `id`, but for what is known by another's id: a customer by its organization's. */
-function createdId({ output }: AnyOperation): string {
+/** The member of an answer that holds the id: `id`, but for what is known by another's id: a customer by its organization's. */
+export function createdId({ output }: AnyOperation): string {
   const names = output === null ? [] : Object.keys(members(jsonSchema(output)));
   return names.includes('id') ? 'id' : (names.find((name) => name.endsWith('Id')) ?? 'id');
 }

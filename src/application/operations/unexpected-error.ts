@@ -1,7 +1,7 @@
-import type { Logger } from 'pino';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { diskFull, isDiskFull } from './disk-full.ts';
 
 /** An unreadable event takes another release, so there is no hurry to ask again. */
@@ -15,7 +15,7 @@ const unreadableRetrySeconds = 60;
 export function failureOfError(
   error: unknown,
   { requestId, operation }: { readonly requestId: string; readonly operation: string },
-  logger: Pick<Logger, 'warn' | 'error'>,
+  logger: Logger,
 ): Failure {
   if (isDiskFull(error)) {
     logger.warn({ requestId, operation, reason: String(error) }, 'the disk is full');

@@ -1,9 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
-import { nullable, text, wholeNumber, withJsonSchema } from '#domain/codecs/codecs.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { encodeObject } from '#shared/json/encoded-json.ts';
+import type { Where } from '#read-store/read-store.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { wholeNumber } from '#shared/codecs/number.ts';
+import { text } from '#shared/codecs/text.ts';
+import { type EncodedJson, encodeObject } from '#shared/json/encoded-json.ts';
 import { maxPageBytes, readInTurn } from './paging.ts';
 import type { CollectionReader, QueryAnswer } from './query.ts';
 
@@ -21,6 +25,9 @@ export const ObjectListInput = t.partial({
 
 export type ObjectListInput = t.TypeOf<typeof ObjectListInput>;
 
+/** In which order a list is given: `desc` is from the newest. */
+export const ListOrder = oneOf('asc', 'desc');
+
 /** A page of objects, as OpenAI answers it. */
 export interface ObjectList<Item> {
   readonly object: 'list';
@@ -32,13 +39,16 @@ export interface ObjectList<Item> {
 
 /** The codec of a list of such items. */
 export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<ObjectList<Item>, unknown, unknown> {
-  return t.type({
-    object: t.literal('list'),
-    data: t.readonlyArray(item),
-    first_id: nullable(text()),
-    last_id: nullable(text()),
-    has_more: t.boolean,
-  });
+  return t.type(
+    {
+      object: t.literal('list'),
+      data: t.readonlyArray(item),
+      first_id: nullable(text()),
+      last_id: nullable(text()),
+      has_more: t.boolean,
+    },
+    `${item.name}List`,
+  );
 }
 
 /**
@@ -47,33 +57,53 @@ export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<O
  */
 export interface ListedDocument<Item> {
   readonly projectId: string | null;
-  /** The project in whose list it stands; null once it was deleted. */
+  /** The project whose list contains it; null after it was deleted. */
   readonly listedIn: string | null;
   /** Null once it was deleted. */
   readonly record: Item | null;
 }
 
+/** How a list of objects differs from the usual one. */
+export interface ObjectListOptions<Document> {
+  /** What else the documents must have, beside their place in the list: an index begins with it. */
+  readonly where?: Where;
+  /**
+   * The list where it is not the project's, with its rights judged before: the id of a document is then
+   * `{list}.{id of its record}`.
+   */
+  readonly list?: string;
+  /** Default: from the oldest. */
+  readonly newestFirst?: boolean;
+  /** Whether a document is shown. Default: all are. */
+  readonly isShown?: (head: Omit<Document, 'record'>) => boolean;
+}
+
 /**
- * A page of a project's objects, oldest first.
+ * A page of a project's objects, or of another list of its, oldest first unless asked otherwise.
  * @returns invalid-input when `after` names nothing that was ever in the list
  */
-export async function listObjects<Item>(
+export async function listObjects<Item, Document extends ListedDocument<Item> = ListedDocument<Item>>(
   collection: CollectionReader,
   projectId: string,
   { after, limit = maxObjects }: ObjectListInput,
+  { where = {}, list, newestFirst = false, isShown }: ObjectListOptions<Document> = {},
 ): Promise<E.Either<Failure, QueryAnswer<ObjectList<Item>>>> {
-  const place = after === undefined ? null : await collection.get<ListedDocument<Item>>(after);
-  if (after !== undefined && place?.head.projectId !== projectId) return E.left(unknownPlace);
-  const request = { limit, maxBytes: maxPageBytes, ...(place === null ? {} : { after: place }) };
-  const page = await readInTurn<ListedDocument<Item>>(collection, { listedIn: projectId }, request);
+  const idPrefix = list === undefined ? '' : `${list}.`;
+  const place = after === undefined ? null : await collection.get<Document>(`${idPrefix}${after}`);
+  if (after !== undefined && (place?.head as ListedDocument<Item> | undefined)?.projectId !== projectId) {
+    return E.left(unknownPlace);
+  }
+  const request = { limit, newestFirst, maxBytes: maxPageBytes, ...(place === null ? {} : { after: place }) };
+  const page = await readInTurn<Document>(collection, { ...where, listedIn: list ?? projectId }, request);
+  const shown = isShown === undefined ? page.documents : page.documents.filter(({ head }) => isShown(head));
   return E.right({
     body: encodeObject({
       object: 'list',
-      data: page.documents.map(({ record }) => record),
-      first_id: page.documents[0]?.id ?? null,
-      last_id: page.documents.at(-1)?.id ?? null,
+      data: shown.map(({ record }) => record),
+      first_id: shown[0]?.id.slice(idPrefix.length) ?? null,
+      last_id: shown.at(-1)?.id.slice(idPrefix.length) ?? null,
       has_more: page.next !== null,
-    }),
+    }) as EncodedJson<ObjectList<Item>>,
   });
 }
 
@@ -88,7 +118,14 @@ export interface DeletedObject<Kind extends string> {
 
 /** The codec of such an answer. */
 export function deletedObject<Kind extends string>(kind: Kind): t.Type<DeletedObject<Kind>, unknown, unknown> {
-  return t.type({ id: text(), object: t.literal(kind), deleted: t.literal(true) });
+  return t.type(
+    { id: text(), object: t.literal(kind), deleted: t.literal(true) },
+    `Deleted${kind.split('.').map(capitalized).join('')}`,
+  );
+}
+
+function capitalized(word: string): string {
+  return `${word[0]?.toUpperCase()}${word.slice(1)}`;
 }
 
 /** Such an answer. */

@@ -1,8 +1,10 @@
 import * as t from 'io-ts';
-import { wholeNumber, withJsonSchema } from '#domain/codecs/codecs.ts';
 import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { oneOf } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { wholeNumber } from '#shared/codecs/number.ts';
 import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/encoded-json.ts';
 import type { CollectionReader, QueryAnswer } from './query.ts';
 
@@ -24,7 +26,10 @@ function decodeCursor(cursor: unknown): PageKey | null {
   return key !== null && encodeCursor(key) === cursor ? key : null;
 }
 
-function encodeCursor({ order, id }: PageKey): string {
+const cursorOf = ({ next }: Pick<Page<never>, 'next'>) => (next === null ? null : encodeCursor(next));
+
+/** What a page's `nextCursor` says of where the next one begins. */
+export function encodeCursor({ order, id }: PageKey): string {
   return Buffer.from(`${order}.${id}`).toString('base64url');
 }
 
@@ -45,6 +50,16 @@ export const Cursor = withJsonSchema(
 /** The members that every list takes. */
 export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor };
 
+/** In which order a list is given: `-createdAt` is from the newest. */
+export const ListSort = withJsonSchema(oneOf('createdAt', '-createdAt'), {
+  type: 'string',
+  enum: ['createdAt', '-createdAt'],
+  description: 'From the oldest, or with `-createdAt` from the newest. Default `createdAt`',
+});
+
+/** The members that every list of resources takes. */
+export const listInput = { ...pageInput, sort: ListSort };
+
 /** The member that every list may answer. */
 export const nextCursorOutput = t.partial({
   nextCursor: withJsonSchema(new t.StringType(), {
@@ -57,6 +72,7 @@ export const nextCursorOutput = t.partial({
 export interface PageInput {
   readonly limit?: number | undefined;
   readonly cursor?: PageKey | undefined;
+  readonly sort?: t.TypeOf<typeof ListSort> | undefined;
 }
 
 /** What a list is made of. */
@@ -70,7 +86,7 @@ interface ListedPage<Name extends string> {
 /** A page of items, as a list answers it. */
 type PageBody<Name extends string, Item> = Record<Name, ReadonlyArray<Item>> & { nextCursor?: string };
 
-/** One page of documents' records, oldest first, just as they are stored: nothing of them is parsed. */
+/** One page of documents' records, just as they are stored: nothing of them is parsed. */
 export async function listRecords<Name extends string, Item>(
   collection: CollectionReader,
   list: ListedPage<Name>,
@@ -79,12 +95,12 @@ export async function listRecords<Name extends string, Item>(
   return pageAnswer(
     list.name,
     page.documents.map(({ record }) => record),
-    page.next,
+    cursorOf(page),
   );
 }
 
 /**
- * One page of items that are made of documents, oldest first.
+ * One page of items that are made of documents.
  * @param itemOf what makes an item, once all that the page's items need is there
  */
 export async function listItems<Value extends DocumentValue, Name extends string, Item>(
@@ -93,15 +109,16 @@ export async function listItems<Value extends DocumentValue, Name extends string
   itemOf: (page: ReadonlyArray<StoredDocument<Value>>) => Promise<(document: StoredDocument<Value>) => Item>,
 ): Promise<QueryAnswer<PageBody<Name, Item>>> {
   const page = await readPage<Value>(collection, list);
-  return pageAnswer(list.name, await encodeItems(page.documents, await itemOf(page.documents)), page.next);
+  return pageAnswer(list.name, await encodeItems(page.documents, await itemOf(page.documents)), cursorOf(page));
 }
 
 async function readPage<Value extends DocumentValue>(
   collection: CollectionReader,
-  { where, input: { limit = maxPageItems, cursor } }: ListedPage<string>,
+  { where, input: { limit = maxPageItems, cursor, sort } }: ListedPage<string>,
 ): Promise<Page<Value>> {
   const after = cursor === undefined ? {} : { after: cursor };
-  return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...after });
+  const order = sort === '-createdAt' ? { newestFirst: true } : {};
+  return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...order, ...after });
 }
 
 /** Reads a page of documents when it is its turn: twenty that are asked for at once leave room for others. */
@@ -129,12 +146,12 @@ async function encodeItems<Value extends DocumentValue, Item>(
   return items;
 }
 
-function pageAnswer<Name extends string, Item>(
+/** A page of items as a list answers it. @param nextCursor of the next page; null at the end */
+export function pageAnswer<Name extends string, Item>(
   name: Name,
   items: ReadonlyArray<EncodedJson<Item>>,
-  next: PageKey | null,
+  nextCursor: string | null,
 ): QueryAnswer<PageBody<Name, Item>> {
-  if (next === null) return { body: encodeObject({ [name]: items }) };
-  const nextCursor = encodeCursor(next);
+  if (nextCursor === null) return { body: encodeObject({ [name]: items }) };
   return { body: encodeObject({ [name]: items, nextCursor }), nextCursor };
 }

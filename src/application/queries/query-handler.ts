@@ -1,5 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { KeyUsage } from '#application/access/key-usage.ts';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { VersionComparer } from '#application/diffs/version-comparer.ts';
+import type { StreamHistory } from '#application/history/stream-history.ts';
+import { acceptedType } from '#application/operations/accepted-type.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import {
   describeOperation,
@@ -8,26 +12,42 @@ import {
   type OperationResult,
   type ValidRequest,
 } from '#application/operations/operation.ts';
+import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
+import type { InclusionProof } from '#digests/inclusion-proof.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { isConcealedFor } from '#domain/shared/scope.ts';
-import { canAccess, type Tenant } from '#domain/shared/tenancy.ts';
+import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
+import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { ProcessStatus } from '#process-engine/process-statuses.ts';
+import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import type { AnyQuery, CollectionReader } from './query.ts';
+import { maxPageBytes } from './paging.ts';
+import type { AnyQuery, CollectionReader, StreamSubject } from './query.ts';
 
 /** What queries run on. */
 export interface QueryDependencies {
   readonly documents: ReadStore;
+  /** The current states of streams. */
+  readonly streams: Pick<StreamWriter, 'load'>;
+  readonly history: StreamHistory;
   readonly keyUsage: KeyUsage;
   readonly personalData: PersonalData;
+  readonly comparer: Pick<VersionComparer, 'compare'>;
+  /** Proves that a stream is in the newest signed digest; null where it is in none. */
+  readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
+  readonly webhooks: WebhookReads;
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
+  /** What this node has seen of the projections' lag. */
+  readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
+  /** How this node's gateway sees its targets; null on a node without one. */
+  readonly gatewayHealth: () => GatewayHealth | null;
   /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
-  readonly reached: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
+  readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** Where the log ends, as the event store says; null when it does not say so in time. */
   readonly lastPosition: () => Promise<number | null>;
 }
@@ -38,7 +58,8 @@ const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
 /** Makes a query callable by every caller. */
 export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<StoredDocument<Tenant>> {
   const read = readersOf<string>(runtime.documents, definition.reads);
-  const subject = definition.subject === null ? [] : [definition.subject.collection];
+  const subject =
+    definition.subject !== null && 'collection' in definition.subject ? [definition.subject.collection] : [];
   const collections = [
     ...new Set([...subject, ...Object.values<{ readonly name: string }>(definition.reads)].map(({ name }) => name)),
   ];
@@ -49,6 +70,8 @@ export function queryOperation(definition: AnyQuery, runtime: QueryDependencies)
     onBothPlanes: definition.onBothPlanes === true,
     paged: definition.paged === true,
     hasRevision: definition.hasRevision === true,
+    ...(definition.produces === undefined ? {} : { produces: definition.produces }),
+    isConditional: definition.hasRevision === true && definition.changesWithinRevision !== true,
     loadSubject: (request) => loadSubject(definition, collections, runtime, request),
     execute: (request) => answer(definition, read, runtime, request),
   };
@@ -71,44 +94,113 @@ function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, collection: string
   };
 }
 
+/** Readers whose pages end sooner. */
+function withinPageBytes(
+  read: Readonly<Record<string, CollectionReader>>,
+  maxBytes: number,
+): Readonly<Record<string, CollectionReader>> {
+  if (maxBytes === maxPageBytes) return read;
+  const limited = ({ get, list }: CollectionReader): CollectionReader => ({
+    get,
+    list: (where, page) => list(where, { ...page, maxBytes: Math.min(page.maxBytes, maxBytes) }),
+  });
+  return Object.fromEntries(Object.entries(read).map(([name, reader]) => [name, limited(reader)]));
+}
+
 async function loadSubject(
   { subject, scope }: AnyQuery,
   collections: ReadonlyArray<string>,
   runtime: QueryDependencies,
   { caller, parameters, minPosition }: OperationRequest,
 ): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
-  if (minPosition !== null && !(await runtime.reached(collections, minPosition)))
+  if (minPosition !== null && !(await runtime.waitForPosition(collections, minPosition)))
     return E.left(await notReached(minPosition, runtime));
   if (subject === null) return E.right(noSubject);
   const id = parameters[subject.parameter] ?? '';
+  const unknown = E.left(notFound(subject.notFound, id));
+  if (isConcealedFor(caller.keyType, scope)) return unknown;
+  if ('entity' in subject)
+    return (await isInStream(subject.entity, id, caller, runtime)) ? E.right(named(id)) : unknown;
   const document = await runtime.documents.get<Tenant>(subject.collection.name, id);
-  const hidden = isConcealedFor(caller.keyType, scope);
-  if (document !== null && !hidden && canAccess(caller, document.head)) return E.right(document);
-  return E.left(notFound(subject.notFound, id));
+  if (document !== null) return canAccess(caller, document.head) ? E.right(document) : unknown;
+  const { past } = subject;
+  return past !== undefined && (await isInStream(past, id, caller, runtime)) ? E.right(new AbsentSubject(id)) : unknown;
+}
+
+/** Whether there ever was such a resource, within the caller's reach. */
+async function isInStream(
+  entity: StreamSubject['entity'],
+  id: string,
+  caller: Caller,
+  { streams }: QueryDependencies,
+): Promise<boolean> {
+  const { state, tenant } = await streams.load(entity, id);
+  return tenant !== null && entity.everExisted(state, id) && canAccess(caller, tenant);
+}
+
+const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}');
+
+/** A subject that was there once, as its stream says, and is in no read model. */
+class AbsentSubject extends StoredDocument<Tenant> {
+  constructor(id: string) {
+    super(id, 0, '{}');
+  }
 }
 
 async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
-  { documents, keyUsage, personalData, reached, projectionStatus, processStatus }: QueryDependencies,
-  { request: { caller }, subject, input }: ValidRequest<StoredDocument<Tenant>>,
+  {
+    documents,
+    streams,
+    history,
+    keyUsage,
+    personalData,
+    waitForPosition,
+    comparer,
+    proveInclusion,
+    webhooks,
+    lastPosition,
+    projectionStatus,
+    processStatus,
+    gatewayHealth,
+    lag,
+  }: QueryDependencies,
+  { request, subject, input }: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
+  if (subject instanceof AbsentSubject && (input as { readonly asOf?: unknown }).asOf === undefined) {
+    return E.left(notFound(definition.subject?.notFound ?? 'path-not-found', subject.id));
+  }
+  const maxBytes = Math.min(request.maxPageBytes ?? maxPageBytes, maxPageBytes);
   const answered = await definition.answer({
     input,
     subject,
-    caller,
-    read,
+    caller: request.caller,
+    maxPageBytes: maxBytes,
+    accept: acceptedType(request.accept, definition.produces ?? []),
+    time: new Date().toISOString(),
+    read: withinPageBytes(read, maxBytes),
+    history,
+    streams,
     keyUsage,
     personalReader: (subjects) => personalData.readerOf(subjects),
-    reached,
+    waitForPosition,
+    comparer,
+    proveInclusion,
+    webhooks,
+    lastPosition,
     projectionStatus,
     processStatus,
+    gatewayHealth,
+    lag,
     unknownEvents: () => documents.unknownEvents(),
   });
   if (E.isLeft(answered)) return answered;
+  const { status } = definition.http;
+  if ('stream' in answered.right) return E.right({ status, body: undefined, stream: answered.right.stream });
   const { body, revision, nextCursor } = answered.right;
   return E.right({
-    status: definition.http.status,
+    status,
     body: body as Json | EncodedJson,
     ...(revision === undefined ? {} : { revision }),
     ...(nextCursor === undefined ? {} : { nextCursor }),

@@ -1,5 +1,6 @@
 import { type Failure, type FailureCode, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
+import { keysOfPointer } from '#shared/json/json-pointer.ts';
 
 /**
  * A failure as clients of OpenAI read it: `error` always, and beside it, for invalid input (422), the contract's
@@ -60,11 +61,7 @@ type Keys = ReadonlyArray<string | number>;
 
 /** The keys of a JSON pointer; indexes of arrays as numbers. */
 function keysOf(pointer: string): Keys {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((key) => (/^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : key));
+  return keysOfPointer(pointer).map((key) => (/^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : key));
 }
 
 /** `messages[0].role` for its keys. */

@@ -15,7 +15,7 @@ const partOfStream = 0.1;
 const maxSnapshotCharacters = 12 * 1024 * 1024;
 
 /** A read store that does not answer must not hold up a command: the stream itself can be read. */
-const readLimitMilliseconds = 500;
+const readTimeoutMs = 500;
 
 const maxStreamsKnown = 10_000;
 
@@ -45,7 +45,7 @@ export class StreamSnapshots {
     stream: string,
     upTo: number,
   ): Promise<StreamState<State> | null> {
-    const snapshot = await withTimeout(readLimitMilliseconds, this.#store.read(stream), null).catch(() => null);
+    const snapshot = await withTimeout(readTimeoutMs, this.#store.read(stream), null).catch(() => null);
     if (snapshot === null || snapshot.stateVersion !== entity.stateVersion || snapshot.revision > upTo) return null;
     const event = await this.#eventAt(stream, snapshot.revision);
     if (event?.metadata.hash !== snapshot.hash) return null;

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { assertBlobId, type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { assertBlobId, type BlobStore, BlobTooLarge, type ByteRange, type ListedBlob } from '#blob-store/blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { makeFolder } from '#shared/files/make-folder.ts';
+
+/** Read from a file at a time. */
+const readBytes = 512 * 1024;
 
 /** What the system answers when a disk is full, gone, or may not be used. */
 const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
@@ -16,9 +20,22 @@ const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPE
 export async function openFolderBlobStore(folder: string): Promise<BlobStore> {
   return guarded(async () => {
     const unfinished = join(folder, 'unfinished');
-    await mkdir(unfinished, { recursive: true, mode: 0o700 });
-    await mkdir(join(folder, 'files'), { recursive: true, mode: 0o700 });
+    makeFolder(unfinished);
+    makeFolder(join(folder, 'files'));
     for (const name of await readdir(unfinished)) await rm(join(unfinished, name), { force: true });
+    return new FolderBlobStore(folder);
+  });
+}
+
+/**
+ * Opens the blob store of a folder that a service may be using: what is half-written stays.
+ * @throws UnavailableError where there is none
+ */
+export async function openFolderBlobStoreBeside(folder: string): Promise<BlobStore> {
+  return guarded(async () => {
+    if ((await orNull(stat(join(folder, 'files')))) === null) {
+      throw new UnavailableError(`There is no blob store in ${folder}.`);
+    }
     return new FolderBlobStore(folder);
   });
 }
@@ -47,11 +64,11 @@ class FolderBlobStore implements BlobStore {
     });
   }
 
-  async get(id: string): Promise<Readable | null> {
+  async get(id: string, range?: ByteRange): Promise<Readable | null> {
     const file = this.#fileOf(id);
     const handle = await guarded(() => orNull(open(file)));
     if (handle === null) return null;
-    const stream = handle.createReadStream();
+    const stream = handle.createReadStream({ highWaterMark: readBytes, ...streamedRange(range) });
     const checked = Readable.from(guardedChunks(stream), { objectMode: false });
     // Whichever of the two ends or fails, the other does, and the file is closed.
     return checked.once('close', () => stream.destroy());
@@ -70,13 +87,24 @@ class FolderBlobStore implements BlobStore {
     });
   }
 
+  async *list(prefix: string): AsyncIterable<ListedBlob> {
+    if (this.#closed) throw closed();
+    const files = join(this.#folder, 'files');
+    const entries = await guarded(() => opendir(files));
+    for await (const { name } of guardedChunks(entries)) {
+      if (!name.startsWith(prefix)) continue;
+      const found = await guarded(() => orNull(stat(join(files, name))));
+      if (found !== null) yield { id: name, bytes: found.size, storedAt: found.mtime };
+    }
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
   }
 
   #fileOf(id: string): string {
     assertBlobId(id);
-    if (this.#closed) throw new UnavailableError('The blob store is closed.');
+    if (this.#closed) throw closed();
     return join(this.#folder, 'files', id);
   }
 }
@@ -113,7 +141,17 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function* guardedChunks(stream: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+const closed = () => new UnavailableError('The blob store is closed.');
+
+/** Node's streams name the last byte of a range, and cannot name an empty one. */
+function streamedRange(range: ByteRange | undefined): { readonly start?: number; readonly end?: number } {
+  if (range === undefined) return {};
+  return range.end > range.start
+    ? { start: range.start, end: range.end - 1 }
+    : { start: Number.MAX_SAFE_INTEGER - 1, end: Number.MAX_SAFE_INTEGER - 1 };
+}
+
+async function* guardedChunks<Item>(stream: AsyncIterable<Item>): AsyncIterable<Item> {
   try {
     yield* stream;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Db, GridFSBucket, type GridFSBucketWriteStream, MongoRuntimeError, ObjectId } from 'mongodb';
-import { assertBlobId, type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { assertBlobId, type BlobStore, BlobTooLarge, type ByteRange, type ListedBlob } from '#blob-store/blob-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
@@ -8,9 +8,10 @@ const bucketName = 'blobContents';
 const blobsName = 'blobs';
 const leftoversName = 'blobLeftovers';
 /** An upload that was begun so long ago has died with its process. */
-const abandonedMilliseconds = 24 * 60 * 60 * 1000;
-const sweepMilliseconds = 60 * 60 * 1000;
+const abandonedAfterMs = 24 * 60 * 60 * 1000;
+const sweepIntervalMs = 60 * 60 * 1000;
 const maxSweep = 100;
+const listedAtOnce = 1_000;
 
 /** Which content a blob has: one document, so that a new content takes the place of the old one in one step. */
 interface BlobRecord {
@@ -20,7 +21,7 @@ interface BlobRecord {
   readonly bytes: number;
 }
 
-/** A file of GridFS that may be nobody's: its upload is under way or has failed, or it was replaced. */
+/** A GridFS file that may be unreferenced: its upload is running or has failed, or it was replaced. */
 interface Leftover {
   readonly _id: ObjectId;
   readonly blob: string;
@@ -56,10 +57,16 @@ class GridFsBlobStore implements BlobStore {
     return bytes;
   }
 
-  async get(id: string): Promise<Readable | null> {
+  async get(id: string, range?: ByteRange): Promise<Readable | null> {
     const blob = await this.#find(id);
     if (blob === null) return null;
-    const stream = await this.#connection.call(async (database) => bucketOf(database).openDownloadStream(blob.file));
+    const start = Math.min(range?.start ?? 0, blob.bytes);
+    const end = Math.min(range?.end ?? blob.bytes, blob.bytes);
+    // The driver gives one byte of an empty part.
+    if (start >= end) return Readable.from([], { objectMode: false });
+    const stream = await this.#connection.call(async (database) =>
+      bucketOf(database).openDownloadStream(blob.file, { start, end }),
+    );
     // Its failures come through the reading of it, too.
     stream.on('error', () => undefined);
     return Readable.from(this.#chunks(stream), { objectMode: false }).once('close', () => stream.destroy());
@@ -75,6 +82,25 @@ class GridFsBlobStore implements BlobStore {
       database.collection<BlobRecord>(blobsName).findOneAndDelete({ _id: id }),
     );
     if (blob !== null) await this.#discard(blob.file, id);
+  }
+
+  async *list(prefix: string): AsyncIterable<ListedBlob> {
+    let after = '';
+    for (;;) {
+      const page = await this.#connection.call((database) =>
+        database
+          .collection<BlobRecord>(blobsName)
+          .find(
+            { _id: { $gt: after, $gte: prefix, $lt: `${prefix}\uffff` } },
+            { sort: { _id: 1 }, limit: listedAtOnce },
+          )
+          .toArray(),
+      );
+      // A file of GridFS has the moment at which its upload began in its id.
+      for (const { _id, bytes, file } of page) yield { id: _id, bytes, storedAt: file.getTimestamp() };
+      if (page.length < listedAtOnce) return;
+      after = page.at(-1)?._id ?? '';
+    }
   }
 
   close(): Promise<void> {
@@ -136,7 +162,7 @@ class GridFsBlobStore implements BlobStore {
     await this.#connection.call((database) => database.collection<Leftover>(leftoversName).deleteOne({ _id: file }));
   }
 
-  /** Removes a file that is nobody's: now if it can be, else at a later sweep. */
+  /** Removes an unreferenced file: now if possible, else at a later sweep. */
   async #discard(file: ObjectId, blob: string): Promise<void> {
     try {
       await this.#noteLeftover(file, blob);
@@ -153,11 +179,11 @@ class GridFsBlobStore implements BlobStore {
 
   async #sweepWhenDue(): Promise<void> {
     if (performance.now() < this.#sweepAt) return;
-    this.#sweepAt = performance.now() + sweepMilliseconds;
+    this.#sweepAt = performance.now() + sweepIntervalMs;
     const abandoned = await this.#connection.call((database) =>
       database
         .collection<Leftover>(leftoversName)
-        .find({ since: { $lt: new Date(Date.now() - abandonedMilliseconds) } }, { limit: maxSweep })
+        .find({ since: { $lt: new Date(Date.now() - abandonedAfterMs) } }, { limit: maxSweep })
         .toArray(),
     );
     for (const { _id, blob } of abandoned) {

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
-import { text } from '#domain/codecs/codecs.ts';
 import type { FlowState } from '#domain/flow/flow.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** The six members of an agent profile that a client sets (contract, "Agent profiles"; it gives no bounds). */
 export const agentProfileContents = {
@@ -13,7 +13,7 @@ export const agentProfileContents = {
   outputVoiceId: text(),
 };
 
-/** A flow that a profile is asked to take, as its stream tells. */
+/** A flow that a request wants to assign to a profile, as its stream shows it. */
 export interface RequestedFlow {
   readonly id: string;
   readonly state: FlowState;

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs/codecs.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 
 const contents = {
   id: t.string,

@@ -1,18 +1,23 @@
 import * as t from 'io-ts';
-import { cuid, text, timestamp } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** An agent profile as it is given out (contract, "Agent profile"). */
-export const AgentProfileRecord = t.type({
-  id: cuid,
-  projectId: cuid,
-  name: text(),
-  isDefault: t.boolean,
-  supportedInputLanguages: t.readonlyArray(text()),
-  reasoningMode: text(),
-  outputVoiceId: text(),
-  flowIds: t.readonlyArray(text()),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const AgentProfileRecord = t.type(
+  {
+    id: cuid,
+    projectId: cuid,
+    name: text(),
+    isDefault: t.boolean,
+    supportedInputLanguages: t.readonlyArray(text()),
+    reasoningMode: text(),
+    outputVoiceId: text(),
+    flowIds: t.readonlyArray(text()),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'AgentProfile',
+);
 
 export type AgentProfileRecord = t.TypeOf<typeof AgentProfileRecord>;

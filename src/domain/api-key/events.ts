@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#domain/codecs/codecs.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
 
 /** The types of key there are. */
 export const KeyTypeCodec = oneOf('admin', 'partner', 'organization', 'project');

@@ -1,4 +1,4 @@
-import { isCuid } from '#domain/codecs/codecs.ts';
+import { isCuid } from '#domain/codecs/id.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 

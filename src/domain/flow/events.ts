@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
-import { json, nullable, oneOf } from '#domain/codecs/codecs.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { json } from '#shared/codecs/json-value.ts';
 
 export const FlowType = oneOf('simple', 'graph');
 export const FlowTier = oneOf('standard', 'pro');
@@ -31,7 +32,11 @@ export const flowEvents = {
     requestedAtRevision: nullable(t.number),
   }),
   FlowDeleted: t.type({ id: t.string, agentProfileId: nullable(t.string) }),
-  FlowVersionCreated: t.type({ id: t.string, flowId: t.string, version: t.number, tag: t.string, flowSchema: json }),
+  FlowVersionCreated: t.intersection([
+    t.type({ id: t.string, flowId: t.string, version: t.number, tag: t.string, flowSchema: json }),
+    /** The version that it is a copy of, where it is one. */
+    t.partial({ restoredFrom: t.string }),
+  ]),
   FlowVersionTagged: t.type({ id: t.string, flowId: t.string, tag: t.string }),
   FlowVersionActivated: t.type({ id: t.string, flowId: t.string, replacedVersionId: nullable(t.string) }),
   FlowVersionDeleted: t.type({ id: t.string, flowId: t.string }),

@@ -132,3 +132,9 @@ export function knownFlow(state: FlowState): NonNullable<FlowState> {
   if (state === null) throw new Error('this needs a flow that was created');
   return state;
 }
+
+/** The versions that are there, in the order of their numbers. */
+export function liveVersions(state: FlowState): ReadonlyArray<FlowVersionState> {
+  const versions = state?.versions.valueSeq().filter(({ deleted }) => !deleted) ?? [];
+  return [...versions].sort((one, other) => one.version - other.version);
+}

@@ -1,5 +1,6 @@
 import { parentId } from '#domain/shared/entity.ts';
 import { type DataAt, readText } from '#domain/shared/text-reference.ts';
+import type { FlowEvents } from './events.ts';
 import { type FlowState, knownFlow } from './flow.ts';
 import type { FlowRecord, FlowVersionRecord } from './record.ts';
 
@@ -23,7 +24,18 @@ export async function flowVersionRecord(state: FlowState, id: string, dataAt: Da
   if (!state || version === undefined) throw new Error('an answer about a flow version needs one');
   const { createdAt, updatedAt } = version;
   const isActive = state.activeVersionId === id;
-  const { flowSchema = null } = await dataAt(version.schemaRevision);
+  const made = (await dataAt(version.schemaRevision)) as unknown as FlowEvents['FlowVersionCreated'];
+  const { flowSchema, restoredFrom } = made;
   const tag = await readText<string>(version.tag, 'tag', dataAt);
-  return { id, flowId: parentId(id), version: version.version, tag, flowSchema, isActive, createdAt, updatedAt };
+  const record = {
+    id,
+    flowId: parentId(id),
+    version: version.version,
+    tag,
+    flowSchema,
+    isActive,
+    createdAt,
+    updatedAt,
+  };
+  return restoredFrom === undefined ? record : { ...record, restoredFrom };
 }

@@ -1,32 +1,47 @@
 import * as t from 'io-ts';
-import { cuid, json, nullable, text, timestamp, versionNumber } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { versionNumber } from '#domain/codecs/version-number.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { json } from '#shared/codecs/json-value.ts';
+import { text } from '#shared/codecs/text.ts';
 import { FlowTier, FlowType } from './events.ts';
 
 /** A flow as it is given out (contract, "Flow"). */
-export const FlowRecord = t.type({
-  id: cuid,
-  projectId: cuid,
-  name: text(),
-  type: FlowType,
-  description: nullable(text()),
-  tier: FlowTier,
-  agentProfileId: nullable(cuid),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const FlowRecord = t.type(
+  {
+    id: cuid,
+    projectId: cuid,
+    name: text(),
+    type: FlowType,
+    description: nullable(text()),
+    tier: FlowTier,
+    agentProfileId: nullable(cuid),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'Flow',
+);
 
 export type FlowRecord = t.TypeOf<typeof FlowRecord>;
 
 /** A version of a flow as it is given out (contract, "Flow version"). */
-export const FlowVersionRecord = t.type({
-  id: cuid,
-  flowId: cuid,
-  version: versionNumber,
-  tag: text(),
-  flowSchema: json,
-  isActive: t.boolean,
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const FlowVersionRecord = t.intersection(
+  [
+    t.type({
+      id: cuid,
+      flowId: cuid,
+      version: versionNumber,
+      tag: text(),
+      flowSchema: json,
+      isActive: t.boolean,
+      createdAt: timestamp,
+      updatedAt: timestamp,
+    }),
+    /** The version that it is a copy of, where it is one. */
+    t.partial({ restoredFrom: cuid }),
+  ],
+  'FlowVersion',
+);
 
 export type FlowVersionRecord = t.TypeOf<typeof FlowVersionRecord>;

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#domain/codecs/codecs.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { FieldValues } from './field-values.ts';
 import { Resources } from './resources.ts';
 

@@ -1,14 +1,16 @@
 import * as t from 'io-ts';
-import { withJsonSchema } from '#domain/codecs/codecs.ts';
 import type { InputError } from '#domain/shared/failure.ts';
 import { fieldValueFault } from '#domain/template/field-value.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
+import { isObject } from '#shared/json/json-value.ts';
 
 /** Values of a template's fields, by key. A key may be the name of anything that objects inherit: `valueOfField` reads them. */
 export type FieldValues = Readonly<Record<string, string>>;
 
 const isFieldValues = (value: unknown): value is FieldValues =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(t.string.is);
+  isObject(value) && Object.values(value).every(t.string.is);
 
 /** An object of strings, as it was sent: no member's name is assigned onto another object, `__proto__` neither. */
 export const FieldValues = withJsonSchema(
@@ -17,8 +19,7 @@ export const FieldValues = withJsonSchema(
     isFieldValues,
     (value, context) => {
       if (isFieldValues(value)) return t.success(value);
-      if (typeof value !== 'object' || value === null || Array.isArray(value))
-        return t.failure(value, context, 'must be an object of strings');
+      if (!isObject(value)) return t.failure(value, context, 'must be an object of strings');
       const wrong = Object.entries(value).filter(([, each]) => typeof each !== 'string');
       return t.failures(
         wrong.map(([key, each]) => ({
@@ -39,7 +40,7 @@ export function valueOfField(values: FieldValues, key: string): string | undefin
 }
 
 /** Values in force, or what is wrong with those that were given. */
-export type Filled = { readonly values: FieldValues } | { readonly faults: ReadonlyArray<InputError> };
+export type FilledFieldValues = { readonly values: FieldValues } | { readonly faults: ReadonlyArray<InputError> };
 
 /**
  * The values in force: what is given, else what was there and still fits, else the defaults.
@@ -51,11 +52,10 @@ export function fillFields(
   given: FieldValues,
   before: FieldValues,
   pointer: '/fieldValues' | '/newFieldValues',
-): Filled {
+): FilledFieldValues {
   const known = new Set(fields.map(({ key }) => key));
   const faults: InputError[] = [];
-  const fault = (key: string, message: string) =>
-    faults.push({ pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, message });
+  const fault = (key: string, message: string) => faults.push({ pointer: pointer + pointerTo([key]), message });
   for (const key of Object.keys(given)) if (!known.has(key)) fault(key, 'is no field of this template version');
   const values: Array<readonly [string, string]> = [];
   for (const field of fields) {

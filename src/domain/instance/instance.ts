@@ -101,7 +101,7 @@ function weightOfTarget(target: Target): number {
 
 const bytesOfStep = 256;
 
-/** What it is, or is to be, as far as a client is told. */
+/** The target that clients see: the current one, or the one that the operation is to reach. */
 export function visibleTarget({ operation, base, target }: Created): Target {
   return operation !== null || base === null ? target : base;
 }
@@ -173,7 +173,7 @@ function evolveInstance(state: Created, event: RecordedEventOf<InstanceEvents>):
 
 /** Begins an operation that brings the instance to a target. */
 function begun(state: Created, kind: OperationKind, target: Target, time: string): Created {
-  const clearing = leftBehind(state.operation);
+  const clearing = orphanedSteps(state.operation);
   const had = state.base?.resources ?? null;
   const toCommit = [...clearing, ...stepsToCommit(had, target.resources)];
   const steps = [...toCommit, ...stepsFromCommit(had, target.resources)];
@@ -188,7 +188,7 @@ function begun(state: Created, kind: OperationKind, target: Target, time: string
 function deleted(state: Created, keepResources: boolean, time: string): Created {
   const operations = state.operations + 1;
   if (keepResources) return { ...state, deleted: true, operations };
-  const clearing = leftBehind(state.operation).filter(({ action }) => action !== 'adjust');
+  const clearing = orphanedSteps(state.operation).filter(({ action }) => action !== 'adjust');
   const steps = [...clearing, ...stepsToRemove(state.base?.resources ?? null)];
   const how = { steps, clearing: clearing.length, commitAt: 0, committed: true };
   return { ...state, deleted: true, operations, removal: started(operations, 'delete', how, time) };
@@ -224,8 +224,8 @@ function running(state: Created, change: Partial<RunningOperation>): Created {
   return { ...state, [state.deleted ? 'removal' : 'operation']: { ...operation, ...change } };
 }
 
-/** What whoever supersedes an operation has to do first, so that the base stands alone. */
-function leftBehind(operation: RunningOperation | null): ReadonlyArray<Step> {
+/** The steps that a superseding operation must do first, so that only the base's resources are left. */
+function orphanedSteps(operation: RunningOperation | null): ReadonlyArray<Step> {
   if (operation === null) return [];
   const { steps, done, committed, undoneFor, clearing } = operation;
   if (committed || undoneFor !== null) return steps.slice(done);

@@ -1,72 +1,98 @@
 import * as t from 'io-ts';
-import { cuid, nullable, oneOf, text, timestamp, versionNumber } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { versionNumber } from '#domain/codecs/version-number.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 import { OperationOutcome } from './events.ts';
 import { FieldValues } from './field-values.ts';
 
 const OperationKind = oneOf('provision', 'upgrade', 'delete');
 
 /** One step of an operation that runs. */
-const StepRecord = t.type({
-  action: oneOf('create', 'prepare', 'activate', 'adjust', 'remove', 'restore', 'discard'),
-  resource: oneOf('flow', 'agent-profile', 'store'),
-  key: nullable(text()),
-  id: cuid,
-  done: t.boolean,
-});
+const StepRecord = t.type(
+  {
+    action: oneOf('create', 'prepare', 'activate', 'adjust', 'remove', 'restore', 'discard'),
+    resource: oneOf('flow', 'agent-profile', 'store'),
+    key: nullable(text()),
+    id: cuid,
+    done: t.boolean,
+  },
+  'InstanceStep',
+);
 
-const RunningOperationRecord = t.type({
-  number: versionNumber,
-  kind: OperationKind,
-  templateVersionId: cuid,
-  startedAt: timestamp,
-  /** Before the commit point a failure undoes everything; past it there is only going on. */
-  committed: t.boolean,
-  /** Why it is being undone. */
-  undoneFor: nullable(text()),
-  stepsDone: t.number,
-  steps: t.readonlyArray(StepRecord),
-  /** What the last attempt failed with, and when the next is due. */
-  problem: nullable(t.type({ reason: text(), attempts: t.number, retryAt: timestamp })),
-});
+const RunningOperationRecord = t.type(
+  {
+    number: versionNumber,
+    kind: OperationKind,
+    templateVersionId: cuid,
+    startedAt: timestamp,
+    /** Before the commit point a failure undoes everything; past it there is only going on. */
+    committed: t.boolean,
+    /** Why it is being undone. */
+    undoneFor: nullable(text()),
+    stepsDone: t.number,
+    steps: t.readonlyArray(StepRecord),
+    /** What the last attempt failed with, and when the next is due. */
+    problem: nullable(t.type({ reason: text(), attempts: t.number, retryAt: timestamp })),
+  },
+  'RunningOperation',
+);
 
-const LastOperationRecord = t.type({
-  number: versionNumber,
-  kind: OperationKind,
-  templateVersionId: cuid,
-  outcome: OperationOutcome,
-  reason: nullable(text()),
-  startedAt: timestamp,
-  endedAt: timestamp,
-});
+const LastOperationRecord = t.type(
+  {
+    number: versionNumber,
+    kind: OperationKind,
+    templateVersionId: cuid,
+    outcome: OperationOutcome,
+    reason: nullable(text()),
+    startedAt: timestamp,
+    endedAt: timestamp,
+  },
+  'LastOperation',
+);
 
 const PhoneNumberRequirement = t.type({ key: text(), label: text(), phoneNumberId: nullable(cuid) });
 
+/** How far an instance is. */
+export const InstanceStatus = oneOf('provisioning', 'active', 'failed');
+
 /** An instance as it is given out (contract, "Instance"), with what it made and what is being done about it. */
-export const InstanceRecord = t.type({
-  id: cuid,
-  templateId: cuid,
-  templateVersionId: cuid,
-  organizationId: cuid,
-  projectId: cuid,
-  name: text(),
-  fieldValues: FieldValues,
-  status: oneOf('provisioning', 'active', 'failed'),
-  /** What it brought into the project; of an upgrade only once that is past its commit point. */
-  resources: t.type({
-    flows: t.readonlyArray(t.type({ key: text(), flowId: cuid, flowVersionId: cuid })),
-    agentProfileId: nullable(cuid),
-    stores: t.readonlyArray(t.type({ key: text(), storeId: cuid })),
-  }),
-  phoneNumberRequirements: t.readonlyArray(PhoneNumberRequirement),
-  operation: nullable(RunningOperationRecord),
-  lastOperation: nullable(LastOperationRecord),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const InstanceRecord = t.type(
+  {
+    id: cuid,
+    templateId: cuid,
+    templateVersionId: cuid,
+    organizationId: cuid,
+    projectId: cuid,
+    name: text(),
+    fieldValues: FieldValues,
+    status: InstanceStatus,
+    /** What it brought into the project; of an upgrade only once that is past its commit point. */
+    resources: t.type({
+      flows: t.readonlyArray(t.type({ key: text(), flowId: cuid, flowVersionId: cuid })),
+      agentProfileId: nullable(cuid),
+      stores: t.readonlyArray(t.type({ key: text(), storeId: cuid })),
+    }),
+    phoneNumberRequirements: t.readonlyArray(PhoneNumberRequirement),
+    operation: nullable(RunningOperationRecord),
+    lastOperation: nullable(LastOperationRecord),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'Instance',
+);
 
 export type InstanceRecord = t.TypeOf<typeof InstanceRecord>;
 
 /** An instance read by its id: with the flows that somebody changed by hand since they were provisioned. */
-export const InstanceDetails = t.intersection([InstanceRecord, t.type({ drifted: t.readonlyArray(cuid) })]);
+export const InstanceDetails = t.intersection(
+  [
+    InstanceRecord,
+    /** Null for an instance as it was: what others were then is not looked at. */
+    t.type({ drifted: nullable(t.readonlyArray(cuid)) }),
+  ],
+  'InstanceDetails',
+);
 
 export type InstanceDetails = t.TypeOf<typeof InstanceDetails>;

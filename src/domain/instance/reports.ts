@@ -6,23 +6,23 @@ import { nextSteps, type Step } from './steps.ts';
 
 type Reported = ReadonlyArray<EventOf<InstanceEvents>>;
 
-/** The place where an operation stands: what is done there is reported once, whoever does it. */
-export interface Standing {
+/** How far an operation is. What is done there is reported once, whichever process instance does it. */
+export interface OperationProgress {
   readonly operation: RunningOperation;
-  /** The steps to do now; none where only the end is to be told. */
+  /** The steps to do now; none when only the end must be reported. */
   readonly steps: ReadonlyArray<Step>;
 }
 
-/** Where an operation stands; null when it has ended, or another has superseded it. */
-export function standingOf(state: InstanceState, number: number): Standing | null {
+/** How far an operation is; null when it has ended or was superseded. */
+export function progressOf(state: InstanceState, number: number): OperationProgress | null {
   const operation = state && pendingOperation(state);
   if (operation === null || operation.number !== number) return null;
   return { operation, steps: nextSteps(operation.steps, operation.done) };
 }
 
-/** Whether an operation still stands where it stood: what was decided for that place may be done. */
-export function standsThere(state: InstanceState, { operation }: Standing): boolean {
-  const now = standingOf(state, operation.number)?.operation;
+/** Whether an operation is still as far as it was, so that what was decided then may be done. */
+export function isUnchanged(state: InstanceState, { operation }: OperationProgress): boolean {
+  const now = progressOf(state, operation.number)?.operation;
   return now?.done === operation.done && (now.undoneFor === null) === (operation.undoneFor === null);
 }
 
@@ -43,13 +43,13 @@ export interface Problem {
 }
 
 /**
- * What is to be told of an attempt at the next steps.
+ * The events that report an attempt at the next steps.
  * @param done how many of the next steps succeeded, from the first on
  * @param problem of the one behind them; null when all succeeded
  */
 export function reportOn(
   state: NonNullable<InstanceState>,
-  standing: Standing,
+  standing: OperationProgress,
   done: number,
   problem: Problem | null,
   patience: Patience,

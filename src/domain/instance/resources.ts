@@ -1,9 +1,9 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs/codecs.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { derivedCharacters } from '#domain/shared/derived-characters.ts';
 import { childId, suffixLength } from '#domain/shared/entity.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 
 /** A flow of an instance: found by the payload's key, with the version that holds what the template says. */
 const InstanceFlow = t.type({ key: t.string, id: t.string, versionId: t.string, name: t.string, type: FlowType });
@@ -34,11 +34,11 @@ export type Resources = t.TypeOf<typeof Resources>;
 export interface Planning {
   readonly instanceId: string;
   readonly projectId: string;
-  /** The operation's number: what it makes anew has ids of its own. */
+  /** The operation's number: resources that it creates again get new ids. */
   readonly operation: number;
-  /** What the instance has by now; null when it never came to have anything. */
+  /** The resources that the instance has; null when it never had any. */
   readonly had: Resources | null;
-  /** Whether something of that is still there: what was deleted by hand is made anew. */
+  /** Whether a resource still exists: one that was deleted by hand is created again. */
   readonly isThere: (id: string) => boolean;
 }
 

@@ -62,7 +62,7 @@ function onLive(
 }
 
 const gone = (what: string, key: string | null) =>
-  `The ${what}${key === null ? '' : ` "${key}"`} was deleted while the operation ran. Try again: it is made anew then.`;
+  `The ${what}${key === null ? '' : ` "${key}"`} was deleted while the operation ran. Try again: it is then created again.`;
 
 function createFlow({ step, wanted, ...about }: FlowStep, state: FlowState): Decided<FlowEvents> {
   if (state !== null) return state.deleted ? E.left(failure('flow-not-found', gone('flow', step.key))) : E.right([]);

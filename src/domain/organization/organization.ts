@@ -10,7 +10,7 @@ import type { OrganizationRecord, SealedCustomer, SealedOrganization } from './r
  */
 export type OrganizationState =
   | (SealedOrganization & {
-      /** What it is to its partner; null for an organization that is nobody's customer. */
+      /** Its record as a customer of its partner; null for an organization that is not a customer. */
       readonly customer: SealedCustomer | null;
     })
   | null;

@@ -1,15 +1,21 @@
 import * as t from 'io-ts';
-import { cuid, nullable, text, timestamp } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
 import type { PersonalText } from '#domain/shared/personal-data.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** An organization as it is given out. */
-export const OrganizationRecord = t.type({
-  id: cuid,
-  name: text(),
-  partner: t.boolean,
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const OrganizationRecord = t.type(
+  {
+    id: cuid,
+    name: text(),
+    partner: t.boolean,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'Organization',
+);
 
 export type OrganizationRecord = t.TypeOf<typeof OrganizationRecord>;
 
@@ -19,16 +25,19 @@ export interface SealedOrganization extends Omit<OrganizationRecord, 'name'> {
 }
 
 /** A partner's customer as it is given out. Name and address read `erased` once they were. */
-export const CustomerRecord = t.type({
-  organizationId: cuid,
-  /** The project that it was given at the beginning. */
-  projectId: cuid,
-  name: text(),
-  clientEmail: text(),
-  personalDataErasedAt: nullable(timestamp),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const CustomerRecord = t.type(
+  {
+    organizationId: cuid,
+    /** The project that it was given at the beginning. */
+    projectId: cuid,
+    name: text(),
+    clientEmail: text(),
+    personalDataErasedAt: nullable(timestamp),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'Customer',
+);
 
 export type CustomerRecord = t.TypeOf<typeof CustomerRecord>;
 

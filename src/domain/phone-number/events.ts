@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
-import { jsonObject, nullable, oneOf } from '#domain/codecs/codecs.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { jsonObject } from '#shared/codecs/json-value.ts';
 
 export const PhoneNumberType = oneOf('platform', 'partner', 'external');
 export const PhoneNumberStatus = oneOf('enabled', 'disabled');

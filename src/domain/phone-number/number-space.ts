@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js';
+import { createRequire } from 'node:module';
 
 /**
  * What is claimed when a phone number is created: the same text for the same number in the same space. A number is
@@ -16,8 +16,13 @@ export function claimedNumbers(type: string, projectId: string, number: string):
   return [...new Set(claims)].map((claim) => `${space}\n${claim}`);
 }
 
+const require = createRequire(import.meta.url);
+/** Loaded with the first number: a start would take a twentieth longer with it, and CommonJS alone loads at once. */
+let library: typeof import('libphonenumber-js') | null = null;
+
 function e164(number: string): string | null {
-  const parsed = parsePhoneNumberFromString(number, { extract: false });
+  library ??= require('libphonenumber-js') as typeof import('libphonenumber-js');
+  const parsed = library.parsePhoneNumberFromString(number, { extract: false });
   return parsed?.isPossible() ? parsed.number : null;
 }
 

@@ -1,13 +1,18 @@
 import * as t from 'io-ts';
-import { cuid, text, timestamp } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** A project as it is given out. */
-export const ProjectRecord = t.type({
-  id: cuid,
-  organizationId: cuid,
-  name: text(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const ProjectRecord = t.type(
+  {
+    id: cuid,
+    organizationId: cuid,
+    name: text(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'Project',
+);
 
 export type ProjectRecord = t.TypeOf<typeof ProjectRecord>;

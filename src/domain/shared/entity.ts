@@ -54,6 +54,11 @@ export function streamName(entity: Pick<Entity<unknown, never>, 'category' | 'st
   return `${entity.category}-${entity.streamKey(id)}`;
 }
 
+/** What names a stream within its category: the id of what lives there, for most. */
+export function streamKeyOf(stream: string): string {
+  return stream.slice(stream.indexOf('-') + 1);
+}
+
 /** Ids made of another id and 8 more characters, so that the stream is found from the id alone. */
 export const suffixLength = 8;
 

@@ -2,7 +2,8 @@ import * as t from 'io-ts';
 import { agentProfileEvents } from '#domain/agent-profile/events.ts';
 import { keyCutoffEvents } from '#domain/api-key/cutoff.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
-import { nullable } from '#domain/codecs/codecs.ts';
+import { batchEvents } from '#domain/batch/events.ts';
+import { fileEvents } from '#domain/file/events.ts';
 import { flowEvents } from '#domain/flow/events.ts';
 import { instanceEvents } from '#domain/instance/events.ts';
 import { organizationEvents } from '#domain/organization/events.ts';
@@ -13,11 +14,15 @@ import { projectionEvents } from '#domain/projection/events.ts';
 import { storeEvents } from '#domain/store/events.ts';
 import { templateEvents } from '#domain/template/events.ts';
 import { usageEvents } from '#domain/usage/events.ts';
+import { webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 
 /** By event type, the codec of its data in the newest shape. What is not here, this release does not know. */
 export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...agentProfileEvents,
   ...apiKeyEvents,
+  ...batchEvents,
+  ...fileEvents,
   ...flowEvents,
   ...keyCutoffEvents,
   ...instanceEvents,
@@ -30,6 +35,7 @@ export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...storeEvents,
   ...templateEvents,
   ...usageEvents,
+  ...webhookEndpointEvents,
   RequestAnswered: t.type({}),
 };
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { text } from '#domain/codecs/codecs.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** An event at which a projection or a process has stopped, and why; `message` may quote the event. */
 export const eventFailureCodec = t.readonly(

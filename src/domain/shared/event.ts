@@ -7,7 +7,7 @@ export interface Actor {
   readonly keyType: string;
 }
 
-/** What stands beside every event's data. `$correlationId` and `$causationId` are KurrentDB's conventions. */
+/** The metadata of every event. `$correlationId` and `$causationId` are KurrentDB's conventions. */
 export interface EventMetadata extends Tenant {
   readonly $correlationId: string;
   readonly $causationId: string;

@@ -1,4 +1,4 @@
-/** Believable records for the documentation: one story, told once. */
+/** Realistic records for the documentation, which share one story. */
 
 const id = {
   organization: 'cq4m1x0tz8d2k6v9w3b5n7p1',
@@ -12,6 +12,9 @@ const id = {
   apiKey: 'ck8d2v6z0x4q9m3t7w1b5n2p',
   store: 'cs3w7b1n5p9z0x4q8m2t6d1v',
   instance: 'cn4x8q2m6t0v3z7b1d5w9k2p',
+  file: 'file-cf2k6t0w4z8n1b5q9x3m7v0d',
+  batch: 'batch_cb7v1z5d9w3k0p4x8m2t6q1n',
+  webhookEndpoint: 'ce0w4k8p2t6x1b5f9j3n7r1v',
 } as const;
 
 const times = { createdAt: '2026-01-05T09:30:00.000Z', updatedAt: '2026-01-05T09:30:00.000Z' } as const;
@@ -25,6 +28,20 @@ const agentProfileContents = {
   reasoningMode: 'balanced',
   outputVoiceId: 'narrator',
   flowIds: [id.flow],
+} as const;
+
+/** An event as histories and the audit show it. */
+const flowRenamed = {
+  type: 'FlowRenamed',
+  time: '2026-01-06T14:05:00.000Z',
+  actor: { keyId: id.apiKey, keyType: 'project' },
+  requestId: '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11',
+  resource: { kind: 'flow', id: id.flow },
+  summary: 'The flow was renamed to “Opening hours”.',
+  changes: [
+    { op: 'replace', path: '/updatedAt', value: '2026-01-06T14:05:00.000Z' },
+    { op: 'replace', path: '/name', value: 'Opening hours' },
+  ],
 } as const;
 
 const templateContents = {
@@ -102,6 +119,14 @@ export const examples = {
     isActive: true,
     ...times,
   },
+  historyEvent: {
+    revision: 3,
+    ...flowRenamed,
+  },
+  auditEntry: {
+    position: 4_711,
+    ...flowRenamed,
+  },
   phoneNumber: {
     id: id.phoneNumber,
     projectId: id.project,
@@ -166,6 +191,70 @@ export const examples = {
     description: 'What guests ask most',
     status: 'ready',
     ...times,
+  },
+  file: {
+    id: id.file,
+    object: 'file',
+    bytes: 1_204,
+    created_at: 1_767_605_400,
+    expires_at: null,
+    filename: 'questions.jsonl',
+    purpose: 'batch',
+    status: 'processed',
+  },
+  storeFile: {
+    id: id.file,
+    object: 'store.file',
+    store_id: id.store,
+    bytes: 1_204,
+    status: 'ready',
+    created_at: 1_767_605_400,
+  },
+  batch: {
+    id: id.batch,
+    object: 'batch',
+    endpoint: '/v1/chat/completions',
+    errors: null,
+    input_file_id: id.file,
+    completion_window: '24h',
+    status: 'in_progress',
+    output_file_id: null,
+    error_file_id: null,
+    created_at: 1_767_605_400,
+    in_progress_at: 1_767_605_401,
+    expires_at: 1_767_691_800,
+    finalizing_at: null,
+    completed_at: null,
+    failed_at: null,
+    expired_at: null,
+    cancelling_at: null,
+    cancelled_at: null,
+    request_counts: { total: 3, completed: 1, failed: 0 },
+    metadata: { run: 'nightly' },
+  },
+  webhookEndpoint: {
+    id: id.webhookEndpoint,
+    organizationId: id.organization,
+    projectId: id.project,
+    audience: 'project',
+    url: 'https://example.com/hooks/switchyard',
+    eventTypes: ['FlowVersionActivated', 'PhoneNumberFlowSet'],
+    description: 'Notice board of the desk',
+    status: 'enabled',
+    disabledReason: null,
+    createdByKeyId: id.apiKey,
+    ...times,
+  },
+  webhookDelivery: {
+    messageId: '7c0f6a52-9f0e-4f55-8f0c-0a1f4ad3a4b1',
+    type: 'FlowVersionActivated',
+    position: 4_711,
+    attempt: 1,
+    outcome: 'delivered',
+    status: 204,
+    error: null,
+    durationMs: 38,
+    time: '2026-01-06T14:05:00.250Z',
   },
   apiKey: {
     id: id.apiKey,

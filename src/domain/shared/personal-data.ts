@@ -8,13 +8,13 @@ export const SealedText = t.type({ ciphertext: t.string });
 
 export type SealedText = t.TypeOf<typeof SealedText>;
 
-/** A text that may be a person's; one that is not, or not any more, stands as it is. */
+/** A text that may be personal: sealed if it is; plain if it is not, or was erased. */
 export type PersonalText = string | SealedText;
 
 /** What is shown in the place of a text that was erased. */
 export const erasedText = 'erased';
 
-/** A text that needs no key, because it is nobody's or was erased. @throws Error for one that is sealed */
+/** Returns a text that needs no key, because it is not personal or was erased. @throws Error for a sealed text */
 export function openText(text: PersonalText): string {
   if (typeof text !== 'string') throw new Error('a sealed text needs its key');
   return text;

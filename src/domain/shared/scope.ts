@@ -57,8 +57,8 @@ export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
 };
 
 /**
- * Whether a type of key is not even told that what a scope is about exists: templates are between a partner and the
- * operator. To any other key, its organization's own too, a template is 404.
+ * Whether resources of a scope are concealed from a type of key: only partners and operators may know of templates. For
+ * every other key, also one of the same organization, a template is 404.
  */
 export function isConcealedFor(keyType: KeyType, scope: Scope | null): boolean {
   return scope?.startsWith('templates:') === true && !scopesOfKeyType[keyType].has(scope);

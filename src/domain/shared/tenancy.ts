@@ -9,6 +9,9 @@ export interface Tenant {
 
 export type KeyType = 'admin' | 'partner' | 'organization' | 'project';
 
+/** Whose resources someone may see: what a key of this type, organization and project has access to. */
+export type Audience = Pick<Caller, 'keyType' | 'organizationId' | 'projectId'>;
+
 /** The holder of a presented key. */
 export interface Caller {
   readonly keyId: string;
@@ -26,7 +29,7 @@ export interface Caller {
  * Whether a caller's key reaches what belongs to a tenant (DECISIONS.md, "Tenancy and keys"). What it does not reach
  * answers like what does not exist.
  */
-export function canAccess(caller: Caller, tenant: Tenant): boolean {
+export function canAccess(caller: Audience, tenant: Tenant): boolean {
   switch (caller.keyType) {
     case 'admin':
       return true;

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /**
- * What a state keeps of a client's text, or of other contents without a bound: which event of the stream has it, and a
- * digest that tells whether another text is the same.
+ * What a state keeps of a client's text, or of other contents of any size: which event of the stream has it, and a
+ * digest to compare another text with it.
  */
 export interface TextReference {
   /** The revision of the event that has it. */

@@ -1,14 +1,23 @@
+import { Map as PersistentMap } from 'immutable';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { StoreEvents } from './events.ts';
 import type { StoreRecord } from './record.ts';
 
+/** A file in a store. */
+interface StoredFile {
+  readonly bytes: number;
+  readonly addedAt: string;
+}
+
 /** A knowledge store as decisions need it, or null before it was created. */
 export type StoreState = {
   readonly id: string;
   /** Its name and description: each event that has one has both. */
   readonly contents: TextReference;
+  /** By their ids. */
+  readonly files: PersistentMap<string, StoredFile>;
   readonly deleted: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -18,24 +27,41 @@ type StoreContents = Pick<StoreRecord, 'name' | 'description'>;
 
 type Decided = ReadonlyArray<EventOf<StoreEvents>>;
 
+/** What a file of a store takes in memory. */
+const bytesOfFile = 160;
+
 /** A knowledge store: a stream of its own, in a project. */
 export const store: Entity<StoreState, StoreEvents> = {
   category: 'store',
-  stateVersion: 1,
+  stateVersion: 2,
   initial: null,
   streamKey: (id) => id,
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
+  weigh: (state) => bytesOfFile * (state?.files.size ?? 0),
   notFound: 'store-not-found',
   evolve: (state, event) => {
     const { time } = event.metadata;
     switch (event.type) {
       case 'StoreCreated': {
         const contents = referenceTo(inOrder(event.data), event.revision);
-        return { id: event.data.id, contents, deleted: false, createdAt: time, updatedAt: time };
+        return {
+          id: event.data.id,
+          contents,
+          files: PersistentMap(),
+          deleted: false,
+          createdAt: time,
+          updatedAt: time,
+        };
       }
       case 'StoreDescribed':
         return state && { ...state, contents: referenceTo(inOrder(event.data), event.revision), updatedAt: time };
+      case 'StoreFileAdded': {
+        const { fileId, bytes } = event.data;
+        return state && { ...state, files: state.files.set(fileId, { bytes, addedAt: time }), updatedAt: time };
+      }
+      case 'StoreFileRemoved':
+        return state && { ...state, files: state.files.remove(event.data.fileId), updatedAt: time };
       case 'StoreDeleted':
         return state && { ...state, deleted: true };
     }
@@ -69,6 +95,18 @@ export function storeDescribed({ id, name, description }: StoreEvents['StoreDesc
   return refersTo(state.contents, inOrder({ name, description }))
     ? []
     : [newEvent('StoreDescribed', { id, name, description })];
+}
+
+/** Adds a file to a store; nothing where it has it, or there is no store. */
+export function storeFileAdded({ id, fileId, bytes }: StoreEvents['StoreFileAdded'], state: StoreState): Decided {
+  if (state === null || state.deleted || state.files.has(fileId)) return [];
+  return [newEvent('StoreFileAdded', { id, fileId, bytes })];
+}
+
+/** Removes a file from a store; nothing where it is not there, or there is no store. */
+export function storeFileRemoved({ id, fileId, reason }: StoreEvents['StoreFileRemoved'], state: StoreState): Decided {
+  if (state === null || state.deleted || !state.files.has(fileId)) return [];
+  return [newEvent('StoreFileRemoved', { id, fileId, reason })];
 }
 
 /** Deletes a store; nothing where there is none. */

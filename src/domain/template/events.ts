@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs/codecs.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
 /** The events of a template's stream, its versions' among them. */
@@ -13,14 +13,18 @@ export const templateEvents = {
   TemplateRenamed: t.type({ id: t.string, name: t.string }),
   TemplateDescribed: t.type({ id: t.string, description: nullable(t.string) }),
   TemplateArchived: t.type({ id: t.string }),
-  TemplateVersionCreated: t.type({
-    id: t.string,
-    templateId: t.string,
-    version: t.number,
-    tag: nullable(t.string),
-    payload: TemplatePayload,
-    fieldsSchema: FieldsSchema,
-  }),
+  TemplateVersionCreated: t.intersection([
+    t.type({
+      id: t.string,
+      templateId: t.string,
+      version: t.number,
+      tag: nullable(t.string),
+      payload: TemplatePayload,
+      fieldsSchema: FieldsSchema,
+    }),
+    /** The version that it is a copy of, where it is one. */
+    t.partial({ restoredFrom: t.string }),
+  ]),
   /** The first one publishes the template too. */
   TemplateVersionPublished: t.type({ id: t.string, templateId: t.string }),
 };

@@ -1,6 +1,12 @@
 import * as t from 'io-ts';
-import { checked, cuid, json, list, type NestedIssue, object, oneOf, text, textLike } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { FlowType } from '#domain/flow/events.ts';
+import { checked, type NestedIssue } from '#shared/codecs/checked.ts';
+import { oneOf } from '#shared/codecs/choice.ts';
+import { json } from '#shared/codecs/json-value.ts';
+import { list } from '#shared/codecs/list.ts';
+import { object } from '#shared/codecs/object.ts';
+import { text, textLike } from '#shared/codecs/text.ts';
 import { fieldTypes, fieldValueFault } from './field-value.ts';
 import { placeholdersIn } from './placeholders.ts';
 
@@ -32,6 +38,7 @@ export const TemplatePayload = object(
     integrations: list(Integration),
     phoneNumberRequirements: list(PhoneNumberRequirement, { uniqueBy: 'key' }),
   },
+  'TemplatePayload',
 );
 
 export type TemplatePayload = t.TypeOf<typeof TemplatePayload>;
@@ -45,6 +52,7 @@ const Field = checked(
       required: t.boolean,
     },
     { defaultValue: longText, helpText: longText },
+    'TemplateField',
   ),
   ({ type, defaultValue: value }) => {
     const message = value === undefined ? null : fieldValueFault(type, value);
@@ -72,5 +80,5 @@ export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema:
   return faults;
 }
 
-/** As many as an answer tells. */
+/** The most errors in one response. */
 const maxFaults = 100;

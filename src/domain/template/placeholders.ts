@@ -2,7 +2,7 @@ import type { Json } from '#shared/json/json.ts';
 import type { FieldType } from './field-value.ts';
 
 /**
- * Placeholders in a flow schema: `{{fields.key}}` anywhere in a string stands for the value of the template's field
+ * Placeholders in a flow schema: `{{fields.key}}` anywhere in a string is replaced by the value of the template's field
  * `key`, whose name matches `^[a-zA-Z_][a-zA-Z0-9_]*$`. Every other `{{…}}` is plain text, and so are members' names.
  *
  * A backslash right before a placeholder takes its meaning away: `\{{fields.key}}` becomes the text `{{fields.key}}`.
@@ -16,7 +16,7 @@ const opening = '{{fields.';
 
 const backslash = 0x5c;
 
-/** A piece of a string: plain text, or the field whose value stands there. */
+/** A piece of a string: plain text, or the field whose value belongs there. */
 export type TextPart = string | { readonly field: string };
 
 /** A string in its pieces, in order; the backslashes that escape are gone. No text is empty. */
@@ -48,7 +48,7 @@ function backslashesBefore(text: string, index: number, from: number): number {
   return count;
 }
 
-/** A placeholder in a schema: the field it names, and where the string stands. */
+/** A placeholder in a schema: the field it names, and the place of its string. */
 export interface Placeholder {
   readonly field: string;
   /** The members and indexes that lead to the string. */
@@ -108,8 +108,8 @@ export interface PlaceholderValues {
 
 /**
  * A schema with its placeholders filled. A string that is nothing but one placeholder of a number or boolean becomes
- * that JSON value; elsewhere a value stands in the text as it was given. A field without a value gives an empty text.
- * Values are never looked at for placeholders.
+ * that JSON value; elsewhere a value is inserted as it was given. A field without a value gives an empty text.
+ * Placeholders in values are not replaced.
  * @param maxCharacters of all strings at most: few placeholders and a long value can make more than memory holds
  * @returns `too-large` beyond that
  */

@@ -1,31 +1,48 @@
 import * as t from 'io-ts';
-import { cuid, nullable, oneOf, text, timestamp, versionNumber } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { versionNumber } from '#domain/codecs/version-number.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
+/** How far a template is. */
+export const TemplateStatus = oneOf('draft', 'published', 'archived');
+
 /** A template as it is given out (contract, "Template"). */
-export const TemplateRecord = t.type({
-  id: cuid,
-  headlessIntegratorId: cuid,
-  name: text(),
-  description: nullable(text()),
-  status: oneOf('draft', 'published', 'archived'),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const TemplateRecord = t.type(
+  {
+    id: cuid,
+    headlessIntegratorId: cuid,
+    name: text(),
+    description: nullable(text()),
+    status: TemplateStatus,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'Template',
+);
 
 export type TemplateRecord = t.TypeOf<typeof TemplateRecord>;
 
 /** A version of a template as it is given out (contract, "Template version"). */
-export const TemplateVersionRecord = t.type({
-  id: cuid,
-  templateId: cuid,
-  version: versionNumber,
-  tag: nullable(text()),
-  payload: TemplatePayload,
-  fieldsSchema: FieldsSchema,
-  publishedAt: nullable(timestamp),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
+export const TemplateVersionRecord = t.intersection(
+  [
+    t.type({
+      id: cuid,
+      templateId: cuid,
+      version: versionNumber,
+      tag: nullable(text()),
+      payload: TemplatePayload,
+      fieldsSchema: FieldsSchema,
+      publishedAt: nullable(timestamp),
+      createdAt: timestamp,
+      updatedAt: timestamp,
+    }),
+    /** The version that it is a copy of, where it is one. */
+    t.partial({ restoredFrom: cuid }),
+  ],
+  'TemplateVersion',
+);
 
 export type TemplateVersionRecord = t.TypeOf<typeof TemplateVersionRecord>;

@@ -101,3 +101,8 @@ export function knownTemplate(state: TemplateState): NonNullable<TemplateState> 
   if (state === null) throw new Error('this needs a template that was created');
   return state;
 }
+
+/** The versions, in the order of their numbers. */
+export function versionsInOrder(state: TemplateState): ReadonlyArray<TemplateVersionState> {
+  return [...(state?.versions.values() ?? [])].sort((one, other) => one.version - other.version);
+}

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable } from '#domain/codecs/codecs.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 
 /**
  * How latencies, in ms, are distributed: a DDSketch (arXiv 1908.10693). Bin i counts the latencies in (γ^(i-1), γ^i],
@@ -49,7 +49,7 @@ const Usage = t.type({
   outputTokens: t.number,
   /** Unicode characters of texts that were spoken. */
   characters: t.number,
-  /** Of audio that was transcribed, where providers told its length. */
+  /** Seconds of transcribed audio, where providers reported its length. */
   audioSeconds: t.number,
   /** By the configured price, in its currency; null where none of the calls has one. */
   cost: nullable(t.number),
@@ -58,8 +58,20 @@ const Usage = t.type({
   totalMs: Latencies,
 });
 
-/** The events of a node's metering, one stream a day. No prompt and no answer is in them. */
+/** The metering streams of a day that a closing has counted. */
+const ClosedStream = t.type({
+  stream: t.string,
+  /** How many of its events are counted, those of earlier closings included. */
+  events: t.number,
+  /** The id of the last one that is counted. Revisions do not serve: a log that is moved numbers these streams from 0. */
+  lastEvent: t.string,
+  /** SHA-256 in hex: from 64 zeros on, of the hash so far followed by that of the next event's line in an archive. */
+  hash: t.string,
+});
+
+/** The usage of a day and of all nodes together. No prompt and no answer is in them. */
 export const usageEvents = {
+  /** On `usage-{day of until}-{node}`, without a chain: the day and hour that it counts for are those of `until`. */
   UsageRecorded: t.type({
     node: t.string,
     from: t.string,
@@ -70,9 +82,40 @@ export const usageEvents = {
     callsLost: t.number,
     usage: t.readonlyArray(Usage),
   }),
+  /**
+   * The sums of a day, on `usageDay-{day}`, a stream with a chain: appended before the day's metering streams go into an
+   * archive and are removed from the log. A large day has several such events.
+   *
+   * How a read model counts, so that it comes to the same rows whether it saw the metering streams or not:
+   * - Each of its rows is of one key, model and target, and of one hour or day (UTC), or is finer; it adds up
+   *   operations and outcomes as it likes. What is coarser is added up when it is asked for.
+   * - `UsageRecorded` adds to the rows of the hour and day in which its `until` lies (`hourOf`, `dayOf`).
+   * - `UsageDayClosed` replaces: a row that it has entries of is set to their sum, whatever was counted before; other
+   *   rows stay. All entries of one key, model and target on the day are in the same event.
+   * - A `UsageRecorded` after it (a node that could not reach the store for a day and more) adds again. The next archive
+   *   then appends a further `UsageDayClosed`, with the whole sums of the keys, models and targets that this changes.
+   * - Rows that are finer than an hour and kept for two days at most may pass it over: no younger day is closed.
+   */
+  UsageDayClosed: t.type({
+    /** `2026-01-05`, in UTC. */
+    day: t.string,
+    /** The number of this event among those of its closing, from 1 on, and how many they are. */
+    part: t.number,
+    parts: t.number,
+    /** Of the sketches. */
+    relativeAccuracy: t.number,
+    /** As in `UsageRecorded`, of the whole day: the same in all parts. */
+    callsLost: t.number,
+    usage: t.readonlyArray(t.intersection([t.type({ hour: t.string }), Usage])),
+    /** What is counted by now; in the last part alone, for a closing without it is not complete. */
+    streams: t.readonlyArray(ClosedStream),
+  }),
 };
 
 export type UsageEvents = { [Type in keyof typeof usageEvents]: t.TypeOf<(typeof usageEvents)[Type]> };
 export type LatencyDistribution = t.TypeOf<typeof Latencies>;
 export type FailedTriesEntry = t.TypeOf<typeof FailedTries>;
 export type UsageEntry = t.TypeOf<typeof Usage>;
+/** An entry of a closed day: `hour` is its first moment, `2026-01-05T09:00:00.000Z`. */
+export type HourlyUsageEntry = UsageEvents['UsageDayClosed']['usage'][number];
+export type ClosedUsageStream = t.TypeOf<typeof ClosedStream>;

@@ -1,10 +1,12 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
 import { sizedAppend } from '#event-store/append-size.ts';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
-  type Appended,
   type AppendFailure,
+  type AppendResult,
   defaultMaxAppendBytes,
   type EventBatch,
   type EventStore,
@@ -15,18 +17,29 @@ import {
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { recordedEvent } from '#event-store/lazy-event.ts';
+import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
+import { Availability } from '#shared/async/availability.ts';
+import { delay } from '#shared/async/delay.ts';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
-import { Appends } from './appends.ts';
-import { Connection } from './connection.ts';
-import { bytesOf, eventOf, positionOf, storedEvent } from './event-message.ts';
-import { Reads } from './reads.ts';
-import { lastEventRequest, logRequest, streamRequest } from './requests.ts';
-import type { StoreLog } from './store-log.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { PermanentlyUnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { DebugLogger } from '#shared/logging/logger.ts';
+import { Appends } from './appends/appends.ts';
+import { callFailure, TimedOutError } from './connection/call-failure.ts';
+import { Connection } from './connection/connection.ts';
+import { explainFailure } from './connection/plain-text-check.ts';
+import { Reads, readOnce } from './connection/reads.ts';
+import { isOfServer } from './connection/unavailable-cause.ts';
+import { LogReader } from './log/log-reader.ts';
+import { wakeUpsByPort } from './log/wake-up-source.ts';
+import { WakeUpSubscription } from './log/wake-up-subscription.ts';
+import { Removals } from './removals.ts';
+import { bytesOf, eventOf, positionOf, storedEvent } from './wire/event-message.ts';
+import { lastEventRequest, lastOwnEventRequest, logRequest, streamRequest } from './wire/requests.ts';
+import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 
-export interface EventStoreDbOptions {
+export interface EventStoreDbOptions extends StreamNaming {
   /** `esdb://…`: see `connectionUrl`. */
   readonly url: string;
   /** Brings data to its newest shape when read; without it data comes as stored. */
@@ -45,25 +58,45 @@ export interface EventStoreDbOptions {
   readonly maxPendingAppends?: number;
   /** Their bytes together, at most (default 64 MiB). */
   readonly maxPendingBytes?: number;
-  /** Told of every append that was stored. */
+  /** Calls are tried and waited for while the server is known to be away (default false: they fail at once then). */
+  readonly isPatient?: boolean;
+  /** From `wakePort` of a store in another thread, whose wake-ups serve this one too. Closed with the store. */
+  readonly wake?: MessagePort;
+  /** Called after every append that was stored. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
-  readonly log: StoreLog;
+  readonly log: DebugLogger;
 }
 
 /** The port on EventStoreDB, and reads of what is stored as it is. */
-export interface EventStoreDbEventStore extends EventStore, RawLog {
+export interface EventStoreDbEventStore extends EventStore, StreamRemoval, Pick<RawLog, 'readRawLog'> {
   /** A stream's events as stored, not upcast: what `verifyChain` takes. @throws UnavailableError */
   readRaw(stream: string, fromRevision: number, limit?: number): Promise<ReadonlyArray<StoredEvent>>;
+  /** The position of our last event, whatever other applications stored since; 0 without one. @throws UnavailableError */
+  lastOwnPosition(): Promise<number>;
+  /**
+   * The name of a stream that would be ours without the prefix; null where there is none, or ours cannot be
+   * distinguished. @throws UnavailableError
+   */
+  findUnprefixedStream(): Promise<string | null>;
+  /** A port for the `wake` of a store in another thread: transfer it there. */
+  wakePort(): MessagePort;
 }
 
 /** Bytes of one answer to `readRawLog`, give or take an event. */
 const rawLogBytes = 4 * 1024 * 1024;
 
+/** Of the probe's call; the probe itself is given up before. */
+const probeDeadlineMs = 2_000;
+
+/** Until one event is found among those of other applications, however many. */
+const searchMs = 600_000;
+const searchAgainMs = 200;
+
 /** Short of the service's ten seconds to stop. */
 const closeLimitMs = 6_000;
 
 /**
- * Opens the event store on EventStoreDB (KurrentDB) 23.10. It connects at the first call, and again whenever the
+ * Opens the event store on EventStoreDB or KurrentDB, from 23.10 on. It connects at the first call, and again whenever the
  * connection is lost.
  * @throws StartupError when the URL is wrong
  */
@@ -76,8 +109,12 @@ const asStored: Upcast = (_type, _schemaVersion, data) => data;
 class ConnectedEventStore implements EventStoreDbEventStore {
   readonly #connection: Connection;
   readonly #reads: Reads;
+  readonly #availability: Availability;
   readonly #appends: Appends;
-  readonly #subscriptions: Subscriptions;
+  readonly #log: LogReader;
+  readonly #removals: Removals;
+  readonly #names: StreamNames;
+  readonly #readWithinMs: number;
   readonly #upcast: Upcast;
   readonly #maxAppendBytes: number;
   readonly #readTurns = new TurnBudget(maxPartCharacters);
@@ -87,24 +124,50 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     const attemptMs = options.attemptMs ?? 3_000;
     this.#upcast = options.upcast ?? asStored;
     this.#maxAppendBytes = options.maxAppendBytes ?? defaultMaxAppendBytes;
-    this.#connection = new Connection(options.url);
-    this.#reads = new Reads(this.#connection, options.readWithinMs ?? 5_000);
-    this.#subscriptions = new Subscriptions(this.#connection, this.#upcast, attemptMs, options.log);
+    this.#names = new StreamNames(options);
+    const names = this.#names;
+    const { log, isPatient = false } = options;
+    const connection = new Connection(options.url);
+    const probe = { maxBytes: Number.POSITIVE_INFINITY, deadlineMs: probeDeadlineMs, keepsPart: false };
+    const availability = new Availability({
+      server: 'EventStoreDB',
+      probe: () => readOnce(connection, lastEventRequest(), probe),
+      explain: (failure) => explainFailure(options.url, failure),
+      isAnswer: (failure) => isOfServer(callFailure(failure)),
+      timedOut: (waitedMs) => new TimedOutError(waitedMs),
+      log,
+    });
+    this.#readWithinMs = options.readWithinMs ?? 5_000;
+    const reads = new Reads(connection, availability, { attemptMs, deadlineMs: this.#readWithinMs, isPatient });
+    const wakeUps =
+      options.wake === undefined
+        ? new WakeUpSubscription(connection, availability, names, attemptMs)
+        : wakeUpsByPort(options.wake);
+    const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, log });
     const limits = {
       answerWithinMs: options.answerWithinMs ?? 5_000,
       attemptMs,
       settleWithinMs: options.settleWithinMs ?? 600_000,
       maxPending: options.maxPendingAppends ?? 4_096,
       maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
+      isPatient,
     };
-    this.#appends = new Appends(this.#connection, this.#reads, limits, options.log, options.onCommit ?? (() => {}));
+    const onStored = (position: number) => reader.stored(position);
+    const onCommit = options.onCommit ?? (() => {});
+    this.#appends = new Appends({ connection, availability, reads, names, limits, log, onCommit, onStored });
+    const deadlineMs = limits.answerWithinMs;
+    this.#removals = new Removals({ connection, availability, reads, names, attemptMs, deadlineMs });
+    this.#connection = connection;
+    this.#availability = availability;
+    this.#reads = reads;
+    this.#log = reader;
   }
 
   append(
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, Appended> {
+  ): TE.TaskEither<AppendFailure, AppendResult> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
     return E.isLeft(size)
       ? TE.left(size.left)
@@ -115,20 +178,45 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     const messages = await this.#streamMessages(stream, fromRevision, limit, maxPartCharacters);
     const characters = messages.reduce((sum, message) => sum + bytesOf(message), 0);
     const events = await this.#readTurns.run(
-      () => messages.map((message) => recordedEvent(storedEvent(message), this.#upcast)),
+      () => messages.map((message) => recordedEvent(storedEvent(message, this.#names), this.#upcast)),
       () => characters,
     );
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<EventBatch> {
-    return this.#subscriptions.subscribe(options);
+    return this.#log.subscribe(options);
   }
 
-  async lastPosition(): Promise<number> {
-    const [answer] = await this.#reads.answers(lastEventRequest());
+  lastPosition(): Promise<number> {
+    return this.#log.lastPosition();
+  }
+
+  async lastOwnPosition(): Promise<number> {
+    const request = lastOwnEventRequest(this.#names.ownEvents());
+    const [answer] = await this.#search(request);
     const event = answer === undefined ? undefined : eventOf(answer);
     return event === undefined ? 0 : positionOf(event);
+  }
+
+  async findUnprefixedStream(): Promise<string | null> {
+    const filter = this.#names.unprefixedEvents();
+    if (filter === null) return null;
+    const [answer] = await this.#search(logRequest(0, 1, filter));
+    const event = answer === undefined ? undefined : eventOf(answer);
+    return event === undefined ? null : storedEvent(event, new StreamNames({ streamPrefix: '' })).stream;
+  }
+
+  streamNames(prefix: string): Promise<ReadonlyArray<string>> {
+    return this.#removals.streamNames(prefix);
+  }
+
+  removeStream(stream: string, lastRevision: number): Promise<boolean> {
+    return this.#removals.removeStream(stream, lastRevision);
+  }
+
+  wakePort(): MessagePort {
+    return this.#log.wakePort();
   }
 
   async readRaw(
@@ -137,13 +225,14 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     limit = Number.MAX_SAFE_INTEGER,
   ): Promise<ReadonlyArray<StoredEvent>> {
     const messages = await this.#streamMessages(stream, fromRevision, limit);
-    return messages.map(storedEvent);
+    return messages.map((message) => storedEvent(message, this.#names));
   }
 
   async readRawLog(after: number, limit: number): Promise<ReadonlyArray<RawEvent>> {
     // The event at the position itself comes too.
-    const answers = await this.#reads.answers(logRequest(after, limit + 1), rawLogBytes);
-    const events = answers.flatMap((answer) => eventOf(answer) ?? []).map(storedEvent);
+    const answers = await this.#reads.answers(logRequest(after, limit + 1, this.#names.ownEvents()), rawLogBytes);
+    const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
+    const events = messages.map((message) => storedEvent(message, this.#names));
     return events.filter(({ position }) => position > after).slice(0, limit);
   }
 
@@ -153,15 +242,33 @@ class ConnectedEventStore implements EventStoreDbEventStore {
   }
 
   async #close(): Promise<void> {
-    this.#subscriptions.close();
+    this.#removals.close();
+    await this.#log.close();
     await this.#appends.close(closeLimitMs);
     this.#reads.close();
+    await this.#availability.close();
     await this.#connection.close();
+  }
+
+  /** Looks for one event, however many of other applications the server must pass over, and tries again as reads do. */
+  async #search(request: ReadReq): Promise<ReadonlyArray<ReadResp>> {
+    const end = Date.now() + this.#readWithinMs;
+    for (;;) {
+      try {
+        return (await this.#reads.page(request, Number.POSITIVE_INFINITY, searchMs)).answers;
+      } catch (error) {
+        if (error instanceof PermanentlyUnavailableError || Date.now() + searchAgainMs > end) throw error;
+        await delay(searchAgainMs, AbortSignal.timeout(searchAgainMs));
+      }
+    }
   }
 
   async #streamMessages(stream: string, fromRevision: number, limit: number, maxBytes?: number) {
     if (limit <= 0) return [];
-    const answers = await this.#reads.answers(streamRequest(stream, fromRevision, limit), maxBytes);
+    const answers = await this.#reads.answers(
+      streamRequest(this.#names.onServer(stream), fromRevision, limit),
+      maxBytes,
+    );
     return answers.flatMap((answer) => eventOf(answer) ?? []);
   }
 }

@@ -1,18 +1,18 @@
 import type { MessagePort } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import type { Appended, AppendFailure, EventToAppend } from '#event-store/event-store.ts';
-import { type CommitFailed, type Committed, conflictMark } from './messages.ts';
+import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
+import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
 
 export interface AppendQueueOptions {
   /** Appends accepted and not yet answered, at most. */
   readonly maxPendingAppends: number;
   /** Their bytes together, at most. */
   readonly maxPendingBytes: number;
-  /** After this long without an answer from the disk, whoever waits is told `unavailable`. */
+  /** After this long without an answer from the disk, waiting appends end with `unavailable`. */
   readonly answerWithinMs: number;
 }
 
-type Outcome = E.Either<AppendFailure, Appended>;
+type Outcome = E.Either<AppendFailure, AppendResult>;
 
 interface PendingAppend {
   readonly bytes: number;
@@ -62,7 +62,7 @@ export class AppendQueue {
   }
 
   /** Takes the writer's answer to the oldest pending appends. */
-  settle(answer: Committed | CommitFailed): void {
+  settle(answer: CommitSucceeded | CommitFailed): void {
     if (answer.kind === 'failed') {
       for (const append of this.#take(answer.appends)) append.settle(unavailable(answer.detail));
     } else {
@@ -112,7 +112,7 @@ export class AppendQueue {
     return taken;
   }
 
-  /** Counts the time to the next answer anew, while one is owed. */
+  /** Restarts the timeout for the next answer, while one is expected. */
   #watch(): void {
     if (this.#pending.length === 0) {
       if (this.#watchdog !== null) clearTimeout(this.#watchdog);
@@ -124,7 +124,7 @@ export class AppendQueue {
     }
   }
 
-  /** They stay in the queue, which keeps it bounded and in step with the answers; a late answer is nobody's. */
+  /** The appends stay in the queue, so that it stays bounded and matches the answers; a late answer is ignored. */
   #giveUpWaiting(): void {
     this.#watchdog = null;
     for (const append of this.#pending) append.settle(unavailable('The event store does not answer.'));

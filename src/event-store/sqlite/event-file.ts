@@ -41,6 +41,9 @@ const schema = `
 /** So many events of a stream lie between two of its marks, from which a read of its older events sets out. */
 const markEvery = 64;
 
+/** Events of a stream that are removed in one transaction: up to a mark, from which they are found. */
+export const eventsPerRemoval = 8 * markEvery;
+
 /** Whether a mark is kept of the event at this revision. */
 export function isMarked(revision: number): boolean {
   return revision % markEvery === markEvery - 1;

@@ -1,4 +1,6 @@
-/** Appends on their way to the writer thread, in columns: an array of texts crosses threads far cheaper than objects. */
+/**
+ * Appends on their way to the writer thread, in columns: an array of texts crosses threads far cheaper than objects.
+ */
 export interface AppendMessage {
   readonly kind: 'append';
   /** One for each append. */
@@ -9,14 +11,25 @@ export interface AppendMessage {
   readonly texts: ReadonlyArray<string>;
 }
 
-/** What the main thread tells the writer thread. */
+/** Asks for the removal of some of a stream's events: those from one revision to another. */
+export interface RemoveMessage {
+  readonly kind: 'remove';
+  readonly stream: string;
+  readonly from: number;
+  readonly to: number;
+  /** The revision that the stream must be at. */
+  readonly lastRevision: number;
+}
+
+/** A message from the main thread to the writer thread. */
 export type ToWriter =
   | AppendMessage
+  | RemoveMessage
   | { readonly kind: 'wake'; readonly port: import('node:worker_threads').MessagePort }
   | { readonly kind: 'close' };
 
 /** A commit succeeded. Answers come in the order of the appends. */
-export interface Committed {
+export interface CommitSucceeded {
   readonly kind: 'committed';
   /** Two numbers for each append: see `settle` in `append-queue.ts`. */
   readonly outcomes: ReadonlyArray<number>;
@@ -33,8 +46,21 @@ export interface CommitFailed {
   readonly detail: string;
 }
 
-/** What the writer thread tells the main thread. */
-export type FromWriter = Committed | CommitFailed | { readonly kind: 'ready'; readonly lastPosition: number };
+/** The answer to a removal. Answers come in the order of the messages. */
+export interface RemovalAnswer {
+  readonly kind: 'removal';
+  /** `changed`: the stream is at another revision; `newest`: it has the newest event of the log, which stays. */
+  readonly outcome: 'removed' | 'changed' | 'newest' | 'failed';
+  /** Why it failed. */
+  readonly detail: string;
+}
 
-/** Stands where an outcome has its position when the append conflicted; no position is negative. */
+/** A message from the writer thread to the main thread. */
+export type FromWriter =
+  | CommitSucceeded
+  | CommitFailed
+  | RemovalAnswer
+  | { readonly kind: 'ready'; readonly lastPosition: number };
+
+/** The outcome of an append that conflicted, in place of its position; no position is negative. */
 export const conflictMark = -1;

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
+import { type ChangeListener, listenForChanges } from '#event-store/change-notifications.ts';
 import {
   type EventBatch,
   type EventStore,
@@ -11,11 +12,11 @@ import {
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
+import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { type ChangeListener, listenForChanges } from './change-notifications.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
 /** Events in a batch when the subscriber does not say. */
@@ -28,7 +29,10 @@ const maxBatchCharacters = 4 * 1024 * 1024;
 const maxFilteredPositions = 20_000;
 
 /** The reading half of the port, and reads of what is stored as it is. */
-export interface EventReader extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'>, RawLog {
+export interface EventReader
+  extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'>,
+    Pick<StreamRemoval, 'streamNames'>,
+    RawLog {
   /**
    * A stream's events as stored, not upcast: what `verifyChain` takes.
    * @throws UnavailableError
@@ -48,7 +52,7 @@ export interface EventReaderOptions {
   readonly file: string;
   /** Brings data to its newest shape; without it data comes as stored. */
   readonly upcast?: Upcast;
-  /** From `wakePort` of the store: tells of new events. The reader closes it. */
+  /** From `wakePort` of the store: signals new events. The reader closes it. */
   readonly wake: MessagePort;
 }
 
@@ -80,10 +84,11 @@ export class SqliteEventReader implements EventReader {
   readonly #selectStream: StatementSync;
   readonly #selectLog: StatementSync;
   readonly #selectLastPosition: StatementSync;
+  readonly #selectNames: StatementSync;
   #closed = false;
 
   /**
-   * @param wakeUps tell of new events; closed with the reader
+   * @param wakeUps signals new events; closed with the reader
    * @param onClose called once, at the end of `close`
    */
   constructor(file: string, upcast: Upcast, wakeUps: ChangeListener, onClose: () => void) {
@@ -96,6 +101,9 @@ export class SqliteEventReader implements EventReader {
       `SELECT ${columns} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?`,
     );
     this.#selectLastPosition = this.#prepare('SELECT max(position) FROM events');
+    this.#selectNames = this.#prepare(
+      'SELECT stream FROM heads WHERE stream >= $prefix AND stream < $end AND position IN (SELECT position FROM events)',
+    );
   }
 
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {
@@ -153,6 +161,11 @@ export class SqliteEventReader implements EventReader {
     return events;
   }
 
+  async streamNames(prefix: string): Promise<ReadonlyArray<string>> {
+    const end = `${prefix}\u{10ffff}`;
+    return Array.from(this.#rows(this.#selectNames, { prefix, end }), ([name]) => String(name));
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -180,7 +193,7 @@ export class SqliteEventReader implements EventReader {
   async #waitPast(position: number, signal: AbortSignal): Promise<void> {
     await this.#wakeUps.waitPast(position, signal);
     if (this.#wakeUps.closed && !this.#closed && !signal.aborted)
-      throw new UnavailableError('The event store has stopped: nothing tells of new events any more.');
+      throw new UnavailableError('The event store has stopped: new events are not announced any more.');
   }
 
   #readLastPosition(): number {

@@ -3,20 +3,23 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
 import { sizedAppend } from '#event-store/append-size.ts';
+import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
-  type Appended,
   type AppendFailure,
+  type AppendResult,
   defaultMaxAppendBytes,
   type EventStore,
   type EventToAppend,
 } from '#event-store/event-store.ts';
+import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { AppendQueue } from './append-queue.ts';
-import { ChangeListener } from './change-notifications.ts';
-import { openEventFile } from './event-file.ts';
-import type { FromWriter } from './messages.ts';
+import { eventsPerRemoval, openEventFile } from './event-file.ts';
+import type { FromWriter, RemovalAnswer, RemoveMessage } from './messages.ts';
 import { asStored, type EventReader, SqliteEventReader } from './reader.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
@@ -31,14 +34,19 @@ export interface SqliteEventStoreOptions {
   readonly maxPendingAppends?: number;
   /** Their bytes together, at most (default 64 MiB). */
   readonly maxPendingBytes?: number;
-  /** Told of every commit. */
+  /** Called after every commit. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
-  /** Told when the writer thread died, which only a defect does: reads go on, every append is `unavailable`. */
+  /**
+   * Called when the writer thread failed, which only a defect causes. Reads still work, every append is `unavailable`.
+   */
   readonly onWriterFailure?: (error: Error) => void;
 }
 
 /** The port on a SQLite file, and what only the embedded store has. */
-export interface SqliteEventStore extends EventStore, Pick<EventReader, 'readRaw' | 'readRawLog'> {
+export interface SqliteEventStore
+  extends EventStore,
+    Pick<StreamRemoval, 'streamNames' | 'removeStream'>,
+    Pick<EventReader, 'readRaw' | 'readRawLog'> {
   /** A port for `openSqliteEventReader` in another thread: transfer it there. */
   wakePort(): MessagePort;
 }
@@ -77,8 +85,11 @@ class ThreadedEventStore implements SqliteEventStore {
   readonly #maxAppendBytes: number;
   readonly #onCommit: (statistics: CommitStatistics) => void;
   readonly #exited: Promise<void>;
+  /** Receive the answers to removals, in order. */
+  readonly #removals: Array<(answer: RemovalAnswer) => void> = [];
   #threadError: Error | null = null;
   #closing: Promise<void> | null = null;
+  #isThreadGone = false;
 
   constructor(options: SqliteEventStoreOptions, reader: SqliteEventReader, wakeUps: ChangeListener) {
     const { port1, port2 } = new MessageChannel();
@@ -124,7 +135,7 @@ class ThreadedEventStore implements SqliteEventStore {
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, Appended> {
+  ): TE.TaskEither<AppendFailure, AppendResult> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
     return E.isLeft(size) ? TE.left(size.left) : () => this.#queue.add(stream, expectedRevision, events, size.right);
   }
@@ -147,6 +158,21 @@ class ThreadedEventStore implements SqliteEventStore {
 
   readRawLog(after: number, limit: number) {
     return this.#reader.readRawLog(after, limit);
+  }
+
+  streamNames(prefix: string) {
+    return this.#reader.streamNames(prefix);
+  }
+
+  async removeStream(stream: string, lastRevision: number): Promise<boolean> {
+    for (let from = 0; from <= lastRevision; from += eventsPerRemoval) {
+      const to = Math.min(from + eventsPerRemoval - 1, lastRevision);
+      const { outcome, detail } = await this.#remove({ kind: 'remove', stream, from, to, lastRevision });
+      if (outcome === 'changed') return false;
+      if (outcome === 'failed') throw new UnavailableError(detail);
+      if (outcome === 'newest') throw new Error(`${stream} has the newest event of the log, which is never removed.`);
+    }
+    return true;
   }
 
   wakePort(): MessagePort {
@@ -175,7 +201,20 @@ class ThreadedEventStore implements SqliteEventStore {
     await this.#reader.close();
   }
 
+  #remove(message: RemoveMessage): Promise<RemovalAnswer> {
+    if (this.#isThreadGone || this.#closing !== null)
+      return Promise.resolve(removalFailed('The event store is closing.'));
+    this.#port.postMessage(message);
+    const { promise, resolve } = Promise.withResolvers<RemovalAnswer>();
+    this.#removals.push(resolve);
+    return withTimeout(answerLimitMs, promise, removalFailed('The event store does not answer.'));
+  }
+
   #receive(message: FromWriter): void {
+    if (message.kind === 'removal') {
+      this.#removals.shift()?.(message);
+      return;
+    }
     if (message.kind !== 'ready') this.#queue.settle(message);
     if (message.kind === 'failed') return;
     this.#wakeUps.notify(message.lastPosition);
@@ -188,7 +227,9 @@ class ThreadedEventStore implements SqliteEventStore {
   }
 
   #threadEnded(): void {
+    this.#isThreadGone = true;
     this.#queue.fail('The event store has stopped.');
+    for (const settle of this.#removals.splice(0)) settle(removalFailed('The event store has stopped.'));
     // Its subscriptions would wait for ever; when the store is being closed they end without an error instead.
     if (this.#closing === null) this.#wakeUps.close();
   }
@@ -198,4 +239,8 @@ class ThreadedEventStore implements SqliteEventStore {
     this.#thread.once('exit', () => gone.abort());
     return gone.signal;
   }
+}
+
+function removalFailed(detail: string): RemovalAnswer {
+  return { kind: 'removal', outcome: 'failed', detail };
 }

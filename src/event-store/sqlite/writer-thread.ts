@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { ChangeNotifier } from './change-notifications.ts';
+import { ChangeNotifier } from '#event-store/change-notifications.ts';
 import { openEventFile } from './event-file.ts';
 import type { AppendMessage, FromWriter, ToWriter } from './messages.ts';
 import { Writer } from './writer.ts';
@@ -23,6 +23,7 @@ answer({ kind: 'ready', lastPosition: writer.lastPosition });
 /** Handles a message; appends together with those that wait behind them. */
 function take(message: ToWriter): void {
   if (message.kind === 'append') commit(message);
+  else if (message.kind === 'remove') answer(writer.remove(message));
   else if (message.kind === 'wake') addWakeSender(message.port);
   else close();
 }

@@ -2,7 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { noStream } from '#event-store/event-store.ts';
 import { isMarked, streamRangeSql } from './event-file.ts';
-import { type AppendMessage, type CommitFailed, type Committed, conflictMark } from './messages.ts';
+import {
+  type AppendMessage,
+  type CommitFailed,
+  type CommitSucceeded,
+  conflictMark,
+  type RemovalAnswer,
+  type RemoveMessage,
+} from './messages.ts';
 
 /** A stream's last event. */
 interface Head {
@@ -28,6 +35,8 @@ export class Writer {
   readonly #putMark: StatementSync;
   readonly #selectHead: StatementSync;
   readonly #selectIds: StatementSync;
+  readonly #deleteEvents: StatementSync;
+  readonly #deleteMarks: StatementSync;
   readonly #heads = new LRUCache<string, Head>({ max: rememberedHeads });
   #lastPosition: number;
 
@@ -44,6 +53,8 @@ export class Writer {
     this.#selectLastPosition = database.prepare('SELECT max(position) FROM events');
     this.#selectHead = database.prepare('SELECT revision, position FROM heads WHERE stream = ?');
     this.#selectIds = database.prepare(streamRangeSql('id, position'));
+    this.#deleteEvents = database.prepare(`DELETE FROM events WHERE position IN (${streamRangeSql('position')})`);
+    this.#deleteMarks = database.prepare('DELETE FROM marks WHERE stream = ? AND revision BETWEEN ? AND ?');
     for (const statement of [this.#selectLastPosition, this.#selectHead, this.#selectIds])
       statement.setReturnArrays(true);
     this.#lastPosition = this.#readLastPosition();
@@ -58,7 +69,7 @@ export class Writer {
    * Stores the appends of all messages in one transaction, durable when it returns. An append whose stream is not at
    * its expected revision conflicts alone; later ones see the earlier. A disk that fails fails all.
    */
-  commit(messages: ReadonlyArray<AppendMessage>): Committed | CommitFailed {
+  commit(messages: ReadonlyArray<AppendMessage>): CommitSucceeded | CommitFailed {
     const started = performance.now();
     const lastPositionBefore = this.#lastPosition;
     try {
@@ -78,6 +89,29 @@ export class Writer {
     } catch (error) {
       this.#rollBack(lastPositionBefore);
       return { kind: 'failed', appends: countAppends(messages), detail: `The event store cannot write: ${error}` };
+    }
+  }
+
+  /**
+   * Removes events of a stream, durably when it returns. The stream's head stays, so that its revisions continue; so does
+   * the newest event of the log, since positions count up from it.
+   */
+  remove({ stream, from, to, lastRevision }: RemoveMessage): RemovalAnswer {
+    const lastPositionBefore = this.#lastPosition;
+    try {
+      this.#begin.run();
+      this.#noticeOtherWriter();
+      const head = this.#headOf(stream);
+      const refusal = refusalOf(head, lastRevision, this.#lastPosition);
+      if (refusal === null) {
+        this.#deleteEvents.run({ stream, from, to });
+        this.#deleteMarks.run(stream, from, to);
+      }
+      this.#commit.run();
+      return { kind: 'removal', outcome: refusal ?? 'removed', detail: '' };
+    } catch (error) {
+      this.#rollBack(lastPositionBefore);
+      return { kind: 'removal', outcome: 'failed', detail: `The event store cannot write: ${error}` };
     }
   }
 
@@ -142,7 +176,9 @@ export class Writer {
     return { revision, position };
   }
 
-  /** The position of the last of these events when they all stand where this append would have put them, else null. */
+  /**
+   * The position of the last of these events if all of them are stored where this append would store them, else null.
+   */
   #positionOfRepeat(
     stream: string,
     expectedRevision: number,
@@ -169,7 +205,10 @@ export class Writer {
     return head;
   }
 
-  /** The folder's lock keeps other processes out, but a file named by URL may lie elsewhere: then nothing remembered holds. */
+  /**
+   * The folder's lock keeps other processes out, but a file named by URL may lie elsewhere: then nothing remembered
+   * holds.
+   */
   #noticeOtherWriter(): void {
     const stored = this.#readLastPosition();
     if (stored === this.#lastPosition) return;
@@ -186,6 +225,11 @@ export class Writer {
     this.#heads.clear();
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
+}
+
+function refusalOf(head: Head, lastRevision: number, lastPosition: number): 'changed' | 'newest' | null {
+  if (head.revision !== lastRevision) return 'changed';
+  return head.position === lastPosition ? 'newest' : null;
 }
 
 /** The types of node:sqlite know only rows as objects; `setReturnArrays` makes them arrays. */

@@ -10,7 +10,9 @@ export interface AppendBatch {
   readonly events: ReadonlyArray<StoredEvent>;
 }
 
-/** Cuts a part of a log into appends, in order: each as long as its stream goes on, and not above what an append may hold. */
+/**
+ * Splits a part of a log into appends, in order. Each holds consecutive events of one stream, up to an append's limit.
+ */
 export function* splitIntoAppends(events: ReadonlyArray<StoredEvent>): Generator<AppendBatch, void, void> {
   let run: StoredEvent[] = [];
   let bytes = 0;

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { Appended, AppendFailure, EventStore } from '#event-store/event-store.ts';
+import type { AppendFailure, AppendResult, EventStore } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type AppendBatch, checkRevisionFollows, splitIntoAppends } from './append-batches.ts';
@@ -32,7 +32,7 @@ export class AppendLogTarget implements LogTarget {
     return position;
   }
 
-  async #append(run: AppendBatch): Promise<Appended> {
+  async #append(run: AppendBatch): Promise<AppendResult> {
     const outcome = await this.#store.append(run.stream, run.expectedRevision, run.events)();
     if (E.isRight(outcome)) return outcome.right;
     throw refusal(run, outcome.left);

@@ -1,3 +1,4 @@
+import type { EventStore } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 
 /** An event as stored, at its place in one store's log. */
@@ -17,6 +18,21 @@ export interface RawLog {
   lastPosition(): Promise<number>;
 }
 
+/** A log on a server that has other applications' events too. */
+export interface SharedLog extends Pick<EventStore, 'append'>, Pick<RawLog, 'readRawLog'> {
+  /** The position of our last event; 0 where there is none. @throws UnavailableError */
+  lastOwnPosition(): Promise<number>;
+}
+
+/** Our part of a shared log: it ends with our last event. */
+export function ownPartOf(log: SharedLog): RawLog & Pick<EventStore, 'append'> {
+  return {
+    append: (stream, expectedRevision, events) => log.append(stream, expectedRevision, events),
+    readRawLog: (after, limit) => log.readRawLog(after, limit),
+    lastPosition: () => log.lastOwnPosition(),
+  };
+}
+
 /** A log that another one is put into. Nobody else should write to it meanwhile. */
 export interface LogTarget extends RawLog {
   /**
@@ -31,12 +47,17 @@ export interface LogTarget extends RawLog {
 const pageEvents = 1_000;
 
 /**
- * A log from its beginning, page by page; the next page is read while one is worked on.
+ * A log, page by page; the next page is read while one is worked on.
  * @param upTo the position at which to end, that event included
+ * @param after the position after which to begin; by default at the beginning
  * @throws UnavailableError
  */
-export async function* pagesOf(log: RawLog, upTo: number): AsyncGenerator<ReadonlyArray<RawEvent>, void, void> {
-  let position = 0;
+export async function* pagesOf(
+  log: RawLog,
+  upTo: number,
+  after = 0,
+): AsyncGenerator<ReadonlyArray<RawEvent>, void, void> {
+  let position = after;
   let reading: Promise<ReadonlyArray<RawEvent>> | null = null;
   while (position < upTo) {
     const page: ReadonlyArray<RawEvent> = await (reading ?? readPage(log, position));

@@ -1,17 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { readJsonBytes } from '#application/bodies/json-bytes.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
-import { codePoints } from '#domain/codecs/codecs.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { type JsonRequest, readJsonRequest } from '#gateway/chat/chat-request.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import { checkText, inputError } from '#gateway/faults.ts';
-import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from '#gateway/gateway-call.ts';
+import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';
 import type { SpeechFields } from '#gateway/providers/provider.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { briefMember, lastMember, wantedNames } from '#gateway/wire/json-members.ts';
 import { spellingFaults } from '#gateway/wire/member-spelling.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/wire/splice.ts';
+import { codePoints } from '#shared/codecs/text.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { AudioResponse } from './audio-response.ts';
 import { prepareRequests } from './prepared-requests.ts';
@@ -24,27 +25,28 @@ interface SpeechRequest extends JsonRequest {
   readonly fields: SpeechFields;
 }
 
-/** Answers `POST /v1/audio/speech`. @returns why the call was not relayed; null when it was */
-export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
-  const bytes = await readJsonBytes(call, limits);
-  if (E.isLeft(bytes)) return bytes.left;
+/** Answers `POST /v1/audio/speech`. */
+export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
+  const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
+  if (E.isLeft(bytes)) return bytes;
   const request = await readSpeechRequest(bytes.right, limits.maxJsonValues);
-  if (E.isLeft(request)) return request.left;
+  if (E.isLeft(request)) return request;
   const { model, voice, fields } = request.right;
   const route = call.configuration.catalogue.speech(model, voice);
-  if (E.isLeft(route)) return catalogueFailure(route.left);
+  if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
   const forwarded = forwardedHeaders(call.headers, call.caller.projectId);
   const requests = prepareRequests(call.configuration, route.right, (provider, target) => {
     const spoken = target.voice ?? voice;
     const body = speechBody(request.right, target, spoken);
     return provider.speech?.({ body, model: target.model, voice: spoken, fields, forwarded });
   });
-  if ('code' in requests) return requests;
-  await relay(
+  if ('code' in requests) return E.left(requests);
+  const report = await relay(
     {
       ...requests,
       operation: 'speech',
       caller: call.caller,
+      requestId: call.requestId,
       isStreamed: true,
       characters: codePoints(fields.input),
       startedAt: performance.now(),
@@ -54,7 +56,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
     },
     call.gateway.relayDependencies,
   );
-  return null;
+  return E.right(report);
 }
 
 /** The bytes as they came, but for the model and the voice. */

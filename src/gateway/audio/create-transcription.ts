@@ -1,14 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { arrivalFailure } from '#application/bodies/arrival-failure.ts';
 import { bodyTooLarge } from '#application/bodies/body-failures.ts';
+import { multipartFailure, notMultipart } from '#application/bodies/multipart-failure.ts';
+import { boundaryOf, MultipartScanner, type Part } from '#application/bodies/multipart-scanner.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
-import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
-import { arrivalFailure, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';
 import type { ProviderTranscription } from '#gateway/providers/provider.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { spellingFaults } from '#gateway/wire/member-spelling.ts';
-import { boundaryOf, type MultipartFault, MultipartScanner, type Part } from '#gateway/wire/multipart-scanner.ts';
-import { pointerTo } from '#shared/json/json-pointer.ts';
 import { AudioResponse } from './audio-response.ts';
 import { prepareRequests } from './prepared-requests.ts';
 import type { Piece, Spool } from './spool.ts';
@@ -20,12 +21,12 @@ interface Upload {
   readonly contentType: string;
 }
 
-/** Answers `POST /v1/audio/transcriptions`. @returns why the call was not relayed; null when it was */
-export async function createTranscription(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
+/** Answers `POST /v1/audio/transcriptions`. */
+export async function createTranscription(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
   const spool = call.gateway.spools.open(call.caller.projectId, call.bodyHold);
   try {
     const upload = await receive(call, spool, limits);
-    return E.isLeft(upload) ? upload.left : await relayUpload(call, upload.right);
+    return E.isLeft(upload) ? upload : await relayUpload(call, upload.right);
   } finally {
     await spool.close();
   }
@@ -41,7 +42,7 @@ async function receive(
   const encoding = headers['content-encoding'] ?? 'identity';
   if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
   if (body.announcedBytes > maxBytes) return E.left(bodyTooLarge(maxBytes));
-  if (!body.isPresent) return E.left(faultOf({ fault: 'ended-early', faultyPart: null }));
+  if (!body.isPresent) return E.left(multipartFailure({ fault: 'ended-early', faultyPart: null }));
   const shortage = await spool.shortageOf(body.announcedBytes);
   if (shortage !== null) return E.left(shortage);
   const scanner = new MultipartScanner(boundary);
@@ -50,17 +51,17 @@ async function receive(
     if (scanner.fault !== null || spool.bytes + piece.length > maxBytes) return false;
     return spool.write(piece);
   });
-  if (scanner.fault !== null && arrival === 'stopped') return E.left(faultOf(scanner));
+  if (scanner.fault !== null && arrival === 'stopped') return E.left(multipartFailure(scanner));
   if (spool.refusal !== null) return E.left(spool.refusal);
   const failed = arrivalFailure(arrival, maxBytes);
   if (failed !== null) return E.left(failed);
   scanner.finish();
-  if (scanner.fault !== null) return E.left(faultOf(scanner));
+  if (scanner.fault !== null) return E.left(multipartFailure(scanner));
   if (!(await spool.finish()) && spool.refusal !== null) return E.left(spool.refusal);
   return E.right({ spool, parts: scanner.parts, contentType });
 }
 
-async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure | null> {
+async function relayUpload(call: GatewayCall, upload: Upload): Promise<CallResult> {
   const { parts } = upload;
   const file = parts.findLast(({ name }) => name === 'file');
   const model = parts.findLast(({ name }) => name === 'model')?.text;
@@ -72,20 +73,21 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
     ...requiredFaults('model', model),
     ...fileFaults(parts),
   ];
-  if (faults.length > 0 || file === undefined || model == null) return invalidInput(faults);
+  if (faults.length > 0 || file === undefined || model == null) return E.left(invalidInput(faults));
   const route = call.configuration.catalogue.transcription(model);
-  if (E.isLeft(route)) return catalogueFailure(route.left);
+  if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
   const fields = parts.flatMap(({ name, text }) => (text === null ? [] : [[name, text] as const]));
   const streams = fields.findLast(([name]) => name === 'stream')?.[1] === 'true';
   const requests = prepareRequests(call.configuration, route.right, (provider, target) =>
     provider.transcription?.(transcriptionFor(call, upload, file, target.model, fields, streams)),
   );
-  if ('code' in requests) return requests;
-  await relay(
+  if ('code' in requests) return E.left(requests);
+  const report = await relay(
     {
       ...requests,
       operation: 'transcription',
       caller: call.caller,
+      requestId: call.requestId,
       isStreamed: streams,
       characters: null,
       startedAt: performance.now(),
@@ -95,7 +97,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<Failure |
     },
     call.gateway.relayDependencies,
   );
-  return null;
+  return E.right(report);
 }
 
 function transcriptionFor(
@@ -143,22 +145,4 @@ function fileFaults(parts: ReadonlyArray<Part>): ReadonlyArray<InputError> {
   return files.every(({ filename }) => filename !== null)
     ? []
     : [{ pointer: '/file', message: 'must be a file, with a filename' }];
-}
-
-const notMultipart = failure(
-  'unsupported-media-type',
-  'The body must be multipart/form-data with a boundary, uncompressed.',
-);
-
-const faultMessages: Readonly<Record<MultipartFault, string>> = {
-  'ended-early': 'ends before its last boundary',
-  malformed: 'is not multipart/form-data as RFC 7578 has it',
-  'too-many-parts': 'has more than 1000 parts',
-  'ambiguous-part': 'must have one Content-Disposition header with one name, on one line',
-  'text-too-long': 'has a field of more than 1 MiB that is no file: a file has a filename',
-};
-
-function faultOf({ fault, faultyPart }: Pick<MultipartScanner, 'fault' | 'faultyPart'>): Failure {
-  const pointer = faultyPart === null ? '' : pointerTo([faultyPart]);
-  return invalidInput([{ pointer, message: faultMessages[fault ?? 'malformed'] }]);
 }

@@ -2,10 +2,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ByteHold } from '#application/access/byte-budget.ts';
 import { heldBytesOf } from '#application/bodies/body-failures.ts';
+import { countReleasedBytes } from '#application/bodies/minor-gc.ts';
 import { diskFull, isDiskFull } from '#application/operations/disk-full.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
-import { countReleasedBytes } from './minor-gc.ts';
 import { spoolShortageFailure } from './spool-limits.ts';
 
 /** Bytes that are kept in memory; what is more goes to a file. */

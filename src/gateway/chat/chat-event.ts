@@ -1,5 +1,5 @@
-import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
+import { isObject, parsedJson } from '#shared/json/json-value.ts';
 
 /** What a provider says of an error, inside a stream or as an answer. */
 export interface ProviderError {

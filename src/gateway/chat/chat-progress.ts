@@ -1,6 +1,6 @@
 import type { ChatChunk, Tokens } from './chat-event.ts';
 
-/** How far a streamed answer is: which choices have begun and ended, and whether it may be gone on with elsewhere. */
+/** How far a streamed answer is: which choices have begun and ended, and whether another target may continue it. */
 export class ChatProgress {
   readonly #expected: number;
   readonly #finished = new Set<number>();

@@ -50,6 +50,7 @@ const chatNames = wantedNames(
     stream_options: ['include_usage'],
     response_format: ['type'],
     tools: [],
+    tool_choice: [],
     functions: [],
     logprobs: [],
     audio: [],

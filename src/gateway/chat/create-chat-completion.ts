@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { Failure } from '#domain/shared/failure.ts';
+import { readJsonBytes } from '#application/bodies/json-bytes.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
-import { catalogueFailure, type GatewayCall, type GatewayLimits, readJsonBytes } from '#gateway/gateway-call.ts';
+import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';
 import type { OutgoingRequest } from '#gateway/relay/relay.ts';
 import { relay } from '#gateway/relay/relay.ts';
@@ -12,19 +12,20 @@ import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import { ChatStreamInterpreter } from './stream-interpreter.ts';
 
-/** Answers `POST /v1/chat/completions`. @returns why the call was not relayed; null when it was */
-export async function createChatCompletion(call: GatewayCall, limits: GatewayLimits): Promise<Failure | null> {
-  const bytes = await readJsonBytes(call, limits);
-  if (E.isLeft(bytes)) return bytes.left;
+/** Answers `POST /v1/chat/completions`. */
+export async function createChatCompletion(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
+  const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
+  if (E.isLeft(bytes)) return bytes;
   const request = await readChatRequest(bytes.right, limits.maxJsonValues);
-  if (E.isLeft(request)) return request.left;
+  if (E.isLeft(request)) return request;
   const { model, hint, stream } = request.right;
   const route = call.configuration.catalogue.chat(model, hint);
-  if (E.isLeft(route)) return catalogueFailure(route.left);
-  await relay(
+  if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
+  const report = await relay(
     {
       operation: 'chat',
       caller: call.caller,
+      requestId: call.requestId,
       isStreamed: stream,
       characters: null,
       startedAt: performance.now(),
@@ -36,7 +37,7 @@ export async function createChatCompletion(call: GatewayCall, limits: GatewayLim
     },
     call.gateway.relayDependencies,
   );
-  return null;
+  return E.right(report);
 }
 
 function createResponseHandler({ response }: GatewayCall, request: ChatRequest, route: ModelRoute): ResponseHandler {

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import {
+  canChat,
   defaultTimeouts,
   type GatewayConfiguration,
   type ModelConfiguration,
@@ -53,6 +54,8 @@ export interface ModelRoute {
 /** Why the catalogue has nothing for a call. */
 export type CatalogueRefusal =
   | { readonly kind: 'unknown-model'; readonly model: string }
+  /** @property known the names of those that do */
+  | { readonly kind: 'cannot-chat'; readonly model: string; readonly known: ReadonlyArray<string> }
   /** @property known the names of those there are */
   | { readonly kind: 'unknown-voice'; readonly voice: string; readonly known: ReadonlyArray<string> }
   | { readonly kind: 'cannot-speak'; readonly model: string; readonly voice: string };
@@ -83,10 +86,15 @@ export class Catalogue {
     return [...this.#routes.values()];
   }
 
+  /** Every way that a call can take: the models, then what voices bring by themselves. */
+  routes(): ReadonlyArray<ModelRoute> {
+    const ofVoices = new Set(Array.from(this.#voices.values(), ({ route }) => route));
+    return [...this.#routes.values(), ...ofVoices];
+  }
+
   /** The ids of all targets that a call can go to. */
   targetIds(): ReadonlySet<string> {
-    const routes = [...this.#routes.values(), ...Array.from(this.#voices.values(), ({ route }) => route)];
-    return new Set(routes.flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks].map(({ id }) => id)));
+    return new Set(this.routes().flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks].map(({ id }) => id)));
   }
 
   /** Whether `auto` names any model. */
@@ -98,7 +106,10 @@ export class Catalogue {
   /** @param model a catalogue tag, or `auto`, which picks by the hint */
   chat(model: string, hint: ReasoningHint): E.Either<CatalogueRefusal, ModelRoute> {
     const { chat } = this.#configuration.auto;
-    return this.#route(model === 'auto' ? (chat[hint] ?? chat.balanced) : model, model);
+    const route = this.#route(model === 'auto' ? (chat[hint] ?? chat.balanced) : model, model);
+    if (E.isLeft(route) || this.#isChatRoute(route.right)) return route;
+    const known = this.models().filter((each) => this.#isChatRoute(each));
+    return E.left({ kind: 'cannot-chat', model, known: known.map(({ name }) => name) });
   }
 
   /** @param model a catalogue tag, or `auto` */
@@ -120,6 +131,11 @@ export class Catalogue {
     const speaking = withVoices(route, (target) => this.#voiceOn(target, found, voice));
     if (speaking.targets.length > 0 || speaking.fallbacks.length > 0) return E.right(speaking);
     return E.left(found === undefined ? this.#unknown(voice) : { kind: 'cannot-speak', model, voice });
+  }
+
+  #isChatRoute({ targets, fallbacks }: ModelRoute): boolean {
+    const { providers } = this.#configuration;
+    return [...targets, ...fallbacks].some(({ provider }) => canChat(providers[provider]?.kind));
   }
 
   #unknown(voice: string): CatalogueRefusal {

@@ -1,9 +1,9 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import type { Logger } from 'pino';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { decodeConfiguration, type GatewayConfiguration } from './configuration.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import type { GatewayConfiguration } from './configuration.ts';
+import { type ReadConfiguration, readConfiguration } from './read-configuration.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -73,30 +73,12 @@ export class ConfigurationFile {
     this.#log.info({ file: this.#path }, 'gateway configuration changed');
   }
 
-  async #read(): Promise<E.Either<string, { readonly text: string; readonly configuration: GatewayConfiguration }>> {
-    let text: string;
-    let value: unknown;
-    try {
-      // Some editors put a byte order mark before a text, which JSON has no place for.
-      text = (await readFile(this.#path, 'utf8')).replace(/^\uFEFF/, '');
-    } catch (error) {
-      return E.left(`the file cannot be read (${codeOf(error)})`);
-    }
-    try {
-      value = JSON.parse(text);
-    } catch (error) {
-      return E.left(`the file is not JSON: ${error instanceof Error ? error.message : String(error)}`);
-    }
-    const decoded = decodeConfiguration(value, this.#environment);
-    if (E.isRight(decoded)) return E.right({ text, configuration: decoded.right });
-    const listed = decoded.left
-      .slice(0, maxListedIssues)
-      .map(({ pointer, message }) => `${pointer || 'the file'} ${message}`);
-    const more = decoded.left.length > maxListedIssues ? [`${decoded.left.length - maxListedIssues} more`] : [];
+  /** @returns the issues in one line */
+  async #read(): Promise<E.Either<string, ReadConfiguration>> {
+    const read = await readConfiguration(this.#path, this.#environment);
+    if (E.isRight(read)) return read;
+    const listed = read.left.slice(0, maxListedIssues);
+    const more = read.left.length > maxListedIssues ? [`${read.left.length - maxListedIssues} more`] : [];
     return E.left([...listed, ...more].join('; '));
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }

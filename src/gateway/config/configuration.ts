@@ -1,13 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { defaultLimitFactor } from '#application/access/limit-levels.ts';
 import { inputErrors } from '#application/operations/input-errors.ts';
-import { checked, flag, integer, list, oneOf, text, withDefault } from '#domain/codecs/codecs.ts';
 import type { InputError } from '#domain/shared/failure.ts';
 import { checkPathSegment } from '#gateway/providers/path-segment.ts';
 import { maxRetryAfterMs } from '#gateway/relay/retry-after.ts';
+import { checkedText } from '#shared/codecs/checked.ts';
+import { flag, oneOf } from '#shared/codecs/choice.ts';
+import { optional, withDefault, withDefaultInput } from '#shared/codecs/default.ts';
+import { list } from '#shared/codecs/list.ts';
+import { integer, numberBetween } from '#shared/codecs/number.ts';
+import { recordOf } from '#shared/codecs/record.ts';
+import { type StrictObjectOf, strictObject } from '#shared/codecs/strict-object.ts';
+import { text } from '#shared/codecs/text.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import { recordOf, type StrictObjectOf, strictObject } from './strict-object.ts';
 
 const milliseconds = integer(1, 24 * 60 * 60 * 1_000);
 
@@ -45,6 +51,11 @@ export const defaultTimeouts: Timeouts = {
 export const providerKinds = ['openai-compatible', 'elevenlabs', 'sandbox'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
+/** Whether providers of a kind answer chats; all kinds speak and transcribe. */
+export function canChat(kind: ProviderKind | undefined): boolean {
+  return kind !== undefined && kind !== 'elevenlabs';
+}
+
 const Provider = strictObject({
   kind: oneOf(...providerKinds),
   baseUrl: optional(checkedText(text({ min: 1, max: 2_000 }), checkBaseUrl)),
@@ -52,14 +63,14 @@ const Provider = strictObject({
   /** The header that carries the key as it is; by default `authorization`, as a bearer token. */
   apiKeyHeader: optional(checkedText(text(), checkHeaderName)),
   /** Sent with every call. No place for secrets: `apiKeyEnv` is. */
-  headers: withDefaultSettings(recordOf(checkedText(text({ max: 2_000 }), checkHeaderValue))),
+  headers: withDefaultInput(byName(checkedText(text({ max: 2_000 }), checkHeaderValue)), {}),
   anyVoice: withDefault(flag, false),
-  timeouts: withDefaultSettings(Timeouts),
+  timeouts: withDefaultInput(Timeouts, {}),
 });
 
 const modelName = checkedText(text({ min: 1, max: 500 }), checkVisibleAscii);
 
-const upToAMillion = number('must be a number from 0 to 1000000', 0, 1_000_000);
+const upToAMillion = numberBetween(0, 1_000_000);
 
 /** What a provider bills by, in a currency of the operator's own. What is left out is not billed. */
 const Price = strictObject({
@@ -89,12 +100,12 @@ const retryAfterMax = withDefault(integer(0, maxRetryAfterMs), 2_000);
 
 const Model = strictObject({
   targets: list(Target, { min: 1 }),
-  fallbacks: withDefaultSettings(list(Fallback), []),
+  fallbacks: withDefaultInput(list(Fallback), []),
   retries,
   retryAfterMaxMs: retryAfterMax,
   onStreamFailure: withDefault(oneOf('error', 'continue', 'whole'), 'error'),
   askUsage: withDefault(flag, false),
-  timeouts: withDefaultSettings(Timeouts),
+  timeouts: withDefaultInput(Timeouts, {}),
   price: optional(Price),
 });
 
@@ -103,13 +114,14 @@ export const reasoningHints = ['fast', 'balanced', 'smart', 'turbo'] as const;
 export type ReasoningHint = (typeof reasoningHints)[number];
 
 const Auto = strictObject({
-  chat: withDefaultSettings(
+  chat: withDefaultInput(
     strictObject({
       fast: optional(text({ min: 1 })),
       balanced: optional(text({ min: 1 })),
       smart: optional(text({ min: 1 })),
       turbo: optional(text({ min: 1 })),
     }),
+    {},
   ),
   transcription: optional(text({ min: 1 })),
 });
@@ -124,10 +136,10 @@ const voiceTarget = {
 const Voice = strictObject({
   id: optional(text({ min: 1, max: 200 })),
   ...voiceTarget,
-  fallbacks: withDefaultSettings(list(strictObject({ ...voiceTarget, price: optional(Price) })), []),
+  fallbacks: withDefaultInput(list(strictObject({ ...voiceTarget, price: optional(Price) })), []),
   retries,
   retryAfterMaxMs: retryAfterMax,
-  timeouts: withDefaultSettings(Timeouts),
+  timeouts: withDefaultInput(Timeouts, {}),
   price: optional(Price),
 });
 
@@ -139,11 +151,11 @@ const Limits = strictObject({
 });
 
 const Configuration = strictObject({
-  providers: withDefaultSettings(recordOf(Provider)),
-  models: withDefaultSettings(recordOf(Model)),
-  auto: withDefaultSettings(Auto),
-  voices: withDefaultSettings(recordOf(Voice)),
-  limits: withDefaultSettings(Limits),
+  providers: withDefaultInput(byName(Provider), {}),
+  models: withDefaultInput(byName(Model), {}),
+  auto: withDefaultInput(Auto, {}),
+  voices: withDefaultInput(byName(Voice), {}),
+  limits: withDefaultInput(Limits, {}),
 });
 
 export type GatewayConfiguration = t.TypeOf<typeof Configuration>;
@@ -198,7 +210,18 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
     if (targets.every(({ weight }) => weight === 0))
       addIssue(['models', name, 'targets'], 'must hold one with a weight above 0');
   }
-  for (const hint of reasoningHints) mustHaveModel(['auto', 'chat', hint], auto.chat[hint]);
+  for (const hint of reasoningHints) {
+    const model = auto.chat[hint];
+    mustHaveModel(['auto', 'chat', hint], model);
+    if (model !== undefined && !isChatModel(models[model], providers))
+      addIssue(['auto', 'chat', hint], `names ${model}, which does not chat: its providers only speak and transcribe`);
+  }
+  const isHinted = reasoningHints.some((hint) => auto.chat[hint] !== undefined);
+  if (isHinted && auto.chat.balanced === undefined)
+    addIssue(
+      ['auto', 'chat', 'balanced'],
+      'is required: it is the model of auto without a hint, and of hints without one',
+    );
   mustHaveModel(['auto', 'transcription'], auto.transcription);
   const holders = new Map<string, string>();
   for (const [name, voice] of Object.entries(voices)) {
@@ -214,6 +237,16 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
     if (id !== undefined) holders.set(id, name);
   }
   return found;
+}
+
+/** What is no model at all is no fault of this kind. */
+function isChatModel(
+  model: ModelConfiguration | undefined,
+  providers: Readonly<Record<string, ProviderConfiguration>>,
+): boolean {
+  const targets = model === undefined ? [] : [...model.targets, ...model.fallbacks];
+  const kinds = targets.map(({ provider }) => providers[provider]?.kind);
+  return kinds.every((kind) => kind === undefined) || kinds.some(canChat);
 }
 
 /** ElevenLabs has the voice in the path of the request. */
@@ -247,44 +280,17 @@ function oneOfThe(known: Readonly<Record<string, unknown>>): string {
   return names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
 }
 
-function optional<A>(codec: t.Type<A, unknown, unknown>): t.Type<A | undefined, unknown, unknown> {
-  return new t.Type<A | undefined, unknown, unknown>(
-    codec.name,
-    (value): value is A | undefined => value === undefined || codec.is(value),
-    (value, context) => (value === undefined ? t.success(undefined) : codec.validate(value, context)),
-    t.identity,
-  );
+const maxNameLength = 200;
+
+/** Values by names of the operator's choice. */
+function byName<C extends t.Mixed>(codec: C) {
+  return recordOf(codec, checkName);
 }
 
-/** Takes the defaults of settings, or another value, where they are left out. */
-function withDefaultSettings<A>(
-  codec: t.Type<A, unknown, unknown>,
-  byDefault: unknown = {},
-): t.Type<A, unknown, unknown> {
-  return new t.Type<A, unknown, unknown>(
-    codec.name,
-    codec.is,
-    (value, context) => codec.validate(value === undefined ? byDefault : value, context),
-    t.identity,
-  );
-}
-
-function number(fault: string, least: number, most: number): t.Type<number, number, unknown> {
-  const is = (value: unknown): value is number => typeof value === 'number' && value >= least && value <= most;
-  return new t.Type<number, number, unknown>(
-    'number',
-    is,
-    (value, context) => (is(value) ? t.success(value) : t.failure(value, context, fault)),
-    t.identity,
-  );
-}
-
-/** A text that a further check must pass. @param check what is wrong with a value; null for nothing */
-function checkedText(codec: t.Type<string>, check: (value: string) => string | null): t.Type<string, string, unknown> {
-  return checked(codec, (value) => {
-    const message = check(value);
-    return message === null ? [] : [{ path: [], value, message }];
-  });
+/** Checks a name that headers, metrics and logs will hold. @returns what is wrong with it; null for nothing */
+function checkName(name: string): string | null {
+  if (name === '' || name.length > maxNameLength) return `must have a name of 1 to ${maxNameLength} characters`;
+  return /^[\x21-\x7e]+$/.test(name) ? null : 'must have a name of visible ASCII characters, without blanks';
 }
 
 function checkBaseUrl(value: string): string | null {

@@ -3,7 +3,7 @@ import { HttpTransport } from '#gateway/transport/http-transport.ts';
 import { ElevenLabs, elevenLabsBaseUrl } from './elevenlabs.ts';
 import { defaultBaseUrl, OpenAiCompatible } from './openai-compatible.ts';
 import type { Provider } from './provider.ts';
-import { Sandbox } from './sandbox.ts';
+import { Sandbox } from './sandbox/sandbox.ts';
 
 /** Opens a provider of any kind; the place where kinds are known by name. */
 export function openProvider(name: string, configuration: ProviderConfiguration, apiKey: string | null): Provider {

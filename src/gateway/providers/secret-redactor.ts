@@ -1,4 +1,4 @@
-import { parsedJson } from '#gateway/wire/json-value.ts';
+import { parsedJson } from '#shared/json/json-value.ts';
 
 /** What is put in the place of a secret. */
 const redacted = '[redacted]';

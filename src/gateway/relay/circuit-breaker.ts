@@ -3,10 +3,15 @@ const failuresToOpen = 5;
 /** How long a circuit stays open, and how often it then lets one call through: a recovery shows within three seconds. */
 const openMs = 1_500;
 
+/** `closed`: calls go to the target. `open`: none do. `half-open`: the next call, or the running one, tries it. */
+export type CircuitState = 'closed' | 'open' | 'half-open';
+
 interface BreakerState {
   failures: number;
   /** When the circuit is half-open, so that one call may try the target; null while it is closed. In monotonic ms. */
   openUntil: number | null;
+  /** A call was let through a half-open circuit and has not ended yet. */
+  isTried: boolean;
   /** When the latest successful attempt began: failures of attempts that began before it no longer count. */
   lastSuccessAt: number;
 }
@@ -31,7 +36,14 @@ export class CircuitBreaker {
     const now = this.#now();
     if (now < state.openUntil) return false;
     state.openUntil = now + openMs;
+    state.isTried = true;
     return true;
+  }
+
+  state(target: string): CircuitState {
+    const state = this.#states.get(target);
+    if (state === undefined || state.openUntil === null) return 'closed';
+    return state.isTried || state.openUntil <= this.#now() ? 'half-open' : 'open';
   }
 
   /** When a target may be tried again, to pick one where all circuits are open; 0 for a closed circuit. */
@@ -47,45 +59,61 @@ export class CircuitBreaker {
   /**
    * Records that an answer has begun, which closes an open circuit; one more failure opens it again.
    * @param begunAt when the attempt began, by the monotonic clock in ms; so below
+   * @returns whether that has closed the circuit
    */
-  recordContent(target: string, begunAt: number): void {
+  recordContent(target: string, begunAt: number): boolean {
     const state = this.#states.get(target);
-    if (state === undefined || state.openUntil === null) return;
-    state.openUntil = null;
+    if (state === undefined || state.openUntil === null) return false;
+    close(state, begunAt);
     state.failures = Math.min(state.failures, failuresToOpen - 1);
-    state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
+    return true;
   }
 
-  /** Records a complete answer, which closes the circuit and resets its count of failures. */
-  recordSuccess(target: string, begunAt: number): void {
+  /**
+   * Records a complete answer, which closes the circuit and resets its count of failures.
+   * @returns whether the circuit was not closed before
+   */
+  recordSuccess(target: string, begunAt: number): boolean {
     const state = this.#states.get(target);
-    if (state === undefined) return;
-    state.openUntil = null;
+    if (state === undefined) return false;
+    const isClosing = state.openUntil !== null;
+    close(state, begunAt);
     state.failures = 0;
-    state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
+    return isClosing;
   }
 
   /**
    * Records a failed attempt. Many attempts that hung at once fail one after the other, some long after the target has
    * recovered: none of them keeps the circuit open for longer.
+   * @returns whether that has opened the circuit, from closed or half-open
    */
-  recordFailure(target: string, begunAt: number): void {
+  recordFailure(target: string, begunAt: number): boolean {
     const state = this.#stateOf(target);
-    if (begunAt < state.lastSuccessAt) return;
+    if (begunAt < state.lastSuccessAt) return false;
     state.failures += 1;
-    if (state.failures >= failuresToOpen) state.openUntil ??= this.#now() + openMs;
+    const isOpening = state.isTried || (state.openUntil === null && state.failures >= failuresToOpen);
+    state.isTried = false;
+    if (isOpening) state.openUntil ??= this.#now() + openMs;
+    return isOpening;
   }
 
-  /** Opens the circuit of a target that asks for it by `Retry-After`. */
-  open(target: string, milliseconds: number): void {
+  /**
+   * Opens the circuit of a target that asks for it by `Retry-After`.
+   * @returns whether it was closed or half-open before
+   */
+  open(target: string, milliseconds: number): boolean {
     const state = this.#stateOf(target);
+    const isOpening = state.openUntil === null || state.isTried;
+    state.isTried = false;
     state.openUntil = Math.max(state.openUntil ?? 0, this.#now() + milliseconds);
+    return isOpening;
   }
 
   #stateOf(target: string): BreakerState {
     const known = this.#states.get(target);
     if (known !== undefined) return known;
-    const state: BreakerState = { failures: 0, openUntil: null, lastSuccessAt: Number.NEGATIVE_INFINITY };
+    const lastSuccessAt = Number.NEGATIVE_INFINITY;
+    const state: BreakerState = { failures: 0, openUntil: null, isTried: false, lastSuccessAt };
     this.#states.set(target, state);
     return state;
   }
@@ -94,4 +122,10 @@ export class CircuitBreaker {
   keepOnly(targets: ReadonlySet<string>): void {
     for (const target of this.#states.keys()) if (!targets.has(target)) this.#states.delete(target);
   }
+}
+
+function close(state: BreakerState, begunAt: number): void {
+  state.openUntil = null;
+  state.isTried = false;
+  state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
 }

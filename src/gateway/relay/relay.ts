@@ -1,31 +1,36 @@
+import type { RelayReport } from '#application/operations/operation.ts';
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { CallOutcome, CallRecord, FailedTry, Usage } from '#gateway/call-record.ts';
 import { type ModelRoute, orderTargets, type Target } from '#gateway/config/catalogue.ts';
 import { type Consumption, costOf } from '#gateway/cost.ts';
+import type { AttemptError, AttemptObserver, AttemptResult } from '#gateway/health/attempt-report.ts';
 import type { ProviderRequest } from '#gateway/providers/provider.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
   failureName,
+  finalErrorResponse,
   gatewayErrorResponse,
 } from '#gateway/response/error-response.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import { sendError } from '#gateway/response/send-error.ts';
 import { providerRequestIdField } from '#gateway/transport/provider-request-id.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
+import { delay } from '#shared/async/delay.ts';
 import { Attempt, type AttemptControl, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import { type AttemptFailure, classifyRefusal, redactRefusal } from './attempt-failure.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { CircuitBreaker, CircuitState } from './circuit-breaker.ts';
 import { Deadline } from './deadline.ts';
-import { countsAgainst, nextStep } from './retry-policy.ts';
+import { countsAgainst, isLeftToClient, nextStep } from './retry-policy.ts';
 
 /** What every call is relayed with, whatever it asks for. */
 export interface RelayDependencies {
   readonly breaker: CircuitBreaker;
   readonly usage: Usage;
+  readonly observer: AttemptObserver;
   /** From 0 to 1, 1 excluded: for weights and jitter. */
   readonly random: () => number;
 }
@@ -34,6 +39,7 @@ export interface RelayDependencies {
 export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly caller: Caller;
+  readonly requestId: string;
   readonly isStreamed: boolean;
   /** Of the text to speak; null in other calls. */
   readonly characters: number | null;
@@ -61,7 +67,7 @@ const maxOpenMs = 60_000;
  * Relays a call: target after target, attempt after attempt, until one serves it, no target is left, its time is over
  * or the client has left. Resolves when nothing more will be written; never rejects.
  */
-export function relay(call: RelayedCall, dependencies: RelayDependencies): Promise<void> {
+export function relay(call: RelayedCall, dependencies: RelayDependencies): Promise<RelayReport> {
   return new Relay(call, dependencies).run();
 }
 
@@ -71,7 +77,7 @@ class Relay {
   /** Targets not asked yet, in order. */
   readonly #targetsLeft: Target[];
   #attempt: Attempt | null = null;
-  #endDelay: (() => void) | null = null;
+  #delaying: AbortController | null = null;
   #attempts = 0;
   #failedTries: FailedTry[] | null = null;
   #triesHere = 0;
@@ -84,6 +90,8 @@ class Relay {
   #failure: AttemptFailure | null = null;
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
+  /** Of the failure that broke an answer off; null without one. */
+  #brokenStatus: number | null = null;
 
   constructor(call: RelayedCall, dependencies: RelayDependencies) {
     this.#call = call;
@@ -91,13 +99,15 @@ class Relay {
     this.#targetsLeft = orderTargets(call.route, dependencies.random).filter(call.canServe);
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<RelayReport> {
     const { response, route, startedAt } = this.#call;
     const total = new Deadline(() => this.#expire());
     total.set(route.totalMs - (performance.now() - startedAt));
     response.onDisconnect(() => this.#onDisconnect());
     try {
-      this.#record(await this.#tryAll());
+      const outcome = await this.#tryAll();
+      this.#record(outcome);
+      return this.#report(outcome);
     } finally {
       total.clear();
       response.onDisconnect(null);
@@ -111,7 +121,7 @@ class Relay {
       if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
       const outcome = await this.#try(target, null);
       if (outcome.kind === 'completed') return this.#recordSuccess(target);
-      if (outcome.kind === 'abandoned') return 'client-gone';
+      if (outcome.kind === 'abandoned') return this.#recordAbandoned(target);
       this.#recordFailure(target, outcome.failure);
       if (this.#call.responseHandler.hasBegun) return this.#continueElsewhere(outcome.failure);
       const step = this.#nextStep(target, outcome.failure);
@@ -134,11 +144,13 @@ class Relay {
       if (target === null) break;
       const outcome = await this.#try(target, text);
       if (outcome.kind === 'completed') return this.#recordSuccess(target);
-      if (outcome.kind === 'abandoned') return 'client-gone';
+      if (outcome.kind === 'abandoned') return this.#recordAbandoned(target);
       failure = outcome.failure;
       this.#recordFailure(target, failure);
     }
-    this.#errorCode = errorResponseFor(failure).code;
+    const { code, status } = errorResponseFor(failure);
+    this.#errorCode = code;
+    this.#brokenStatus = status;
     responseHandler.abort(failure);
     return 'broken-off';
   }
@@ -175,7 +187,7 @@ class Relay {
     if (breaker.openUntil(target.id) === 0) return control;
     return {
       markContent: () => {
-        breaker.recordContent(target.id, this.#triedAt);
+        if (breaker.recordContent(target.id, this.#triedAt)) this.#observeCircuit(target, 'closed', null);
         control.markContent();
       },
       markEnding: () => control.markEnding(),
@@ -187,28 +199,51 @@ class Relay {
   }
 
   #recordSuccess(target: Target): CallOutcome {
-    this.#dependencies.breaker.recordSuccess(target.id, this.#triedAt);
+    this.#recordHealthy(target);
+    this.#observe(target, 'served', null);
     return this.#hasLeft ? 'client-gone' : 'served';
   }
 
   #recordFailure(target: Target, failure: AttemptFailure): void {
     const { breaker } = this.#dependencies;
     this.#failedTries ??= [];
-    this.#failedTries.push({ target: target.id, errorType: failureName(failure) });
-    if (countsAgainst(failure)) breaker.recordFailure(target.id, this.#triedAt);
-    if (
-      failure.kind === 'refused' &&
-      (classifyRefusal(failure) === 'request' || classifyRefusal(failure) === 'context-length')
-    )
-      breaker.recordSuccess(target.id, this.#triedAt);
+    const error = attemptErrorOf(failure);
+    this.#failedTries.push({ target: target.id, errorType: error.code });
+    const isRequestsFault = isFor(failure, 'request') || isFor(failure, 'context-length');
+    this.#observe(target, isRequestsFault ? 'refused' : 'failed', error);
+    if (isRequestsFault) this.#recordHealthy(target);
+    else if (countsAgainst(failure) && breaker.recordFailure(target.id, this.#triedAt))
+      this.#observeCircuit(target, 'open', error);
     if (!isTooLong(this.#failure) || isFor(failure, 'request')) this.#failure = failure;
+  }
+
+  #recordAbandoned(target: Target): CallOutcome {
+    this.#observe(target, 'abandoned', null);
+    return 'client-gone';
+  }
+
+  /** The target works, whatever it thinks of the request. */
+  #recordHealthy(target: Target): void {
+    if (this.#dependencies.breaker.recordSuccess(target.id, this.#triedAt))
+      this.#observeCircuit(target, 'closed', null);
+  }
+
+  #observe(target: Target, result: AttemptResult, error: AttemptError | null): void {
+    const durationMs = performance.now() - this.#triedAt;
+    const { requestId } = this.#call;
+    this.#dependencies.observer.attempt({ target, result, error, durationMs, requestId });
+  }
+
+  #observeCircuit(target: Target, state: CircuitState, error: AttemptError | null): void {
+    this.#dependencies.observer.circuit({ target, state, error, requestId: this.#call.requestId });
   }
 
   /** Opens the circuit of a busy target for as long as its `Retry-After` asks. */
   #openCircuit(target: Target, failure: AttemptFailure): void {
     const isBusy = failure.kind === 'refused' && failure.status === 429;
-    if (isBusy && failure.retryAfterMs !== null)
-      this.#dependencies.breaker.open(target.id, Math.min(maxOpenMs, failure.retryAfterMs));
+    if (!isBusy || failure.retryAfterMs === null) return;
+    const isOpening = this.#dependencies.breaker.open(target.id, Math.min(maxOpenMs, failure.retryAfterMs));
+    if (isOpening) this.#observeCircuit(target, 'open', attemptErrorOf(failure));
   }
 
   #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
@@ -230,7 +265,7 @@ class Relay {
     this.#triesHere = 0;
     for (let target = this.#targetsLeft.shift(); target !== undefined; target = this.#targetsLeft.shift()) {
       if (!fits(target)) continue;
-      if (breaker.tryAcquire(target.id)) return target;
+      if (this.#tryAcquire(target)) return target;
       skipped.push(target);
     }
     if (this.#attempts > 0) return null;
@@ -238,14 +273,16 @@ class Relay {
     return first;
   }
 
+  #tryAcquire(target: Target): boolean {
+    const { breaker } = this.#dependencies;
+    if (!breaker.tryAcquire(target.id)) return false;
+    if (breaker.openUntil(target.id) > 0) this.#observeCircuit(target, 'half-open', null);
+    return true;
+  }
+
   #delay(milliseconds: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, milliseconds);
-    this.#endDelay = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    return promise;
+    this.#delaying = new AbortController();
+    return delay(milliseconds, this.#delaying.signal);
   }
 
   /** A finished answer is billed whether or not the client reads it: the attempt then reads its usage, and nothing else. */
@@ -253,25 +290,41 @@ class Relay {
     this.#hasLeft = true;
     if (this.#call.responseHandler.isAwaitingUsage) this.#attempt?.readUsageOnly();
     else this.#attempt?.abandon();
-    this.#endDelay?.();
+    this.#delaying?.abort();
   }
 
   #expire(): void {
     this.#isOutOfTime = true;
     this.#attempt?.expire();
-    this.#endDelay?.();
+    this.#delaying?.abort();
   }
 
   /** Writes to the client why there is no answer. */
   #refuse(failure: AttemptFailure | null): CallOutcome {
     const { response } = this.#call;
     if (response.isDisconnected) return 'client-gone';
-    const error: ErrorResponse = failure === null ? gatewayErrorResponse(noCapableProvider) : errorResponseFor(failure);
+    const error = failure === null ? noCapableProvider : this.#finalError(failure);
     this.#errorCode = error.code;
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
     const requestId = failure?.kind === 'refused' ? failure.requestId : null;
     sendError(response, error, [...servedBy, ...providerRequestIdField(requestId)]);
     return error.status < 500 ? 'refused' : 'failed';
+  }
+
+  #finalError(failure: AttemptFailure): ErrorResponse {
+    const mayRetry = this.#attempts > 1 || this.#call.route.retries > 0;
+    return finalErrorResponse(failure, isLeftToClient(failure, mayRetry));
+  }
+
+  #report(outcome: CallOutcome): RelayReport {
+    return {
+      kind: 'relayed',
+      status: outcome === 'client-gone' ? clientGoneStatus : this.#brokenStatus,
+      code: this.#errorCode,
+      model: this.#call.route.name,
+      target: this.#target?.id ?? null,
+      attempts: this.#attempts,
+    };
   }
 
   #record(outcome: CallOutcome): void {
@@ -312,7 +365,17 @@ class Relay {
 
 const noTries: ReadonlyArray<FailedTry> = [];
 
-const noCapableProvider = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
+/** The status of a request whose client has left, in logs and metrics. */
+const clientGoneStatus = 499;
+
+function attemptErrorOf(failure: AttemptFailure): AttemptError {
+  return { code: failureName(failure), status: failure.kind === 'refused' ? failure.status : null };
+}
+
+const noCapableProvider: ErrorResponse = {
+  ...gatewayErrorResponse(failureWith('no-provider', 'No provider of this model can do this. Tell the operator.')),
+  shouldRetry: 'false',
+};
 
 /** Takes the secrets out of a failure before anything else reads it. */
 function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {

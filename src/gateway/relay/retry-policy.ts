@@ -62,6 +62,26 @@ function retryOr(elsewhere: NextStep, retryAfterMs: number | null, state: RetryS
   return { kind: 'again', afterMs: Math.round(retryAfterMs + random * Math.min(250, retryAfterMs / 4)) };
 }
 
+/**
+ * Whether a client may try again although the gateway gives up, because the gateway does not: the request is at fault, the
+ * target asks for a longer wait than the gateway ever waits, or the configuration allows no second try.
+ * @param mayRetry whether the configuration allowed one
+ */
+export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): boolean {
+  if (failure.kind === 'limit') return false;
+  if (failure.kind === 'broken') return !mayRetry && failure.how !== 'too-large';
+  switch (classifyRefusal(failure)) {
+    case 'request':
+      return true;
+    case 'operator':
+    case 'context-length':
+      return false;
+    case 'busy':
+    case 'server':
+      return !mayRetry || (failure.retryAfterMs !== null && failure.retryAfterMs > maxRetryAfterMs);
+  }
+}
+
 /** Whether a failure counts against the target itself: enough of these in a row open its circuit. */
 export function countsAgainst(failure: AttemptFailure): boolean {
   switch (failure.kind) {

@@ -7,8 +7,8 @@ import {
   type ProviderRefusal,
   type TimeoutName,
 } from '#gateway/relay/attempt-failure.ts';
-import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { isObject, parsedJson } from '#shared/json/json-value.ts';
 
 /** The response that a client receives when no attempt is left. */
 export interface ErrorResponse {
@@ -27,6 +27,20 @@ export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
     failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
   return isForwarded ? forwardedErrorResponse(failed) : gatewayErrorResponse(failureOf(failed));
 }
+
+/**
+ * Makes the response of a call whose tries have come to an end. A client that repeated it would multiply the tries, so
+ * `x-should-retry` says no.
+ * @param isLeftToClient the gateway has not tried again itself, so the client may: the provider's word passes
+ */
+export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boolean): ErrorResponse {
+  const response = errorResponseFor(failed);
+  const retryAfterMs = response.retryAfterMs ?? (response.status === 429 ? defaultRetryAfterMs : null);
+  return { ...response, retryAfterMs, shouldRetry: isLeftToClient ? response.shouldRetry : 'false' };
+}
+
+/** Where a provider refuses for now and does not say until when. */
+const defaultRetryAfterMs = 1_000;
 
 /** Makes the client's response to a failure of the gateway's own. */
 export function gatewayErrorResponse(failed: Failure): ErrorResponse {

@@ -4,8 +4,8 @@ import type { EventClassification, StreamInterpreter } from '#gateway/chat/strea
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
 import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
 import { isPlain } from '#gateway/transport/content-encoding.ts';
-import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
+import { isObject, parsedJson } from '#shared/json/json-value.ts';
 import { errorInStream } from './error-response.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 

@@ -4,7 +4,7 @@ import { audioSecondsIn } from '#gateway/cost.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
 import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
 import { contentOf } from '#gateway/transport/content-encoding.ts';
-import { isObject, parsedJson } from '#gateway/wire/json-value.ts';
+import { isObject, parsedJson } from '#shared/json/json-value.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 
 export interface WholeResponseOptions {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** The header with the provider's own id of a request, which a provider's support asks for. */
-const toldAs = 'X-Switchyard-Provider-Request-Id';
+const responseHeader = 'X-Switchyard-Provider-Request-Id';
 
-/** What a provider's id may look like: anything else is no id, or could not be sent on. */
+/** The form of a provider's id. Anything else is not an id, or could not be sent on. */
 const id = /^[\x21-\x7e]{1,200}$/;
 
 /** The provider's id of a request, from its answer's headers; null where it gives none. */
@@ -13,7 +13,7 @@ export function providerRequestIdIn(headers: IncomingHttpHeaders): string | null
   return typeof value === 'string' && id.test(value) ? value : null;
 }
 
-/** The header that holds the id, name and value in turn; none without an id. */
+/** The header with the id, as name and value; empty without an id. */
 export function providerRequestIdField(requestId: string | null): ReadonlyArray<string> {
-  return requestId === null ? [] : [toldAs, requestId];
+  return requestId === null ? [] : [responseHeader, requestId];
 }

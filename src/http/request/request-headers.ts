@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
 import type { RequestHeaders } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
@@ -42,21 +43,15 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   if (!tags.every((tag) => entityTag.test(tag))) return neverRevision;
   const revisions = tags.flatMap((tag) => strongRevision.exec(tag)?.[1] ?? []);
   const [revision] = revisions;
-  // Two revisions in one list cannot be told to a command, and a refusal is the safe answer.
+  // A command takes one revision only, and a refusal is the safe answer to a list of two.
   return revision === undefined || revisions.length > 1 ? neverRevision : Number(revision);
 }
-
-const printableAscii = /^[\x20-\x7e]{1,255}$/;
 
 /** `Idempotency-Key`, or why it cannot be taken; null without one. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null {
   const header = headers['idempotency-key'];
   if (header === undefined) return null;
-  if (typeof header === 'string' && printableAscii.test(header)) return header;
-  return failure(
-    'invalid-header',
-    'Idempotency-Key must be 1 to 255 printable ASCII characters; blanks around it do not count.',
-  );
+  return checkIdempotencyKey(header) ?? (header as string);
 }
 
 const position = /^\d{1,15}$/;
@@ -80,6 +75,7 @@ export function requestHeadersOf(headers: IncomingHttpHeaders, isCommand: boolea
     ifMatch: isCommand ? ifMatchOf(headers) : null,
     idempotencyKey: isFailure(idempotencyKey) ? null : idempotencyKey,
     minPosition: isFailure(minPosition) ? null : minPosition,
+    ...(headers.accept === undefined ? {} : { accept: headers.accept }),
     fault: [idempotencyKey, minPosition].find(isFailure) ?? null,
   };
 }

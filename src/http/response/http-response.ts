@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { ResponseSink } from '#application/responses/response-sink.ts';
+import { requestContextOf } from '#http/server/request-context.ts';
 import { writeResponse } from './response.ts';
 
 /** How long a client may stop reading once all of its response has been written, in ms. */
@@ -41,7 +42,7 @@ export class HttpResponse implements ResponseSink {
 
   start(status: number, headers: ReadonlyArray<string>): void {
     if (this.#isDisconnected) return;
-    const { requestId } = this.#ctx.state as { readonly requestId: string };
+    const { requestId } = requestContextOf(this.#ctx);
     const always = ['X-Content-Type-Options', 'nosniff', 'X-Request-Id', requestId];
     this.#res.writeHead(status, [...always, ...this.#headers, ...headers]);
   }

@@ -1,7 +1,9 @@
 import type { OperationResult } from '#application/operations/operation.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
+import { isNamedIn } from '#http/request/if-none-match.ts';
+import { isStrict } from '#http/request/prefer.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import { isObject } from '#shared/json/json-value.ts';
 import { apiSecurityHeaders, noStoreHeaders } from './response.ts';
 
 /** The headers of a success, names and values in turn. */
@@ -13,11 +15,24 @@ export function createResponseHeaders(
   const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
+  if (isStrict(exchange.ctx.req.headers)) fields.push('Preference-Applied', 'handling=strict');
+  if (answer.isReplay === true) fields.push('Idempotency-Replayed', 'true');
   if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
   if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(exchange, answer.nextCursor)}>; rel="next"`);
   const id = answer.status === 201 && route.createdUnder !== null ? idOf(answer, route.createdId) : null;
   if (id !== null) fields.push('Location', `${route.createdUnder}${id}`);
   return fields;
+}
+
+/** Whether the client has the answer already, as its `If-None-Match` says. */
+export function isNotModified(
+  { ctx }: RequestContext,
+  { operation }: OperationRoute,
+  answer: OperationResult,
+): boolean {
+  const header = ctx.req.headers['if-none-match'];
+  if (header === undefined || operation.isConditional !== true || answer.revision === undefined) return false;
+  return isNamedIn(header, `"${answer.revision}"`);
 }
 
 function nextPage({ path, query }: RequestContext, cursor: string): string {
@@ -27,6 +42,6 @@ function nextPage({ path, query }: RequestContext, cursor: string): string {
 }
 
 function idOf({ body }: OperationResult, member: string): string | null {
-  const id = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as JsonObject)[member] : null;
+  const id = isObject(body) ? body[member] : null;
   return typeof id === 'string' ? id : null;
 }

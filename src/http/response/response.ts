@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { hasOwnArrivalLimits } from '#http/request/receive-body.ts';
 import { hasBody } from '#http/request/request-body.ts';
+import { requestContextOf } from '#http/server/request-context.ts';
 
 /** What every answer carries, besides the request's id: it is data, not a page, and says to no other site where it was read. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
@@ -18,7 +19,7 @@ const discardedBytes = 64 * 1024;
 const oneStringBytes = 16 * 1024;
 
 /** How long the rest of an unread body is thrown away, so that the client gets to read its answer. */
-const lingerMilliseconds = 1_000;
+const lingerTimeoutMs = 1_000;
 
 /**
  * Writes a whole answer straight to the response, past Koa's own writing. Does nothing when the client has gone.
@@ -33,7 +34,7 @@ export function writeResponse(
 ) {
   const { req, res } = ctx;
   if (res.headersSent || res.destroyed) return;
-  const headers = [...always, 'X-Request-Id', requestIdOf(ctx), ...fields];
+  const headers = [...always, 'X-Request-Id', requestContextOf(ctx).requestId, ...fields];
   const length = body === null ? 0 : Buffer.byteLength(body);
   if (body !== null) headers.push('Content-Length', String(length));
   if (!req.complete && hasBody(ctx) && mustClose(ctx)) {
@@ -50,9 +51,15 @@ export function writeResponse(
   else res.end(body);
 }
 
-/** The id that the request was given when it came in. */
-function requestIdOf(ctx: Context): string {
-  return (ctx.state as { readonly requestId: string }).requestId;
+/**
+ * Writes the head of a response whose body follows in pieces. @param fields header names and values in turn
+ * @returns false when there is no one to answer
+ */
+export function startResponse(ctx: Context, status: number, fields: ReadonlyArray<string>): boolean {
+  const { res } = ctx;
+  if (res.headersSent || res.destroyed) return false;
+  res.writeHead(status, [...always, 'X-Request-Id', requestContextOf(ctx).requestId, ...fields]);
+  return true;
 }
 
 function mustClose(ctx: Context): boolean {
@@ -71,7 +78,7 @@ function linger({ req, res }: Context, body: string | Buffer | null): void {
     clearTimeout(timer);
     res.end();
   };
-  const timer = setTimeout(end, lingerMilliseconds);
+  const timer = setTimeout(end, lingerTimeoutMs);
   req.once('end', end);
   res.once('close', () => clearTimeout(timer));
   if (body !== null) res.write(body);

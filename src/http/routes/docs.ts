@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Context } from 'koa';
+import { problemsPath } from '#application/responses/problem.ts';
 import { failures } from '#domain/shared/failure.ts';
-import { problemsPath } from '#http/response/problem.ts';
-import { writeResponse } from '#http/response/response.ts';
+import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
 import type { Route } from '#http/server/router.ts';
 import type { Json } from '#shared/json/json.ts';
+import { startScript } from './docs-script.ts';
 
 /** Where the page with all operations is. */
 export const docsPath = '/docs';
@@ -20,6 +21,7 @@ const pagePolicy = [
 ];
 
 const revalidated = ['Cache-Control', 'no-cache'];
+const toPage = [...apiSecurityHeaders, 'Cache-Control', 'no-cache', 'Location', docsPath];
 const keptADay = ['Cache-Control', 'public, max-age=86400'];
 
 /** The files of Swagger UI that the page needs, from its package. */
@@ -40,23 +42,12 @@ const page = `<!doctype html>
   </head>
   <body>
     <noscript>This page needs JavaScript. The same in JSON: <a href="/openapi.json">/openapi.json</a></noscript>
+    <nav style="padding: 0.75rem 1.25rem; font: 0.875rem system-ui, sans-serif"><a href="/dashboard">Dashboard</a></nav>
     <main id="operations"></main>
     <script src="/docs/assets/swagger-ui-bundle.js"></script>
     <script src="/docs/assets/start.js"></script>
   </body>
 </html>
-`;
-
-const start = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#operations',
-  deepLinking: true,
-  displayRequestDuration: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-  presets: [SwaggerUIBundle.presets.apis],
-  layout: 'BaseLayout',
-});
 `;
 
 /** One readable page with every failure, for `type` of a problem to point at. */
@@ -92,24 +83,43 @@ ${rows}
 `;
 }
 
-/** The documentation's paths; all are public. */
-export function docsRoutes(openApi: Json): ReadonlyArray<Route> {
+/**
+ * The documentation's paths; all are public.
+ * @param openApi makes the description of the API
+ */
+export function docsRoutes(openApi: () => Json): ReadonlyArray<Route> {
   const files = new Map(Object.entries(packageFiles).map(([name, type]) => [name, packageFile(name, type)]));
-  files.set('start.js', fixed(start, 'text/javascript; charset=utf-8', keptADay));
+  files.set(
+    'start.js',
+    fixed(() => startScript, 'text/javascript; charset=utf-8', keptADay),
+  );
   return [
-    { method: 'GET', path: '/openapi.json', handler: fixed(JSON.stringify(openApi), 'application/json', revalidated) },
-    { method: 'GET', path: docsPath, handler: fixed(page, 'text/html; charset=utf-8', revalidated) },
-    { method: 'GET', path: problemsPath, handler: fixed(problemsPage(), 'text/html; charset=utf-8', revalidated) },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handler: fixed(() => JSON.stringify(openApi()), 'application/json', revalidated),
+    },
+    { method: 'GET', path: docsPath, handler: fixed(() => page, 'text/html; charset=utf-8', revalidated) },
+    { method: 'GET', path: `${docsPath}/`, handler: async (ctx) => writeResponse(ctx, 308, toPage, null) },
+    { method: 'GET', path: problemsPath, handler: fixed(problemsPage, 'text/html; charset=utf-8', revalidated) },
+    { method: 'GET', path: '/favicon.ico', handler: packageFile('favicon-32x32.png', 'image/png') },
     ...[...files].map(([name, handler]) => ({ method: 'GET', path: `/docs/assets/${name}`, handler })),
   ];
 }
 
 type Serve = (ctx: Context) => Promise<void>;
 
-function fixed(text: string, type: string, caching: ReadonlyArray<string>): Serve {
-  const bytes = Buffer.from(text);
-  const tag = tagOf(bytes);
-  return async (ctx) => serve(ctx, bytes, tag, type, caching);
+/** A page that is made when it is first asked for. */
+function fixed(textOf: () => string, type: string, caching: ReadonlyArray<string>): Serve {
+  let made: { readonly bytes: Buffer; readonly tag: string } | null = null;
+  const make = () => {
+    const bytes = Buffer.from(textOf());
+    return { bytes, tag: tagOf(bytes) };
+  };
+  return async (ctx) => {
+    made ??= make();
+    serve(ctx, made.bytes, made.tag, type, caching);
+  };
 }
 
 /** A file of Swagger UI's package, read when it is first asked for. */

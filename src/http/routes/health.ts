@@ -7,14 +7,14 @@ import type { Metrics } from './metrics.ts';
 export interface ReadinessCheck {
   readonly name: string;
   readonly ready: boolean;
-  /** How it stands, for an operator; without secrets. */
+  /** Its status for an operator, without secrets. */
   readonly detail: string;
 }
 
 /** Asks everything that must be well. */
 export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
-const readinessMilliseconds = 2_000;
+const readinessTimeoutMs = 2_000;
 
 const fresh = [...apiSecurityHeaders, 'Cache-Control', 'no-store', 'Content-Type'];
 const json = [...fresh, 'application/json'];
@@ -50,7 +50,7 @@ export function metricsRoute(metrics: Metrics): Route {
 async function withinLimit(readiness: Readiness): Promise<ReadonlyArray<ReadinessCheck>> {
   const unready = (detail: string) => [{ name: 'readiness', ready: false, detail }];
   try {
-    return await withTimeout(readinessMilliseconds, readiness(), unready('no answer in time'));
+    return await withTimeout(readinessTimeoutMs, readiness(), unready('no answer in time'));
   } catch {
     return unready('the checks failed');
   }

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
+import type { UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 
 /** A projection or process that has stopped at an event. */
@@ -30,7 +30,7 @@ export interface Metrics {
   /** Where it is asked what has stopped, whenever the metrics are read. */
   readonly watchStopped: (stopped: () => Promise<ReadonlyArray<Stopped>>) => void;
   /** Where a figure is asked for whenever the metrics are read. @param name of the gauge */
-  readonly watchBytes: (name: string, help: string, bytes: () => number) => void;
+  readonly watchGauge: (name: string, help: string, figure: () => number) => void;
   /** Where projection lag is asked for whenever the metrics are read. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
   /** For instruments that other parts make. */
@@ -86,7 +86,7 @@ export function createMetrics(): Metrics {
     request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
     command: (command, value) => commands.observe({ command }, value),
     appendBatch: (appends) => batches.observe(appends),
-    watchBytes: (name, help, bytes) => watchBytes(registry, name, help, bytes),
+    watchGauge: (name, help, figure) => watchGauge(registry, name, help, figure),
     watchProjections: (lags) => watchProjections(registry, lags),
     watchUnknownEvents: (unknown) => watchUnknownEvents(registry, unknown),
     watchStopped: (stopped) => watchStopped(registry, stopped),
@@ -97,13 +97,13 @@ export function createMetrics(): Metrics {
   };
 }
 
-function watchBytes(registry: Registry, name: string, help: string, bytes: () => number): void {
+function watchGauge(registry: Registry, name: string, help: string, figure: () => number): void {
   new Gauge({
     name,
     help,
     registers: [registry],
     collect() {
-      this.set(bytes());
+      this.set(figure());
     },
   });
 }

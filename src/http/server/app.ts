@@ -2,30 +2,43 @@ import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
-import type { Logger } from 'pino';
+import type { Logger as PinoLogger } from 'pino';
 import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import type { CallTarget, Invoke } from '#application/operations/invoke.ts';
 import { openApiDocument } from '#application/operations/openapi.ts';
-import type { AnyOperation, Plane, RequestInput } from '#application/operations/operation.ts';
+import type {
+  AnyOperation,
+  Download,
+  Plane,
+  RequestInput,
+  StreamingOperation,
+} from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
+import { createErrorResponse } from '#application/responses/problem.ts';
+import type { TextStream } from '#application/responses/text-stream.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import { readDryRun, withoutDryRun } from '#http/request/dry-run.ts';
 import { HttpBody } from '#http/request/http-body.ts';
 import { readQueryParameters } from '#http/request/query-parameters.ts';
 import { jsonBodyReader } from '#http/request/request-body.ts';
 import { ifMatchOf, neverRevision, presentedKeyOf, requestHeadersOf } from '#http/request/request-headers.ts';
+import { checkKnown } from '#http/request/strict-input.ts';
+import { writeDownload } from '#http/response/download-response.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
-import { createResponseHeaders } from '#http/response/operation-response.ts';
-import { createErrorResponse } from '#http/response/problem.ts';
+import { createResponseHeaders, isNotModified } from '#http/response/operation-response.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 import { answerText } from '#http/response/response-text.ts';
+import { writeStream } from '#http/response/stream-response.ts';
 import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
+import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { createRequestContext, type RequestContext } from './request-context.ts';
+import { createRequestContext, type RequestContext, requestContextOf } from './request-context.ts';
+import { RequestLog } from './request-log.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './slim-koa.ts';
 
@@ -35,10 +48,10 @@ export interface AppOptions {
   /** Answers operations. */
   readonly invoke: Invoke;
   readonly readiness: Readiness;
-  /** As `/healthz` tells it. */
+  /** The version that `/healthz` shows. */
   readonly version: string;
   readonly metrics: Metrics;
-  readonly log: Logger;
+  readonly log: PinoLogger;
   readonly limits: {
     readonly maxBodyBytes: number;
     /** Values in a JSON body at most. Default 50,000. */
@@ -50,8 +63,12 @@ export interface AppOptions {
   readonly planes?: ReadonlySet<Plane>;
   /** Whether `/metrics` is answered here; false when it has a port of its own. Default true. */
   readonly servesMetrics?: boolean;
+  /** Answered like operations, with a protocol of their own that describes them: OpenAPI has none of them. */
+  readonly endpoints?: ReadonlyArray<StreamingOperation>;
   /** Further paths that need no key. */
   readonly publicRoutes?: ReadonlyArray<Route>;
+  /** Where a browser that asks for `/` is sent. Default the documentation. */
+  readonly browserHome?: string;
 }
 
 /**
@@ -86,31 +103,34 @@ export function createMetricsApp(metrics: Metrics): Koa {
 /** Translates between HTTP and `invoke`: finds the line, hands the request over, writes the answer, records. */
 class HttpAdapter {
   readonly #options: AppOptions;
-  readonly #requestLog: Logger;
+  readonly #requestLog: RequestLog;
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
   readonly #servesDocs: boolean;
   readonly #dispatch: RequestRouter;
   readonly #gatewayPaths: RequestRouter;
   readonly #bodies: ByteBudget;
+  readonly #findUnsupported: FindUnsupportedEndpoint;
 
   constructor(options: AppOptions) {
     this.#options = options;
-    // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
-    this.#requestLog = options.log.child({}, { redact: [] });
+    this.#requestLog = new RequestLog(options.log, options.metrics);
     const { maxBodyBytes, maxBodyValues = defaultMaxBodyValues } = options.limits;
     this.#readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
     this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
+    this.#findUnsupported = createUnsupportedEndpoints(options.operations);
     const { planes = bothPlanes } = options;
-    const routes = createRoutes(options.operations).filter(({ operation }) => isAnsweredOn(planes, operation));
+    const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
+      isAnsweredOn(planes, operation),
+    );
     this.#servesDocs = planes.has('control');
     const open = [
       ...healthRoutes(options.version, options.readiness),
       ...(options.servesMetrics === false ? [] : [metricsRoute(options.metrics)]),
-      ...(this.#servesDocs ? docsRoutes(openApiDocument(options.operations)) : []),
+      ...(this.#servesDocs ? docsRoutes(() => openApiDocument(options.operations)) : []),
       ...(options.publicRoutes ?? []),
     ];
-    const served = routes.map((route) => this.#operationLine(route));
-    this.#dispatch = createRouter([...open.map((line) => this.#openLine(line)), ...served]);
+    const served = routes.map((route) => this.#operationRoute(route));
+    this.#dispatch = createRouter([...open.map((route) => this.#publicRoute(route)), ...served]);
     this.#gatewayPaths = createRouter(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
   }
 
@@ -127,22 +147,26 @@ class HttpAdapter {
     } finally {
       exchange.body?.release();
     }
-    this.#record(exchange);
+    this.#requestLog.record(exchange);
   }
 
-  #openLine(line: Route): Route {
+  #publicRoute(route: Route): Route {
     const handler: Route['handler'] = (ctx, parameters) => {
-      (ctx.state as RequestContext).name = line.path;
-      return line.handler(ctx, parameters);
+      const exchange = requestContextOf(ctx);
+      exchange.name = route.path;
+      exchange.pathTemplate = route.path;
+      return route.handler(ctx, parameters);
     };
-    return { ...line, handler };
+    return { ...route, handler };
   }
 
-  #operationLine(route: OperationRoute): Route {
+  #operationRoute(route: OperationRoute): Route {
     const { operation, method } = route;
+    const pathTemplate = operation.http.path.replace(/:(\w+)/g, '{$1}');
     const handler: Route['handler'] = (ctx, parameters) => {
-      const exchange = ctx.state as RequestContext;
+      const exchange = requestContextOf(ctx);
       exchange.name = operation.name;
+      exchange.pathTemplate = pathTemplate;
       exchange.plane = operation.plane;
       exchange.onBothPlanes = operation.onBothPlanes === true;
       exchange.hasBody = route.hasBody;
@@ -154,16 +178,23 @@ class HttpAdapter {
   async #invoke(exchange: RequestContext, target: CallTarget): Promise<void> {
     const { ctx, path, requestId } = exchange;
     const { method, headers } = ctx.req;
-    const isCommand = target.kind === 'operation' && target.route.operation.kind === 'command';
+    const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
     const { outcome, keyId, limitHeaders } = await this.#options.invoke({
       target,
       presentedKey: presentedKeyOf(headers),
       requestId,
       requestTarget: `${method} ${path}`,
-      headers: requestHeadersOf(headers, isCommand),
+      headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(exchange.query) : {}) },
       loadBody: (caller) => this.#loadBody(exchange, target, caller),
+      openUpload: (caller) => ({
+        caller,
+        headers,
+        body: new HttpBody(ctx),
+        bodyHold: this.#holdBody(exchange, caller),
+      }),
       openConnection: (caller, limitHeaders) => ({
         headers,
+        query: exchange.query,
         body: new HttpBody(ctx),
         bodyHold: this.#holdBody(exchange, caller),
         response: new HttpResponse(ctx, limitHeaders),
@@ -172,10 +203,33 @@ class HttpAdapter {
     exchange.keyId = keyId;
     exchange.limitFields = limitHeaders;
     if (E.isLeft(outcome)) return this.#refuse(exchange, outcome.left, target);
-    if (outcome.right === null || target.kind === 'none') return;
-    const { status, body } = outcome.right;
+    const result = outcome.right;
+    if (result === null || target.kind === 'none') return;
+    if ('kind' in result) {
+      if (result.kind === 'download') return this.#download(exchange, result, target);
+      exchange.relayed = result;
+      return;
+    }
+    const { status, body, stream } = result;
+    if (stream !== undefined) return this.#stream(exchange, stream);
+    const fields = createResponseHeaders(exchange, target.route, result);
+    if (isNotModified(exchange, target.route, result)) return writeResponse(ctx, 304, fields, null);
     const text = body === undefined ? null : await answerText(body);
-    writeResponse(ctx, status, createResponseHeaders(exchange, target.route, outcome.right), text);
+    writeResponse(ctx, status, fields, text);
+  }
+
+  #stream(exchange: RequestContext, stream: TextStream): Promise<void> {
+    const { requestId, name: operation } = exchange;
+    return writeStream(exchange, stream, (error) => failureOfError(error, { requestId, operation }, this.#options.log));
+  }
+
+  async #download(exchange: RequestContext, download: Download, target: CallTarget): Promise<void> {
+    const refusal = await writeDownload(exchange, download);
+    if (refusal === null) return;
+    if (refusal.code === 'range-not-satisfiable') {
+      exchange.limitFields = [...exchange.limitFields, 'Content-Range', `bytes */${download.bytes}`];
+    }
+    this.#refuse(exchange, refusal, target);
   }
 
   /** What a request's body holds counts for the project of its key until the request is answered. */
@@ -193,35 +247,44 @@ class HttpAdapter {
     if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
     const { route, parameters } = target;
     const { ctx, query } = exchange;
+    const { headers } = ctx.req;
     if (!route.hasBody) {
+      const refusal = checkKnown(route, { headers, query, body: {} });
+      if (refusal !== null) return E.left(refusal);
       const fields = query === '' ? E.right({}) : readQueryParameters(query, route.members);
       if (E.isLeft(fields)) return fields;
-      return E.right({ fields: { ...fields.right, ...parameters }, bodyHash: hashOf(noBytes, query) });
+      return E.right({ fields: { ...fields.right, ...parameters }, bodyHash: hashOf(noBytes, withoutDryRun(query)) });
     }
     const body = await this.#readBody(ctx, this.#holdBody(exchange, caller));
     if (E.isLeft(body)) return body;
     const { members, bytes } = body.right;
+    const refusal = checkKnown(route, { headers, query, body: members });
+    if (refusal !== null) return E.left(refusal);
     const fields = { ...known(members, route.members), ...parameters };
-    return E.right({ fields, bodyHash: hashOf(bytes, query), bytes: bytes.length });
+    return E.right({ fields, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
   }
 
-  /** A browser that asks for `/` is sent to the documentation. */
+  /** A browser that asks for `/` is sent to a page. */
   async #answerUnfound(exchange: RequestContext): Promise<void> {
     const { path, ctx } = exchange;
-    if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendToDocs(exchange);
+    if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendHome(exchange);
     const allowedMethods = this.#dispatch.allowed(path);
     if (this.#gatewayPaths.allowed(path).length > 0) exchange.plane = 'gateway';
     exchange.onBothPlanes = allowedMethods.length === 0;
-    await this.#invoke(exchange, { kind: 'none', method: ctx.req.method ?? '', allowedMethods });
+    const failure = allowedMethods.length === 0 ? this.#findUnsupported(path) : null;
+    if (failure !== null) exchange.plane = 'gateway';
+    await this.#invoke(exchange, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
   }
 
-  #sendToDocs({ ctx }: RequestContext): void {
-    const fields = [...apiSecurityHeaders, 'Cache-Control', 'no-cache', 'Vary', 'Accept', 'Location', docsPath];
+  #sendHome({ ctx }: RequestContext): void {
+    const { browserHome = docsPath } = this.#options;
+    const fields = [...apiSecurityHeaders, 'Cache-Control', 'no-cache', 'Vary', 'Accept', 'Location', browserHome];
     writeResponse(ctx, 303, fields, '');
   }
 
   #refuse(exchange: RequestContext, refusal: Failure, target: CallTarget | null = null): void {
     const answer = createErrorResponse(isTagUnknown(exchange, refusal) ? noSuchTag : refusal, exchange);
+    exchange.code = refusal.code;
     const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
     fields.push('Content-Type', answer.contentType);
     if (refusal.code === 'method-not-allowed' && target?.kind === 'none') {
@@ -231,23 +294,16 @@ class HttpAdapter {
     if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
     writeResponse(exchange.ctx, answer.status, fields, JSON.stringify(answer.body));
   }
-
-  #record({ ctx, name, keyId, requestId, started }: RequestContext): void {
-    const milliseconds = performance.now() - started;
-    const method = methodOf(ctx.req.method);
-    const status = ctx.res.headersSent ? ctx.res.statusCode : clientGoneStatus;
-    this.#options.metrics.request(name, method, status, milliseconds / 1_000);
-    if (!this.#requestLog.isLevelEnabled('info')) return;
-    this.#requestLog.info(
-      { method, operation: name, status, ms: Math.round(milliseconds * 100) / 100, requestId, keyId },
-      'request',
-    );
-  }
 }
 
 /** Whether a page is wanted: programs send no `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
+}
+
+/** Whether it may come with an `Idempotency-Key`. */
+function isWriting({ kind }: AnyOperation): boolean {
+  return kind === 'command' || kind === 'upload';
 }
 
 function isAnsweredOn(planes: ReadonlySet<Plane>, { plane, onBothPlanes = false }: AnyOperation): boolean {
@@ -258,9 +314,6 @@ function isAnsweredOn(planes: ReadonlySet<Plane>, { plane, onBothPlanes = false 
 export const defaultMaxBodyValues = 50_000;
 
 const bothPlanes: ReadonlySet<Plane> = new Set(['control', 'gateway']);
-
-/** What logs and metrics show where the client left before there was an answer. */
-const clientGoneStatus = 499;
 
 const noSuchTag = failure(
   'precondition-failed',
@@ -275,13 +328,6 @@ function isTagUnknown({ ctx }: RequestContext, { code }: Failure): boolean {
 function challenge(refusal: Failure): string {
   const error = refusal.code === 'key-invalid' ? ', error="invalid_token"' : '';
   return `Bearer realm="switchyard"${error}`;
-}
-
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-/** A method as a label: what clients may make up must not grow the metrics. */
-function methodOf(method: string | undefined): string {
-  return method !== undefined && methods.has(method) ? method : 'other';
 }
 
 const noBytes = Buffer.alloc(0);

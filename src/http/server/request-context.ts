@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { ByteHold } from '#application/access/byte-budget.ts';
-import type { Plane } from '#application/operations/operation.ts';
+import type { Plane, RelayReport } from '#application/operations/operation.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 
 /** What is known of a request while it is answered. */
@@ -11,11 +11,17 @@ export interface RequestContext {
   readonly query: string;
   readonly started: number;
   plane: Plane;
-  /** Clients of either plane ask this: an error is told in the shapes of both. */
+  /** Clients of both planes call this path, so an error has the members of both forms. */
   onBothPlanes: boolean;
   hasBody: boolean;
   /** The operation's name, for logs and metrics: never the path. */
   name: string;
+  /** The path of the operation, with `{name}` for parameters; null where there is none. */
+  pathTemplate: string | null;
+  /** Why it was refused, as its answer says it; null where it was not. */
+  code: string | null;
+  /** What became of a call that the gateway relayed. */
+  relayed: RelayReport | null;
   keyId: string | null;
   /** The bytes of its body; null until it is known whose they are. */
   body: ByteHold | null;
@@ -37,8 +43,16 @@ export function createRequestContext(ctx: Context): RequestContext {
     onBothPlanes: false,
     hasBody: true,
     name: 'unknown',
+    pathTemplate: null,
+    code: null,
+    relayed: null,
     keyId: null,
     body: null,
     limitFields: [],
   };
+}
+
+/** The context that `createRequestContext` made for a request, which is Koa's state of it. */
+export function requestContextOf(ctx: Context): RequestContext {
+  return ctx.state as RequestContext;
 }

@@ -7,30 +7,32 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 /** The limits of connections; every one has a default. */
 export interface ServerLimits {
   /** From the first byte to the end of the headers. Default 10 s. */
-  readonly headersMilliseconds?: number;
+  readonly headersTimeoutMs?: number;
   /** From the first byte to the end of a body without limits of its own. Default 60 s. */
-  readonly requestMilliseconds?: number;
+  readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. Default 65 s: longer than common balancers keep theirs. */
-  readonly keepAliveMilliseconds?: number;
+  readonly keepAliveTimeoutMs?: number;
   /** How long a connection may stand still while a request is sent or answered. Default 120 s. */
-  readonly idleMilliseconds?: number;
+  readonly idleTimeoutMs?: number;
   /** Bytes of a request's headers at most. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
   /** Connections at a time at most; more are closed at once. Default 10,000. */
   readonly maxConnections?: number;
   /** How long running requests may take to finish when stopping. Default 10 s. */
-  readonly stopMilliseconds?: number;
+  readonly stopTimeoutMs?: number;
 }
 
 /** A server that listens. */
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
+  /** Answers requests that come from now on with another app. */
+  readonly serve: (app: Koa) => void;
   /** Takes no more connections, lets running requests finish within the limit, then closes everything. */
   readonly stop: () => Promise<void>;
 }
 
-const sweepMilliseconds = 25;
+const sweepIntervalMs = 25;
 
 /**
  * Serves an app.
@@ -43,7 +45,7 @@ export async function listen(
   limits: ServerLimits = {},
   variables = 'HOST and PORT',
 ): Promise<HttpServer> {
-  const answer = app.callback();
+  let answer = app.callback();
   const running = new WeakMap<Socket, ServerResponse>();
   let stopping = false;
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
@@ -60,24 +62,27 @@ export async function listen(
     if (!mayTakeLonger(error, last)) answerClientError(error, socket as Socket, last);
   });
   server.maxConnections = limits.maxConnections ?? 10_000;
-  server.setTimeout(limits.idleMilliseconds ?? 120_000);
+  server.setTimeout(limits.idleTimeoutMs ?? 120_000);
 
   await listening(server, address, variables);
   const { port } = server.address() as AddressInfo;
   const stop = once(async () => {
     stopping = true;
-    await closed(server, limits.stopMilliseconds ?? 10_000);
+    await closed(server, limits.stopTimeoutMs ?? 10_000);
   });
-  return { host: address.host, port, stop };
+  const serve = (next: Koa) => {
+    answer = next.callback();
+  };
+  return { host: address.host, port, serve, stop };
 }
 
 function serverOptions(limits: ServerLimits) {
-  const headersTimeout = limits.headersMilliseconds ?? 10_000;
-  const requestTimeout = limits.requestMilliseconds ?? 60_000;
+  const headersTimeout = limits.headersTimeoutMs ?? 10_000;
+  const requestTimeout = limits.requestTimeoutMs ?? 60_000;
   return {
     headersTimeout,
     requestTimeout,
-    keepAliveTimeout: limits.keepAliveMilliseconds ?? 65_000,
+    keepAliveTimeout: limits.keepAliveTimeoutMs ?? 65_000,
     maxHeaderSize: limits.maxHeaderBytes ?? 16 * 1024,
     // Limits are looked at this often: often enough to hold short ones, too.
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(Math.min(headersTimeout, requestTimeout) / 4)),
@@ -114,7 +119,7 @@ async function closed(server: Server, limit: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
   // A connection that was busy when the server closed becomes idle with its answer.
-  const sweep = setInterval(() => server.closeIdleConnections(), sweepMilliseconds);
+  const sweep = setInterval(() => server.closeIdleConnections(), sweepIntervalMs);
   const end = setTimeout(() => server.closeAllConnections(), limit);
   await promise;
   clearInterval(sweep);

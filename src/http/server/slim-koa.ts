@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 
 /**
- * Koa without what it makes anew for every request (a composed chain, a listener on the response, closures). Its one
- * middleware writes the answer straight to the response and never rejects.
+ * Koa without the objects that it creates for every request (a composed chain, a listener on the response, closures).
+ * Its only middleware writes directly to the response and never rejects.
  */
 export class SlimKoa extends Koa {
   override callback(): ReturnType<Koa['callback']> {

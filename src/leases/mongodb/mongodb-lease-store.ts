@@ -4,7 +4,7 @@ import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 
 /** A holder that waits longer for one answer has lost its lease meanwhile. */
-const defaultTimeoutMilliseconds = 1000;
+const defaultTimeoutMs = 1000;
 const leasesName = 'leases';
 
 interface TermRecord extends LeaseTerm {
@@ -15,8 +15,7 @@ interface TermRecord extends LeaseTerm {
 
 /** Leases on MongoDB. A term is a document of its own, which nobody but its holder changes. It connects at the first call. */
 export function openMongoDbLeaseStore(options: MongoDbConnectionOptions): LeaseStore {
-  const { url, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
-  return new MongoDbLeaseStore(new MongoDbConnection({ url, timeoutMilliseconds }));
+  return new MongoDbLeaseStore(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...options }));
 }
 
 class MongoDbLeaseStore implements LeaseStore {

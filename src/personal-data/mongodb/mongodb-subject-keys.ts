@@ -37,7 +37,7 @@ export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): Subje
   const insert = (subject: string, key: Uint8Array) =>
     connection.call((database) =>
       make(database, subject, key).catch((error: unknown) => {
-        // Two who make the same document at once may meet; one of them is told so.
+        // When two callers create the same document at once, one of them gets a duplicate-key error.
         if (!isDuplicateKey(error)) throw error;
         return make(database, subject, key);
       }),

@@ -7,8 +7,8 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /**
  * Keys in a SQLite file. A destroyed key leaves no byte in it: rows are only added at the end, so no page with a key in
- * it is ever copied, a key is overwritten where it stands by as many zeros, and the write-ahead log that held it is
- * emptied at once. Calls are short and rare, so they are made where they are asked for: one sync for each new key.
+ * it is ever copied, a key is overwritten in place with as many zeros, and the write-ahead log that held it is
+ * emptied at once. Calls are short and rare, so they run synchronously, with one disk sync for each new key.
  * @param file made when it is not there, for its owner alone
  * @throws StartupError for a file of anything else, which stays as it is, and one that cannot be opened
  */
@@ -95,7 +95,7 @@ function isOfOthers(database: DatabaseSync): boolean {
 
 type Row = { readonly subject: string; readonly secret: Uint8Array };
 
-/** What stands in the place of a destroyed key; no random key is that. */
+/** What replaces a destroyed key; no random key has this value. */
 const destroyed = new Uint8Array(subjectKeyBytes);
 
 function isDestroyed(secret: Uint8Array): boolean {

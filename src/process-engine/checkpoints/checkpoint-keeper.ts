@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Checkpoint } from './checkpoint-store.ts';
 
 /** How often a checkpoint that moves is written: what lies between is reacted to again after a crash. */
-const restMilliseconds = 100;
+const saveIntervalMs = 100;
 
 /** Writes a process's checkpoint whenever it has moved: one write at a time, each of the newest position. */
 export class CheckpointKeeper {
@@ -16,7 +16,7 @@ export class CheckpointKeeper {
   /**
    * @param store writes one
    * @param stored what is stored now
-   * @param onFailure is told once that a write failed: `saved` rejects with it
+   * @param onFailure called once, when a write failed; `saved` rejects with the error
    */
   constructor(store: (checkpoint: Checkpoint) => Promise<void>, stored: Checkpoint, onFailure: () => void) {
     this.#store = store;
@@ -46,7 +46,7 @@ export class CheckpointKeeper {
     try {
       await this.#store(checkpoint);
       this.#written = checkpoint.position;
-      await sleep(restMilliseconds);
+      await sleep(saveIntervalMs);
     } catch (error) {
       this.#failure = { error };
       this.#onFailure();

@@ -21,11 +21,12 @@ export interface WatchedCheckpoint extends Checkpoint {
  */
 export interface CheckpointStore {
   /**
-   * Where a process stands in a log, for whoever runs it there from now on: at the beginning after another log.
+   * The checkpoint of a process in a log, for the node that runs it from now on: the beginning, if it was in another
+   * log.
    * @throws UnavailableError; FencedError where nodes share the store and another runs the process under a newer lease
    */
   read(process: string, log: string): Promise<Checkpoint>;
-  /** Where a process stands in a log, whoever runs it. @throws UnavailableError */
+  /** The checkpoint of a process in a log, whichever node runs it. @throws UnavailableError */
   peek(process: string, log: string): Promise<WatchedCheckpoint>;
   /**
    * Of the log that was last read for.
@@ -33,7 +34,8 @@ export interface CheckpointStore {
    */
   write(process: string, log: string, checkpoint: Checkpoint): Promise<void>;
   /**
-   * Keeps the event at which a process has stopped, or null once it runs again. Its checkpoint stays before that event: a
+   * Keeps the event at which a process has stopped, or null once it runs again. Its checkpoint stays before that event:
+   * a
    * checkpoint that has passed the event ends the failure, too.
    * @throws as `write`
    */

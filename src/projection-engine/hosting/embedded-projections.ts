@@ -1,24 +1,24 @@
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
 import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
-import type { Following, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { FromProjector, ToSave } from './projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
 
-const saveLimitMilliseconds = 5000;
+const saveTimeoutMs = 5000;
 
-/** The projections of an embedded read store: a thread of this process runs them, and is its only writer. */
+/** The projections of an embedded read store. A thread of this process runs them and is the store's only writer. */
 export interface EmbeddedProjections extends ProjectionsProgress {
-  /** Calls the listener whenever documents may have changed, before any wait for that ends. @returns ends it */
+  /** Calls the listener when documents may have changed, before any wait for them ends. @returns unsubscribes it */
   onCommit(listener: () => void): () => void;
   /** Stores when keys were last used; resolves when it is done. @throws UnavailableError */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
   /** Stores a stream's snapshot; resolves when it is done. @throws UnavailableError */
   saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
-  /** Lets the thread finish its batch and store where it stands; 5 s at most. */
+  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
   close(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ class ThreadProjections implements EmbeddedProjections {
   readonly #commitListeners = new Set<() => void>();
   readonly #saves = new Map<number, PendingSave>();
   #statuses: ReadonlyArray<ProjectionStatus> = [];
-  /** Told more often than the statuses, in the same order. */
+  /** Arrives more often than the statuses, in the same order. */
   #served: ReadonlyArray<ServedPosition> = [];
   #ready = false;
   #requests = 0;
@@ -54,7 +54,7 @@ class ThreadProjections implements EmbeddedProjections {
     this.#thread = new ProjectorThread(options, {
       onMessage: (message) => this.#take(message),
       onExit: () => this.#exited(),
-      onState: () => this.#tellListeners(),
+      onState: () => this.#notifyListeners(),
     });
   }
 
@@ -62,16 +62,12 @@ class ThreadProjections implements EmbeddedProjections {
     return this.#thread.start();
   }
 
-  waitFor(position: number, types: ReadonlyArray<string>, timeoutMilliseconds: number): Promise<WaitOutcome> {
-    return this.#waits.forTypes(types, position, timeoutMilliseconds);
+  waitFor(position: number, types: ReadonlyArray<string>, timeoutMs: number): Promise<WaitOutcome> {
+    return this.#waits.forTypes(types, position, timeoutMs);
   }
 
-  waitForProjections(
-    names: ReadonlyArray<string>,
-    position: number,
-    timeoutMilliseconds: number,
-  ): Promise<WaitOutcome> {
-    return this.#waits.forNames(names, position, timeoutMilliseconds);
+  waitForProjections(names: ReadonlyArray<string>, position: number, timeoutMs: number): Promise<WaitOutcome> {
+    return this.#waits.forNames(names, position, timeoutMs);
   }
 
   status(): ReadonlyArray<ProjectionStatus> {
@@ -81,7 +77,7 @@ class ThreadProjections implements EmbeddedProjections {
     }));
   }
 
-  following(): Following {
+  following(): FollowingStatus {
     const { state, failure } = this.#thread;
     const died = state === 'restarting' && failure !== null ? `: ${failure}` : '';
     return { live: this.#ready && state === 'running', detail: `thread ${state}${died}` };
@@ -112,10 +108,10 @@ class ThreadProjections implements EmbeddedProjections {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(
       () => reject(new UnavailableError('The projector thread does not answer.')),
-      saveLimitMilliseconds,
+      saveTimeoutMs,
     );
     this.#saves.set(request, { resolve, reject });
-    this.#thread.tell({ ...what, request });
+    this.#thread.post({ ...what, request });
     return promise.finally(() => {
       clearTimeout(timer);
       this.#saves.delete(request);
@@ -130,19 +126,19 @@ class ThreadProjections implements EmbeddedProjections {
   #take(message: FromProjector): void {
     switch (message.kind) {
       case 'positions':
-        this.#tellCommit();
+        this.#notifyCommit();
         this.#served = message.served;
         this.#waits.update(message.served);
         break;
       case 'status':
-        // A rebuild was swapped in, perhaps at the position where the old documents stood.
-        this.#tellCommit();
+        // A rebuild was swapped in, perhaps at the same position as the old documents.
+        this.#notifyCommit();
         this.#statuses = message.statuses;
         this.#ready = message.ready;
-        this.#tellListeners();
+        this.#notifyListeners();
         break;
       case 'opened':
-        this.#waits.learn(message.projections);
+        this.#waits.setProjections(message.projections);
         break;
       case 'saved':
         this.#settleSave(message.request, message.failure);
@@ -151,9 +147,9 @@ class ThreadProjections implements EmbeddedProjections {
 
   #exited(): void {
     this.#ready = false;
-    this.#tellCommit();
+    this.#notifyCommit();
     for (const { reject } of this.#saves.values()) reject(new UnavailableError('The projector thread has ended.'));
-    // Nobody follows the log now: a command must not wait for what will not come.
+    // No thread follows the log now, so a command must not wait for its read models.
     if (this.#thread.state !== 'closed') this.#waits.update([]);
   }
 
@@ -163,11 +159,11 @@ class ThreadProjections implements EmbeddedProjections {
     else save?.reject(new UnavailableError(failure));
   }
 
-  #tellCommit(): void {
+  #notifyCommit(): void {
     for (const listener of this.#commitListeners) listener();
   }
 
-  #tellListeners(): void {
+  #notifyListeners(): void {
     const statuses = this.status();
     for (const listener of this.#listeners) listener(statuses);
   }

@@ -21,9 +21,9 @@ export interface LeasedProjectionsOptions
 }
 
 /**
- * Runs all projections whenever this node holds the lease for it, and tells the other nodes where they stand, until the
+ * Runs all projections while this node holds their lease, and publishes their positions to the other nodes, until the
  * signal aborts.
- * @throws what the stores throw other than UnavailableError, which is waited out; then the lease is released already
+ * @throws what the stores throw other than UnavailableError, which is retried; the lease is released by then
  */
 export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Promise<void> {
   const { leases, holder, limits, log, signal } = options;
@@ -34,13 +34,13 @@ export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Pro
 async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
   const { projections, events, log, openWriter } = options;
   const store = openWriter(token);
-  // Neither goes on without the other.
+  // When the runner or the publisher ends, the other must end too.
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
   const end = () => ended.abort();
-  let teller: PositionPublisher | null = null;
+  let publisher: PositionPublisher | null = null;
   try {
-    const onPositions = () => teller?.changed();
+    const onPositions = () => publisher?.changed();
     const { knownTypes } = options;
     const known = knownTypes === undefined ? {} : { knownTypes };
     const runner = await startProjectionRunner({
@@ -52,11 +52,11 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
       signal: either,
       onPositions,
     });
-    // What ended while it started does not know where the projections stand.
+    // A runner that was aborted while it started has no positions to publish.
     if (signal.aborted) return;
     const positions = () => servedBy(runner, projections);
-    teller = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
-    await allSettled([runner.finished.finally(end), teller.run(either).finally(end)]);
+    publisher = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
+    await allSettled([runner.finished.finally(end), publisher.run(either).finally(end)]);
   } finally {
     await store.close();
   }

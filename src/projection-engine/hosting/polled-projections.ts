@@ -1,20 +1,20 @@
 import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
 import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
-import type { Following, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { PositionsReader, PublishedPositions } from '#projection-engine/progress/published-positions.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
 import type { ProjectionInfo } from './projector-messages.ts';
 
-/** How often the store is looked at, and when the node that runs the projections is taken for dead; milliseconds. */
+/** How often the store is polled, and when the node that runs the projections is taken for dead; in milliseconds. */
 export interface PollLimits {
-  /** While somebody waits. Default 10. */
+  /** The interval while a caller waits. Default 10. */
   readonly busy: number;
-  /** While nobody does, and after a failure. Default 500. */
+  /** The interval while no caller waits, and after a failure. Default 500. */
   readonly idle: number;
-  /** Of its silence; longer than another node takes to go on in its place. Default 4000. */
+  /** The time without a publication; longer than a takeover by another node takes. Default 4000. */
   readonly silence: number;
 }
 
@@ -26,17 +26,17 @@ export interface PolledProjectionsOptions {
   readonly store: PositionsReader & Pick<ReadStore, 'status'>;
   /** Which node runs the projections under a lease's token; null when that is not known. @throws UnavailableError */
   readonly holder: (token: number) => Promise<string | null>;
-  readonly log: Log;
+  readonly log: Logger;
   readonly limits?: Partial<PollLimits>;
 }
 
-/** The projections of a read store that nodes share, as any node sees them: by what their runner tells in the store. */
+/** The projections of a shared read store, as any node sees them: by what the node that runs them publishes there. */
 export interface PolledProjections extends ProjectionsProgress {
-  /** Ends the looking, and every wait. */
+  /** Stops polling and ends every wait. */
   close(): Promise<void>;
 }
 
-/** Begins to look. @returns once it has looked, or could not */
+/** Starts polling. @returns after the first poll, whether or not it succeeded */
 export async function startPolledProjections(options: PolledProjectionsOptions): Promise<PolledProjections> {
   const projections = new Poller(options);
   await projections.start();
@@ -50,13 +50,13 @@ class Poller implements PolledProjections {
   readonly #closing = new AbortController();
   readonly #outage: OutageLog;
   readonly #limits: PollLimits;
-  /** Ends a pause between two looks. */
-  #hurry = new AbortController();
+  /** Ends the pause between two polls. */
+  #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #told: PublishedPositions | null = null;
-  /** When, by this node's own clock, something new was told. */
-  #toldAt = Number.NEGATIVE_INFINITY;
-  /** More than one thing was told while this node looked: the first may have been told by one that is long dead. */
+  #published: PublishedPositions | null = null;
+  /** When, by this node's own clock, it last saw a new publication. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  /** A second publication was seen: the first one may come from a node that is long dead. */
   #alive = false;
   #holder: string | null = null;
   #answers = false;
@@ -66,31 +66,27 @@ class Poller implements PolledProjections {
 
   constructor(options: PolledProjectionsOptions) {
     this.#options = options;
-    this.#waits.learn(options.facts);
+    this.#waits.setProjections(options.facts);
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#outage = new OutageLog(options.log, 'What the runner of the projections tells');
+    this.#outage = new OutageLog(options.log, 'The published positions of the projections');
   }
 
   async start(): Promise<void> {
-    await this.#look();
+    await this.#poll();
     this.#running = this.#run();
   }
 
-  waitFor(position: number, types: ReadonlyArray<string>, timeoutMilliseconds: number): Promise<WaitOutcome> {
-    return this.#hurried(this.#waits.forTypes(types, position, timeoutMilliseconds));
+  waitFor(position: number, types: ReadonlyArray<string>, timeoutMs: number): Promise<WaitOutcome> {
+    return this.#wakeWhileWaiting(this.#waits.forTypes(types, position, timeoutMs));
   }
 
-  waitForProjections(
-    names: ReadonlyArray<string>,
-    position: number,
-    timeoutMilliseconds: number,
-  ): Promise<WaitOutcome> {
-    return this.#hurried(this.#waits.forNames(names, position, timeoutMilliseconds));
+  waitForProjections(names: ReadonlyArray<string>, position: number, timeoutMs: number): Promise<WaitOutcome> {
+    return this.#wakeWhileWaiting(this.#waits.forNames(names, position, timeoutMs));
   }
 
   status(): ReadonlyArray<ProjectionStatus> {
-    const told = new Map(this.#told?.projections.map((one) => [one.name, one.position] as const));
-    return this.#statuses.map((status) => ({ ...status, position: told.get(status.name) ?? status.position }));
+    const published = new Map(this.#published?.projections.map((one) => [one.name, one.position] as const));
+    return this.#statuses.map((status) => ({ ...status, position: published.get(status.name) ?? status.position }));
   }
 
   onStatus(listener: (statuses: ReadonlyArray<ProjectionStatus>) => void): () => void {
@@ -98,10 +94,10 @@ class Poller implements PolledProjections {
     return () => this.#listeners.delete(listener);
   }
 
-  following(): Following {
+  following(): FollowingStatus {
     if (!this.#answers) return { live: false, detail: 'the read store does not answer' };
-    if (this.#told === null) return { live: false, detail: 'no node has run them yet' };
-    const { token, ready } = this.#told;
+    if (this.#published === null) return { live: false, detail: 'no node has run them yet' };
+    const { token, ready } = this.#published;
     const by = `${this.#holder === null ? '' : `on ${this.#holder}, `}token ${token}`;
     if (this.#isSilent() || !this.#alive) return { live: false, detail: `no sign of life (last ${by})` };
     return ready ? { live: true, detail: `live ${by}` } : { live: false, detail: `catching up ${by}` };
@@ -109,14 +105,14 @@ class Poller implements PolledProjections {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#hurry.abort();
+    this.#wake.abort();
     await this.#running;
     this.#waits.close();
   }
 
-  /** Looks at once and often where somebody has to wait. */
-  #hurried(outcome: Promise<WaitOutcome>): Promise<WaitOutcome> {
-    if (this.#waits.waiting) this.#hurry.abort();
+  /** Polls at once and often while a caller has to wait. */
+  #wakeWhileWaiting(outcome: Promise<WaitOutcome>): Promise<WaitOutcome> {
+    if (this.#waits.waiting) this.#wake.abort();
     return outcome;
   }
 
@@ -125,41 +121,42 @@ class Poller implements PolledProjections {
       if (this.#waits.waiting) {
         await delay(this.#limits.busy, this.#closing.signal);
       } else {
-        this.#hurry = new AbortController();
-        await delay(this.#limits.idle, this.#hurry.signal);
+        this.#wake = new AbortController();
+        await delay(this.#limits.idle, this.#wake.signal);
       }
-      if (!this.#closing.signal.aborted) await this.#look();
+      if (!this.#closing.signal.aborted) await this.#poll();
     }
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
-      const told = await this.#options.store.positions();
-      if (told !== null) await this.#hear(told);
+      const published = await this.#options.store.positions();
+      if (published !== null) await this.#apply(published);
       if (performance.now() - this.#statusAt >= this.#limits.idle) await this.#readStatus();
       this.#answers = true;
       this.#outage.succeeded();
     } catch (error) {
       this.#answers = false;
       this.#outage.failed(error);
-      // Nobody is helped by asking a store that is down a hundred times a second.
+      // To poll a store that is down a hundred times a second helps no caller.
       await delay(this.#limits.idle, this.#closing.signal);
     }
   }
 
-  async #hear(told: PublishedPositions): Promise<void> {
-    const before = this.#told;
-    this.#told = told;
-    if (told.token !== before?.token || told.beat !== before.beat) {
-      this.#toldAt = performance.now();
+  async #apply(published: PublishedPositions): Promise<void> {
+    const before = this.#published;
+    this.#published = published;
+    if (published.token !== before?.token || published.beat !== before.beat) {
+      this.#heardAt = performance.now();
       this.#alive = before !== null;
     }
-    if (told.token !== before?.token || told.ready !== before.ready) this.#statusAt = Number.NEGATIVE_INFINITY;
-    const byName = new Map(told.projections.map((one) => [one.name, one] as const));
-    // Nobody follows the log while the runner is dead: a command must not wait for what will not come.
+    if (published.token !== before?.token || published.ready !== before.ready)
+      this.#statusAt = Number.NEGATIVE_INFINITY;
+    const byName = new Map(published.projections.map((one) => [one.name, one] as const));
+    // No node follows the log while the runner is dead, so a command must not wait for its read models.
     this.#waits.update(this.#isSilent() ? [] : this.#options.facts.map(({ name }) => byName.get(name)));
-    if (told.token !== before?.token) this.#holder = null;
-    this.#holder ??= await this.#options.holder(told.token);
+    if (published.token !== before?.token) this.#holder = null;
+    this.#holder ??= await this.#options.holder(published.token);
   }
 
   async #readStatus(): Promise<void> {
@@ -173,6 +170,6 @@ class Poller implements PolledProjections {
   }
 
   #isSilent(): boolean {
-    return performance.now() - this.#toldAt > this.#limits.silence;
+    return performance.now() - this.#heardAt > this.#limits.silence;
   }
 }

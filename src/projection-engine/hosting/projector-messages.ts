@@ -3,18 +3,23 @@ import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
-/** The log that the projector thread follows. */
+/** The log that the projector thread follows; `wake` signals new events; it is transferred to the thread. */
 export type ProjectorEvents =
-  /** `wake` tells of new events; transferred. */
   | { readonly kind: 'sqlite'; readonly file: string; readonly wake: MessagePort }
-  | { readonly kind: 'eventstoredb'; readonly url: string };
+  | {
+      readonly kind: 'eventstoredb';
+      readonly url: string;
+      readonly streamPrefix: string;
+      readonly streamKinds: ReadonlyArray<string>;
+      readonly wake: MessagePort;
+    };
 
 /** The read store that the projector thread fills. */
 export type ProjectorReadStore =
-  /** Made when it is not there; its folder exists. */
+  /** Created when it does not exist; its folder must exist. */
   | { readonly kind: 'sqlite'; readonly file: string }
-  /** Filled under a lease, so by one node at a time; `holder` names this one. */
-  | { readonly kind: 'mongodb'; readonly url: string; readonly holder: string };
+  /** Filled by one node at a time, under a lease; `holder` is this node's name, `urlName` the variable with the URL. */
+  | { readonly kind: 'mongodb'; readonly url: string; readonly urlName: string; readonly holder: string };
 
 /** What the projector thread is started with. */
 export interface ProjectorThreadData {
@@ -30,19 +35,19 @@ export interface ProjectionInfo {
   readonly types: ReadonlyArray<string>;
 }
 
-/** What the main thread has the projector thread store beside the read models. */
+/** What the projector thread stores for the main thread beside the read models. */
 export type ToSave =
   | { readonly kind: 'save-keys-last-used'; readonly times: ReadonlyMap<string, string> }
   | { readonly kind: 'save-snapshot'; readonly snapshot: StoredSnapshot };
 
-/** What the main thread tells the projector thread. */
+/** A message from the main thread to the projector thread. */
 export type ToProjector =
-  /** To an embedded read store alone: what several nodes share, each writes to. */
+  /** For an embedded read store only: to a shared one, each node writes by itself. */
   ({ readonly request: number } & ToSave) | { readonly kind: 'close' };
 
-/** What the projector thread tells the main thread. */
+/** A message from the projector thread to the main thread. */
 export type FromProjector =
-  /** It works; the projections are in the order of all later messages. */
+  /** The thread works. All later messages list the projections in this order. */
   | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionInfo> }
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }

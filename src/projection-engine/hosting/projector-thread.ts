@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { BackOff } from '#shared/async/back-off.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import type {
   FromProjector,
   ProjectorEvents,
@@ -9,35 +9,35 @@ import type {
   ToProjector,
 } from './projector-messages.ts';
 
-const openLimitMilliseconds = 30_000;
-const closeLimitMilliseconds = 5000;
+const openTimeoutMs = 30_000;
+const closeTimeoutMs = 5000;
 const restartLimits = { firstMs: 100, longestMs: 10_000 };
-/** Far above what the thread needs: what hostile documents may make of it is bounded well below. */
+/** Far more than the thread needs: other limits bound what hostile documents can use well below it. */
 const maxOldGenerationSizeMb = 1536;
-/** Half of V8's own choice: a rebuild fills it with garbage however large it is, and it counts as memory used. */
-const maxYoungGenerationSizeMb = 48;
-/** A thread that lived so long died of something new: the next restart is quick again. */
-const healthyMilliseconds = 30_000;
+/** A third of V8's own choice: a rebuild fills it with garbage however large it is, and it counts as memory used. */
+const maxYoungGenerationSizeMb = 32;
+/** A thread that ran this long failed for a new reason, so the next restart does not wait longer. */
+const healthyAfterMs = 30_000;
 
 export interface ProjectorThreadOptions {
-  /** Asked at each start of the thread: what it gives may be transferred to it. */
+  /** Called at each start of the thread, because its result may be transferred to the thread. */
   readonly events: () => ProjectorEvents;
   readonly readStore: ProjectorReadStore;
   /** The address of the module that exports `projections`. Default: the service's own table. */
   readonly projectionsModule?: URL;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
-/** Is told what happens to the thread. */
+/** Receives the thread's messages and changes of state. */
 export interface ProjectorThreadListener {
   readonly onMessage: (message: FromProjector) => void;
-  /** It has ended, of itself or because it was closed. */
+  /** The thread has ended, because it failed or was closed. */
   readonly onExit: () => void;
   /** `state` has changed. */
   readonly onState: () => void;
 }
 
-/** The thread that keeps the read store in step with the log. It is started again, later each time, if it dies. */
+/** The thread that projects the log into the read store. When it fails it is restarted, with back-off. */
 export class ProjectorThread {
   readonly #options: ProjectorThreadOptions;
   readonly #listener: Partial<ProjectorThreadListener>;
@@ -58,12 +58,12 @@ export class ProjectorThread {
     return this.#worker === null ? 'restarting' : 'running';
   }
 
-  /** Why it died last; null when it never has. */
+  /** Why the thread failed last; null when it never has. */
   get failure(): string | null {
     return this.#failure;
   }
 
-  /** Starts it, and waits until it works. @throws Error when it cannot begin */
+  /** Starts the thread and waits until it works. @throws Error when it cannot start */
   async start(): Promise<void> {
     const worker = this.#startThread();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ export class ProjectorThread {
       if (message.kind === 'opened') resolve();
     };
     const onExit = () => reject(new Error(`The projections could not be started: ${this.#failure}`));
-    const timer = setTimeout(onExit, openLimitMilliseconds);
+    const timer = setTimeout(onExit, openTimeoutMs);
     worker.on('message', onMessage).on('exit', onExit);
     try {
       await promise;
@@ -84,19 +84,19 @@ export class ProjectorThread {
     }
   }
 
-  tell(message: ToProjector): void {
+  post(message: ToProjector): void {
     this.#worker?.postMessage(message);
   }
 
-  /** Lets the thread finish its batch and store where it stands; 5 s at most. */
+  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
   async close(): Promise<void> {
     if (this.#restart !== null) clearTimeout(this.#restart);
     this.#closed = true;
     const worker = this.#worker;
     if (worker === null) return;
     const exited = new Promise((resolve) => worker.once('exit', resolve));
-    this.tell({ kind: 'close' });
-    const timer = setTimeout(() => void worker.terminate(), closeLimitMilliseconds);
+    this.post({ kind: 'close' });
+    const timer = setTimeout(() => void worker.terminate(), closeTimeoutMs);
     await exited.finally(() => clearTimeout(timer));
   }
 
@@ -106,7 +106,7 @@ export class ProjectorThread {
     const workerData: ProjectorThreadData = { events, readStore, projectionsModule: projectionsModule.href };
     const worker = new Worker(new URL('./thread-entry.ts', import.meta.url), {
       workerData,
-      transferList: events.kind === 'sqlite' ? [events.wake] : [],
+      transferList: [events.wake],
       resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
     });
     this.#worker = worker;
@@ -126,16 +126,16 @@ export class ProjectorThread {
 
   #exited(code: number): void {
     this.#worker = null;
-    if (performance.now() - this.#startedAt > healthyMilliseconds) this.#backOff.succeeded();
+    if (performance.now() - this.#startedAt > healthyAfterMs) this.#backOff.succeeded();
     if (!this.#closed) this.#failure ??= `The thread has ended with code ${code}.`;
     this.#listener.onExit?.();
     if (!this.#closed) this.#restartLater(String(this.#failure));
   }
 
   #restartLater(error: string): void {
-    const restartMilliseconds = this.#backOff.failed();
-    this.#options.log.error({ error, restartMilliseconds }, 'The projector thread has died and is started again');
-    this.#restart = setTimeout(() => this.#startAgain(), restartMilliseconds);
+    const restartMs = this.#backOff.failed();
+    this.#options.log.error({ error, restartMs }, 'The projector thread has died and is started again');
+    this.#restart = setTimeout(() => this.#startAgain(), restartMs);
     this.#listener.onState?.();
   }
 
@@ -145,7 +145,7 @@ export class ProjectorThread {
       this.#startThread();
       this.#listener.onState?.();
     } catch (error) {
-      // The event store gives no port: it is closing, or its own thread has died.
+      // The event store returned no port: it is closing, or its own thread has failed.
       this.#restartLater(String(error));
     }
   }

@@ -7,9 +7,9 @@ import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
-import { ReadStoreDamaged, setAside } from '#read-store/sqlite/read-store-file.ts';
+import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
 import type {
   FromProjector,
@@ -25,10 +25,10 @@ interface ProjectionsModule {
   readonly upcast?: Upcast;
 }
 
-type Events = Pick<EventStore, 'subscribe' | 'lastPosition' | 'close'>;
+type Events = Pick<EventStore, 'subscribe' | 'read' | 'lastPosition' | 'close'>;
 
 const data = workerData as ProjectorThreadData;
-const log: Log = { info: logged('info'), warn: logged('warn'), error: logged('error') };
+const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged('error') };
 const closing = new AbortController();
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
@@ -45,31 +45,39 @@ try {
 async function openEvents(from: ProjectorEvents): Promise<Events> {
   if (from.kind === 'sqlite') return openSqliteEventReader({ file: from.file, upcast, wake: from.wake });
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
-  // What is told at the lowest level is of single calls: not worth a message between threads.
-  return openEventStoreDbEventStore({ url: from.url, upcast, log: { ...log, debug: () => undefined } });
+  // Debug lines are about single calls, so they are not worth a message between threads.
+  const { url, streamPrefix, streamKinds, wake } = from;
+  return openEventStoreDbEventStore({
+    url,
+    streamPrefix,
+    streamKinds,
+    wake,
+    upcast,
+    log: { ...log, debug: () => undefined },
+  });
 }
 
-/** Fills an embedded read store until the thread is closed, and tells the main thread how far it is. */
+/** Fills an embedded read store until the thread is closed, and reports its progress to the main thread. */
 async function fillEmbedded(file: string): Promise<void> {
   const store = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
   let runner: ProjectionRunner | null = null;
-  let told = '';
+  let posted = '';
   parentPort?.on('message', (message: ToProjector) => {
     if (message.kind === 'close') return closing.abort();
     void save(store, message);
   });
-  tellOpened();
+  postOpened();
 
   const onPositions = () => {
     if (runner === null) return;
     const served = runner.positions();
     const text = JSON.stringify(served);
-    if (text === told) return;
-    told = text;
-    tell({ kind: 'positions', served });
+    if (text === posted) return;
+    posted = text;
+    post({ kind: 'positions', served });
   };
   const onStatus = () => {
-    if (runner !== null) tell({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
+    if (runner !== null) post({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
   };
   try {
     const { signal } = closing;
@@ -88,7 +96,7 @@ async function fillEmbedded(file: string): Promise<void> {
     await runner.finished;
   } catch (error) {
     await store.close();
-    if (error instanceof ReadStoreDamaged) {
+    if (error instanceof ReadStoreDamagedError) {
       log.error({ error: error.message, aside: setAside(file) }, 'The read store is damaged: it is set aside');
     }
     throw error;
@@ -96,21 +104,25 @@ async function fillEmbedded(file: string): Promise<void> {
   await store.close();
 }
 
-/** Fills a read store that nodes share, whenever this one holds the lease, until the thread is closed. */
-async function fillShared({ url, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
-  const [{ openMongoDbLeaseStore }, { openMongoDbReadStoreWriter }] = await Promise.all([
+/** Fills a shared read store while this node holds the lease, until the thread is closed. */
+async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
+  const [{ openMongoDbLeaseStore }, { openMongoDbReadStoreWriter }, { MongoDbAvailability }] = await Promise.all([
     import('#leases/mongodb/mongodb-lease-store.ts'),
     import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+    import('#mongodb/mongodb-availability.ts'),
   ]);
-  const leases = openMongoDbLeaseStore({ url });
+  // Without log lines: the main thread writes them.
+  const availability = new MongoDbAvailability({ url, urlName });
+  const leases = openMongoDbLeaseStore({ url, availability });
   parentPort?.on('message', () => closing.abort());
-  tellOpened();
-  const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, fence });
+  postOpened();
+  const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, fence });
   const { signal } = closing;
   try {
     await runProjectionsUnderLease({ projections, knownTypes, events, openWriter, leases, holder, log, signal });
   } finally {
     await leases.close();
+    await availability.close();
   }
 }
 
@@ -121,17 +133,17 @@ async function save(writer: ReadStoreWriter, message: Exclude<ToProjector, { kin
     () => null,
     (error: unknown) => String(error),
   );
-  tell({ kind: 'saved', request: message.request, failure });
+  post({ kind: 'saved', request: message.request, failure });
 }
 
-function tellOpened(): void {
-  tell({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: eventTypesOf(one) })) });
+function postOpened(): void {
+  post({ kind: 'opened', projections: projections.map((one) => ({ name: one.name, types: eventTypesOf(one) })) });
 }
 
-function logged(level: 'info' | 'warn' | 'error'): Log['info'] {
-  return (fields, message) => tell({ kind: 'log', level, fields, message });
+function logged(level: 'info' | 'warn' | 'error'): Logger['info'] {
+  return (fields, message) => post({ kind: 'log', level, fields, message });
 }
 
-function tell(message: FromProjector): void {
+function post(message: FromProjector): void {
   parentPort?.postMessage(message);
 }

@@ -1,66 +1,72 @@
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { Log } from '#shared/logging/read-store-log.ts';
 import type { ProjectionPositions } from './published-positions.ts';
 
-/** Others take a node that tells nothing for a few of these as dead. */
-const beatMilliseconds = 1000;
-/** After a failure. */
-const retryMilliseconds = 200;
+/** Other nodes take a node for dead when it has published nothing for several of these intervals. */
+const heartbeatMs = 1000;
+/** The pause after a failure. */
+const retryDelayMs = 200;
 
 export interface PositionPublisherOptions {
-  /** Tells it; called again only when it has settled. @throws UnavailableError: then it is called again */
+  /**
+   * Stores the positions. It is called again only after it has settled.
+   * @throws UnavailableError: then it is retried
+   */
   readonly save: (positions: ProjectionPositions) => Promise<void>;
   readonly positions: () => ProjectionPositions;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**
- * Tells other nodes where the projections stand: at every change, one call at a time, always what holds then; and once a
- * second though nothing changes. It holds up nobody.
+ * Publishes the positions of the projections to other nodes: after every change, and once a second without a change.
+ * One call runs at a time and stores the newest positions, so nothing waits for the publisher.
  */
 export class PositionPublisher {
   readonly #options: PositionPublisherOptions;
   readonly #outage: OutageLog;
   #woken = new AbortController();
-  #told = '';
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #published = '';
+  #publishedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PositionPublisherOptions) {
     this.#options = options;
     this.#outage = new OutageLog(options.log, 'The store in which other nodes read how far the projections are');
   }
 
-  /** To be called when the positions may have changed. */
+  /** Must be called when the positions may have changed. */
   changed(): void {
     this.#woken.abort();
   }
 
-  /** Tells until the signal aborts, and then what has changed last. @throws what `save` throws other than UnavailableError */
+  /**
+   * Publishes until the signal aborts, and then the last change.
+   * @throws what `save` throws other than UnavailableError
+   */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#tell(signal);
-      const left = this.#toldAt + beatMilliseconds - performance.now();
+      await this.#publish(signal);
+      const left = this.#publishedAt + heartbeatMs - performance.now();
       if (left > 0) await delay(left, AbortSignal.any([signal, this.#woken.signal]));
     }
-    await this.#tell(signal);
+    await this.#publish(signal);
   }
 
-  async #tell(signal: AbortSignal): Promise<void> {
+  async #publish(signal: AbortSignal): Promise<void> {
     this.#woken = new AbortController();
     const positions = this.#options.positions();
     const text = JSON.stringify(positions);
-    if (text === this.#told && performance.now() - this.#toldAt < beatMilliseconds) return;
+    if (text === this.#published && performance.now() - this.#publishedAt < heartbeatMs) return;
     try {
       await this.#options.save(positions);
-      this.#told = text;
-      this.#toldAt = performance.now();
+      this.#published = text;
+      this.#publishedAt = performance.now();
       this.#outage.succeeded();
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       this.#outage.failed(error);
-      await delay(retryMilliseconds, signal);
+      await delay(retryDelayMs, signal);
     }
   }
 }

@@ -1,30 +1,30 @@
 import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
 
-/** Whether the projections waited for have passed the position, or the time ran out first. */
+/** `reached`: the projections have passed the position. `timeout`: the time ran out first. */
 export type WaitOutcome = 'reached' | 'timeout';
 
 interface Wait {
   readonly projections: ReadonlyArray<number>;
   readonly position: number;
-  /** Projections that do not follow the log are waited for too. */
+  /** Also wait for projections that do not follow the log. */
   readonly strict: boolean;
   readonly end: (outcome: WaitOutcome) => void;
 }
 
-/** Waits under way at most: one more is told `timeout` at once. */
+/** The most waits that may run at a time: a further one ends with `timeout` at once. */
 const maxWaits = 10_000;
 
-/** Those who wait until what queries read has passed a position. */
+/** Holds callers until the documents that queries read have passed a position. */
 export class PositionWaiter {
   readonly #waits = new Set<Wait>();
   #served: ReadonlyArray<ServedPosition | undefined> = [];
 
-  /** Whether anybody waits. */
+  /** Whether a caller waits. */
   get waiting(): boolean {
     return this.#waits.size > 0;
   }
 
-  /** Tells where the projections stand now, in their order; undefined for one of which nothing is known. */
+  /** Sets the projections' current positions, in their order; undefined for a projection whose position is unknown. */
   update(served: ReadonlyArray<ServedPosition | undefined>): void {
     this.#served = served;
     for (const wait of this.#waits) if (this.#passed(wait)) wait.end('reached');
@@ -32,18 +32,13 @@ export class PositionWaiter {
 
   /**
    * Waits until every one of some projections has passed a position.
-   * @param projections their places in the order
-   * @param strict whether to wait for those, too, that do not follow the log just now
+   * @param projections their indexes in that order
+   * @param strict whether to wait also for projections that do not follow the log at present
    */
-  wait(
-    projections: ReadonlyArray<number>,
-    position: number,
-    strict: boolean,
-    timeoutMilliseconds: number,
-  ): Promise<WaitOutcome> {
+  wait(projections: ReadonlyArray<number>, position: number, strict: boolean, timeoutMs: number): Promise<WaitOutcome> {
     const wanted = { projections, position, strict };
     if (this.#passed(wanted)) return Promise.resolve('reached');
-    if (this.#waits.size >= maxWaits || timeoutMilliseconds <= 0) return Promise.resolve('timeout');
+    if (this.#waits.size >= maxWaits || timeoutMs <= 0) return Promise.resolve('timeout');
     return new Promise((resolve) => {
       const wait: Wait = {
         ...wanted,
@@ -53,7 +48,7 @@ export class PositionWaiter {
           resolve(outcome);
         },
       };
-      const timer = setTimeout(() => wait.end('timeout'), timeoutMilliseconds);
+      const timer = setTimeout(() => wait.end('timeout'), timeoutMs);
       this.#waits.add(wait);
     });
   }

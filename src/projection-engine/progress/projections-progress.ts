@@ -2,26 +2,29 @@ import type { ProjectionStatus } from '#read-store/read-store.ts';
 import type { WaitOutcome } from './position-waiter.ts';
 
 /** Whether the read models follow the log. */
-export interface Following {
+export interface FollowingStatus {
   /** Every projection has seen the end of the log, or has stopped. */
   readonly live: boolean;
-  /** Who runs them, and how that stands; for an operator. */
+  /** Which node or thread runs them and in what state it is; for an operator. */
   readonly detail: string;
 }
 
-/** How far the projections are, whichever thread or node runs them. */
+/** How far the projections have read the log, whichever thread or node runs them. */
 export interface ProjectionsProgress {
   /**
    * Waits until queries see a position: until every projection that handles one of these event types and follows the
-   * log has passed it. Those that have stopped or were never filled are not waited for, nor are any while nobody runs
-   * them.
+   * log has passed it. It does not wait for a projection that has stopped or was never filled, nor for any while no
+   * node runs them.
    */
-  waitFor(position: number, types: ReadonlyArray<string>, timeoutMilliseconds: number): Promise<WaitOutcome>;
+  waitFor(position: number, types: ReadonlyArray<string>, timeoutMs: number): Promise<WaitOutcome>;
   /** Waits until the documents of these projections hold the log up to a position, whatever state they are in. */
-  waitForProjections(names: ReadonlyArray<string>, position: number, timeoutMilliseconds: number): Promise<WaitOutcome>;
-  /** As last told, positions to the batch. */
+  waitForProjections(names: ReadonlyArray<string>, position: number, timeoutMs: number): Promise<WaitOutcome>;
+  /** The status as last published; positions are exact to a batch. */
   status(): ReadonlyArray<ProjectionStatus>;
-  /** Calls the listener at every change of `status` but positions alone. @returns ends it */
+  /**
+   * Calls the listener when anything in `status` but the positions changes.
+   * @returns a function that unsubscribes it
+   */
   onStatus(listener: (statuses: ReadonlyArray<ProjectionStatus>) => void): () => void;
-  following(): Following;
+  following(): FollowingStatus;
 }

@@ -1,10 +1,11 @@
 import type { Collection } from 'mongodb';
-import { areDuplicates, type MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { areDuplicates } from '#mongodb/mongodb-failure.ts';
 import type { Generation } from '#read-store/read-store.ts';
 import { type DocumentRecord, documentsName } from './stored-document.ts';
 
 /** How writes are to be applied. */
-export interface Applying {
+export interface WriteContext {
   readonly connection: MongoDbConnection;
   readonly generation: Generation;
   /** The position up to which the generation was stored before: a document made since is probably not there yet. */
@@ -14,7 +15,7 @@ export interface Applying {
 }
 
 /** @returns false if some of them were there already; the others are stored */
-export async function insert(records: ReadonlyArray<DocumentRecord>, applying: Applying): Promise<boolean> {
+export async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<boolean> {
   const operations = records.map((document) => ({ insertOne: { document } }));
   return calling(applying, async (collection) => {
     try {
@@ -27,8 +28,8 @@ export async function insert(records: ReadonlyArray<DocumentRecord>, applying: A
   });
 }
 
-/** Stores each state unless a later one stands. */
-export async function merge(records: ReadonlyArray<DocumentRecord>, applying: Applying): Promise<void> {
+/** Stores each state unless a later one is stored. */
+export async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
   const operations = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
   }));
@@ -41,7 +42,7 @@ export async function merge(records: ReadonlyArray<DocumentRecord>, applying: Ap
 
 /** Calls the store on the documents of the generation. @throws UnavailableError; what `beforeCall` throws */
 export async function calling<Result>(
-  { connection, generation, beforeCall }: Applying,
+  { connection, generation, beforeCall }: WriteContext,
   work: (collection: Collection<DocumentRecord>) => Promise<Result>,
 ): Promise<Result> {
   await beforeCall();

@@ -2,7 +2,7 @@ import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
-import { type Applying, insert, merge } from './document-calls.ts';
+import { insert, merge, type WriteContext } from './document-calls.ts';
 import { removeWhere } from './removals.ts';
 import { type DocumentRecord, documentsName, stateOf, whereConditions } from './stored-document.ts';
 
@@ -13,7 +13,7 @@ const maxCallBytes = 4 * 1024 * 1024;
 /** What one call forgets at most. */
 const maxForgotten = 1000;
 /** How long it is remembered that a document was removed. */
-const rememberedMilliseconds = 24 * 60 * 60 * 1000;
+const removalRememberedMs = 24 * 60 * 60 * 1000;
 
 type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
 
@@ -22,7 +22,7 @@ type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
  * applied again.
  * @throws UnavailableError; Error, with nothing stored, if a removal asks for an index that was not declared
  */
-export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: Applying): Promise<void> {
+export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: WriteContext): Promise<void> {
   for (const write of writes) {
     if (write.kind === 'delete-where') whereConditions(applying.generation.indexes, write.where);
   }
@@ -45,7 +45,7 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
  */
 export async function forgetRemoved(connection: MongoDbConnection, generation: Generation): Promise<boolean> {
   // The index on the order finds them.
-  const old = { 'state.order': null, 'state.removedAt': { $lt: new Date(Date.now() - rememberedMilliseconds) } };
+  const old = { 'state.order': null, 'state.removedAt': { $lt: new Date(Date.now() - removalRememberedMs) } };
   const ids = await connection.call((database) =>
     database
       .collection<DocumentRecord>(documentsName(generation.number))
@@ -61,7 +61,7 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
 }
 
 /** Each document is in one chunk alone: which chunk is stored first does not matter. */
-async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: Applying): Promise<void> {
+async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const left = chunks(run);
   const writeLeft = async () => {
     for (const chunk of left) await writeChunk(chunk, applying);
@@ -69,7 +69,7 @@ async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: Applying): Pr
   await allSettled(Array.from({ length: callsTogether }, writeLeft));
 }
 
-async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: Applying): Promise<void> {
+async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const fields = indexedFields(applying.generation.indexes);
   const records = chunk.map((write) => ({ _id: write.id, state: stateOf(write, fields) }));
   const isMade = ({ state }: DocumentRecord) => state.order?.greaterThan(applying.storedUpTo) === true;

@@ -40,14 +40,14 @@ import {
   indexDescriptions,
 } from './stored-document.ts';
 
-const defaultTimeoutMilliseconds = 10_000;
+const defaultTimeoutMs = 10_000;
 /** How long it is taken for granted that nobody has taken over. Writes to documents are harmless even if one has. */
-const trustedMilliseconds = 1000;
+const leaseTrustedMs = 1000;
 /** Generations that are stored at the same time. */
 const commitsTogether = 4;
 /** Ids that one call reads at most. */
 const maxIds = 1000;
-const forgetMilliseconds = 60 * 60 * 1000;
+const forgetAfterMs = 60 * 60 * 1000;
 const namespaceNotFound = 26;
 const countersName = 'counters';
 
@@ -61,12 +61,12 @@ export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions 
 
 /** Opens the writing side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {
-  const { url, fence = 0, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
-  return new MongoDbReadStoreWriter(new MongoDbConnection({ url, timeoutMilliseconds }), fence);
+  const { fence = 0, ...connection } = options;
+  return new MongoDbReadStoreWriter(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...connection }), fence);
 }
 
 /** What the writer remembers of a generation that it stores to. */
-interface Tracking {
+interface GenerationProgress {
   storedUpTo: number;
   /** When it was last certain that nobody has taken over. */
   heldAt: number;
@@ -76,7 +76,7 @@ interface Tracking {
 class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   readonly #connection: MongoDbConnection;
   readonly #fence: number;
-  readonly #tracking = new Map<number, Tracking>();
+  readonly #tracking = new Map<number, GenerationProgress>();
   #beat = 0;
 
   constructor(connection: MongoDbConnection, fence: number) {
@@ -118,7 +118,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await this.finish(generation);
     for (const one of dropped) await this.#drop(one.number);
     const now = performance.now();
-    this.#tracking.set(number, { storedUpTo: 0, heldAt: now, forgetAt: now + forgetMilliseconds });
+    this.#tracking.set(number, { storedUpTo: 0, heldAt: now, forgetAt: now + forgetAfterMs });
     return generation;
   }
 
@@ -145,7 +145,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   async finish({ number, indexes }: Generation): Promise<void> {
-    // One by one: FerretDB drops the connection when it is asked for several that stand already.
+    // One by one: FerretDB drops the connection when several of the requested indexes exist already.
     for (const { key } of indexDescriptions(indexes)) {
       await this.#connection.call((database) => database.collection(documentsName(number)).createIndex(key));
     }
@@ -230,15 +230,15 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await this.#forgetWhenDue(generation, tracking);
   }
 
-  async #forgetWhenDue(generation: Generation, tracking: Tracking): Promise<void> {
+  async #forgetWhenDue(generation: Generation, tracking: GenerationProgress): Promise<void> {
     if (performance.now() < tracking.forgetAt) return;
     const more = await forgetRemoved(this.#connection, generation);
-    if (!more) tracking.forgetAt = performance.now() + forgetMilliseconds;
+    if (!more) tracking.forgetAt = performance.now() + forgetAfterMs;
   }
 
-  async #assertHeld(generation: Generation, tracking: Tracking): Promise<void> {
+  async #assertHeld(generation: Generation, tracking: GenerationProgress): Promise<void> {
     const now = performance.now();
-    if (now - tracking.heldAt < trustedMilliseconds) return;
+    if (now - tracking.heldAt < leaseTrustedMs) return;
     const record = await this.#record(generation.name);
     this.#assertNotSuperseded(generation.name, record);
     if (!generationsOf(record).some(({ number }) => number === generation.number))
@@ -327,7 +327,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     if (upsertedCount === 0) throw new FencedError(`The note ${name} is written by somebody else now.`);
   }
 
-  #trackingOf(generation: Generation): Tracking {
+  #trackingOf(generation: Generation): GenerationProgress {
     const known = this.#tracking.get(generation.number);
     if (known !== undefined) return known;
     // Generations that were dropped by others are few, but for ever.

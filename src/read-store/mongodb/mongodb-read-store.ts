@@ -1,8 +1,8 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import type { UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
 import type { PositionsReader, PublishedPositions } from '#projection-engine/progress/published-positions.ts';
-import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
 import type {
   DocumentValue,
   Generation,
@@ -19,7 +19,7 @@ import { type KeyLastUsedRecord, keysLastUsedName, readNote, type SnapshotRecord
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
 
-/** How often a question is asked anew because what it read was replaced meanwhile. */
+/** How often a read is repeated because the generation that it read was replaced meanwhile. */
 const maxAttempts = 5;
 /** Documents that the server sends at once, at most. */
 const batchSize = 500;
@@ -124,8 +124,14 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
 }
 
 /** Living documents beyond a place. What was removed has no order, and is beyond none. */
-function afterPlace({ after }: PageRequest): Filter<DocumentRecord<number>> {
+function afterPlace({ after, newestFirst = false }: PageRequest): Filter<DocumentRecord<number>> {
   if (after === undefined) return { 'state.order': { $gte: 0 } };
+  if (newestFirst) {
+    return {
+      'state.order': { $lte: after.order, $gte: 0 },
+      $or: [{ 'state.order': { $lt: after.order } }, { _id: { $lt: after.id } }],
+    };
+  }
   return {
     'state.order': { $gte: after.order },
     $or: [{ 'state.order': { $gt: after.order } }, { _id: { $gt: after.id } }],
@@ -135,12 +141,13 @@ function afterPlace({ after }: PageRequest): Filter<DocumentRecord<number>> {
 async function pageOf<Value extends DocumentValue>(
   collection: Documents,
   filter: Filter<DocumentRecord<number>>,
-  { limit, maxBytes }: PageRequest,
+  { limit, maxBytes, newestFirst = false }: PageRequest,
 ): Promise<Page<Value>> {
   const documents: StoredDocument<Value>[] = [];
   let bytes = 0;
+  const direction = newestFirst ? -1 : 1;
   const cursor = collection.find(filter, {
-    sort: { 'state.order': 1, _id: 1 },
+    sort: { 'state.order': direction, _id: direction },
     limit: limit + 1,
     batchSize: Math.min(limit + 1, batchSize),
   });

@@ -43,7 +43,7 @@ export function currentGeneration(record: ReadModelRecord<number> | null): Gener
   return generationsOf(record).find(({ number }) => number === record?.current) ?? null;
 }
 
-/** What stands of a read model. */
+/** What is stored about a read model. */
 export function collectionGenerations(record: ReadModelRecord<number> | null): CollectionGenerations {
   return {
     current: currentGeneration(record),

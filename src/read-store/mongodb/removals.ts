@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { DocumentWrite } from '#read-store/read-store.ts';
-import { type Applying, calling, insert, merge } from './document-calls.ts';
+import { calling, insert, merge, type WriteContext } from './document-calls.ts';
 import { type DocumentRecord, removedAt, whereConditions } from './stored-document.ts';
 
 /** Documents that are removed at once, at most. */
@@ -13,7 +13,7 @@ const maxExchanged = 10_000;
  */
 export async function removeWhere(
   { where, position }: DocumentWrite & { readonly kind: 'delete-where' },
-  applying: Applying,
+  applying: WriteContext,
 ): Promise<void> {
   const filter = {
     ...whereConditions(applying.generation.indexes, where),
@@ -44,7 +44,7 @@ async function exchange(
   cutOff: boolean,
   filter: Filter<DocumentRecord>,
   position: number,
-  applying: Applying,
+  applying: WriteContext,
 ): Promise<void> {
   const last = found.at(-1)?.order ?? 0;
   // One event may have made several: those that the limit has cut off are deleted with the others.
@@ -55,7 +55,11 @@ async function exchange(
   if (!(await insert(records, applying))) await merge(records, applying);
 }
 
-function firstMade(filter: Filter<DocumentRecord>, limit: number, applying: Applying): Promise<ReadonlyArray<Found>> {
+function firstMade(
+  filter: Filter<DocumentRecord>,
+  limit: number,
+  applying: WriteContext,
+): Promise<ReadonlyArray<Found>> {
   return calling(applying, (collection) =>
     collection
       .find<DocumentRecord<number>>(filter, {

@@ -1,5 +1,5 @@
 import { type IndexDescription, Long } from 'mongodb';
-import { indexedField } from '#projection-engine/where-index.ts';
+import { indexedField } from '#projection-engine/documents/where-index.ts';
 import { declaredIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Indexes, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
@@ -12,7 +12,7 @@ type IndexedValue = string | number | boolean | null | Readonly<Record<string, n
  * order: the later position wins and, at the same position, what lives over what was removed. So writes may come in any
  * order, twice, or from a node that slept, and the outcome is the same; each is one atomic step found by id alone.
  *
- * `Position` is `Long` where it is written and `number` where it is read: the driver tells them apart so.
+ * `Position` is `Long` where it is written and `number` where it is read, because the driver returns a number.
  */
 export interface DocumentRecord<Position = Long> {
   readonly _id: string;

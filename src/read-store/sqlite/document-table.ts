@@ -1,4 +1,4 @@
-import { indexedField } from '#projection-engine/where-index.ts';
+import { indexedField } from '#projection-engine/documents/where-index.ts';
 import { declaredIndex, indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Indexes, Where } from '#read-store/read-store.ts';
 
@@ -16,26 +16,36 @@ export function tableName(generation: number): string {
 
 /** SQL that makes a generation's table. */
 export function createTable(generation: number, indexes: Indexes): string {
-  // A column for each indexed field, in their order; without a type it keeps each value as it came. Rows lie in the order
+  // A column for each indexed field, in their order; without a type it keeps each value as it came. Rows lie in the
+  // order
   // they were made, whatever their ids are.
   const columns = indexedFields(indexes).map((_, index) => `, ${column(index)}`);
   return `CREATE TABLE ${tableName(generation)} (
     id TEXT NOT NULL UNIQUE, ord INTEGER NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL${columns.join('')})`;
 }
 
-/** SQL that makes each of a generation's indexes; those that stand already are left. */
+/** SQL that creates each of a generation's indexes that does not exist yet. */
 export function createIndexes(generation: number, indexes: Indexes): ReadonlyArray<string> {
   return [[], ...indexes].map((fields) => createIndex(generation, indexes, fields));
 }
 
-/** SQL that makes the index on some fields, if it does not stand. */
+/** SQL that creates the index on some fields, if it does not exist. */
 export function createIndex(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
   const columns = columnsOf(indexes, fields);
   const name = [`${tableName(generation)}By`, ...columns].join('_');
   return `CREATE INDEX IF NOT EXISTS ${name} ON ${tableName(generation)} (${[...columns, 'ord', 'id'].join(', ')})`;
 }
 
-/** SQL that writes a document unless a later one stands. Its values: id, order, position, body, the indexed fields. */
+/** SQL that counts the different values that an index on some fields has. */
+export function countValues(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
+  const columns = columnsOf(indexes, fields);
+  if (columns.length === 0) return 'SELECT 1 AS count';
+  return `SELECT count(*) AS count FROM (SELECT DISTINCT ${columns.join(', ')} FROM ${tableName(generation)})`;
+}
+
+/**
+ * SQL that writes a document unless a later one is stored. Its values: id, order, position, body, the indexed fields.
+ */
 export function putDocument(generation: number, indexes: Indexes): string {
   const names = ['id', 'ord', 'position', 'body', ...columnsOf(indexes, indexedFields(indexes))];
   const updates = names.slice(1).map((name) => `${name} = excluded.${name}`);

@@ -34,15 +34,15 @@ const snapshotSchema = `
   ) STRICT;
 `;
 
-/** The file is damaged: read models are disposable, so it is to be set aside and filled anew. */
-export class ReadStoreDamaged extends Error {
-  override readonly name = 'ReadStoreDamaged';
+/** The file is damaged. Read models are disposable, so it is set aside and rebuilt. */
+export class ReadStoreDamagedError extends Error {
+  override readonly name = 'ReadStoreDamagedError';
 }
 
 /**
  * Opens the read store's file for its one writer, and makes it where there is none.
  * @param file its path; the folder must exist
- * @throws ReadStoreDamaged if it is corrupt, newer or no read store; UnavailableError if it cannot be opened just now
+ * @throws ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened just now
  */
 export function openReadStoreFile(file: string): DatabaseSync {
   return guarded(() => {
@@ -77,7 +77,7 @@ export function setAside(file: string): string {
 
 /**
  * Runs what touches the database, and names its failures.
- * @throws ReadStoreDamaged or UnavailableError in place of SQLite's errors of that meaning
+ * @throws ReadStoreDamagedError or UnavailableError in place of SQLite's errors of that meaning
  */
 export function guarded<Result>(work: () => Result): Result {
   try {
@@ -92,7 +92,7 @@ function named(error: unknown): unknown {
   switch (error.errcode & 0xff) {
     case 11: // SQLITE_CORRUPT
     case 26: // SQLITE_NOTADB
-      return new ReadStoreDamaged(error.message, { cause: error });
+      return new ReadStoreDamagedError(error.message, { cause: error });
     case 5: // SQLITE_BUSY
     case 6: // SQLITE_LOCKED
     case 8: // SQLITE_READONLY
@@ -111,7 +111,7 @@ function prepareSchema(database: DatabaseSync): void {
   if (id === applicationId && version === schemaVersion) return;
   const tables = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get();
   if (id !== 0 || version !== 0 || tables?.count !== 0) {
-    throw new ReadStoreDamaged(`It is not a read store of this release (application ${id}, version ${version}).`);
+    throw new ReadStoreDamagedError(`It is not a read store of this release (application ${id}, version ${version}).`);
   }
   database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
 }

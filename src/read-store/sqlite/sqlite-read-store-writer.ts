@@ -1,10 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
-import { declaredIndex, indexedFields } from '#read-store/indexable-fields.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
-  DocumentWrite,
   FoldedDocument,
   Generation,
   GenerationCommit,
@@ -12,324 +9,168 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import * as table from './document-table.ts';
-import { guarded, openReadStoreFile, ReadStoreDamaged, setAside } from './read-store-file.ts';
+import { openReadStoreFile, ReadStoreDamagedError, setAside } from './read-store-file.ts';
+import { countPuts, type DocumentRow, type RowStore, rowCommit } from './row-commits.ts';
+import { SqliteRowStore } from './sqlite-row-store.ts';
+import { WriterThread } from './writer-thread.ts';
 
-/** Documents that one statement of a removal deletes at most: it bounds the list of rows that SQLite makes for it. */
-const removalChunk = 10_000;
+/** Documents that a filling has put before a thread takes over their writing: a shorter one is over sooner without it. */
+const putsBeforeThread = 20_000;
 
-/**
- * Pages of the write-ahead log after which they are copied into the file. While something is filled the same pages
- * change again and again, and are copied once for many commits; else a copy should be short.
- */
-const liveCheckpointPages = 2000;
-const fillingCheckpointPages = 25_000;
-
-/**
- * Opens the read store's file for writing, in the one thread that does. A file that is damaged, foreign or newer is
- * renamed and begun anew: read models are made again from the log.
- * @param warn told when that happens, in a sentence for the log
- * @throws UnavailableError
- */
-export function openSqliteReadStoreWriter(file: string, warn: (message: string) => void): ReadStoreWriter {
-  try {
-    return new SqliteReadStoreWriter(openReadStoreFile(file));
-  } catch (error) {
-    if (!(error instanceof ReadStoreDamaged)) throw error;
-    const aside = setAside(file);
-    warn(`The read store is filled anew: its file could not be read and is set aside as ${aside}. ${error.message}`);
-    return new SqliteReadStoreWriter(openReadStoreFile(file));
-  }
+export interface SqliteReadStoreWriterOptions {
+  /** Documents that a filling puts before another thread writes them. */
+  readonly putsBeforeThread?: number;
 }
 
 /**
- * A transaction that only fills may be left open so long: a page that changes often is then written once. Other commits
- * end it, and for a while after one of them none is left open.
+ * Opens the read store's file for writing, as its only writer. While a large filling runs, a thread of its own writes
+ * the file. A file that is damaged, of another program or of a newer release is renamed and replaced by an empty one:
+ * read models are rebuilt from the log.
+ * @param warn called with a sentence for the log when that happens
+ * @throws UnavailableError
  */
-const longestTransactionMilliseconds = 1000;
-const quietMilliseconds = 1000;
+export function openSqliteReadStoreWriter(
+  file: string,
+  warn: (message: string) => void,
+  options: SqliteReadStoreWriterOptions = {},
+): ReadStoreWriter {
+  return new SqliteReadStoreWriter(file, openRowStore(file, warn), options.putsBeforeThread ?? putsBeforeThread);
+}
 
-interface GenerationStatements {
-  readonly fields: ReadonlyArray<string>;
-  readonly get: StatementSync;
-  readonly put: StatementSync;
-  readonly delete: StatementSync;
+function openRowStore(file: string, warn: (message: string) => void): RowStore {
+  try {
+    return new SqliteRowStore(openReadStoreFile(file));
+  } catch (error) {
+    if (!(error instanceof ReadStoreDamagedError)) throw error;
+    const aside = setAside(file);
+    warn(`The read store is rebuilt: its file could not be read and is set aside as ${aside}. ${error.message}`);
+    return new SqliteRowStore(openReadStoreFile(file));
+  }
 }
 
 class SqliteReadStoreWriter implements ReadStoreWriter {
-  readonly #database: DatabaseSync;
-  readonly #saveCheckpoint: StatementSync;
-  readonly #statements = new Map<number, GenerationStatements>();
-  /** The numbers of incomplete generations. */
-  #filling: ReadonlySet<number> = new Set();
-  #begunAt = 0;
-  /** When something was last stored that a complete generation holds. */
-  #servedAt = Number.NEGATIVE_INFINITY;
+  readonly #file: string;
+  readonly #putsBeforeThread: number;
+  #rows: RowStore;
+  #isThread = false;
+  /** Documents put since something began to be filled. */
+  #puts = 0;
+  /** Settles when the file has changed hands. */
+  #handover: Promise<void> = Promise.resolve();
 
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-    this.#saveCheckpoint = database.prepare('UPDATE generation SET checkpoint = ? WHERE number = ?');
-    guarded(() => this.#noteFillings());
+  constructor(file: string, rows: RowStore, threshold: number) {
+    this.#file = file;
+    this.#rows = rows;
+    this.#putsBeforeThread = threshold;
   }
 
-  async generations(collection: string): Promise<CollectionGenerations> {
-    return guarded(() => {
-      const current = this.#currentOf(collection);
-      const generations = this.#generationsOf(collection);
-      return {
-        current: generations.find(({ number }) => number === current) ?? null,
-        filling: generations.find(({ number }) => number !== current) ?? null,
-      };
-    });
+  generations(collection: string): Promise<CollectionGenerations> {
+    return this.#use((rows) => rows.generations(collection));
   }
 
   async begin(definition: CollectionDefinition, begunAt: number): Promise<Generation> {
-    const { name, version, indexes } = definition;
-    const generation = this.#transaction(() => {
-      for (const { number, complete } of this.#generationsOf(name)) if (!complete) this.#drop(number);
-      const { lastInsertRowid } = this.#run(
-        'INSERT INTO generation (collection, version, indexes, begunAt, complete, checkpoint) VALUES (?, ?, ?, ?, 0, 0)',
-        [name, version, JSON.stringify(indexes), begunAt],
-      );
-      const number = Number(lastInsertRowid);
-      this.#database.exec(table.createTable(number, indexes));
-      if (this.#generationsOf(name).length === 1) this.#pointAt(name, number);
-      return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
-    });
-    guarded(() => this.#noteFillings());
+    const generation = await this.#use((rows) => rows.begin(definition, begunAt));
+    await this.#startThreadIfDue();
     return generation;
   }
 
   async read(
     generation: Generation,
     ids: ReadonlyArray<string>,
-    maxCharacters = Number.POSITIVE_INFINITY,
+    maxCharacters?: number,
   ): Promise<ReadonlyMap<string, FoldedDocument>> {
-    return guarded(() => {
-      let characters = 0;
-      const { get } = this.#statementsOf(generation);
-      const documents = new Map<string, FoldedDocument>();
-      for (const id of ids) {
-        const row = get.get(id) as { ord: number; position: number; body: string } | undefined;
-        if (row === undefined) continue;
-        documents.set(id, foldedDocument(row));
-        characters += row.body.length;
-        if (characters >= maxCharacters) break;
-      }
-      return documents;
-    });
+    const found = await this.#use((rows) => rows.read(generation, ids, maxCharacters));
+    return new Map([...found].map(([id, row]) => [id, foldedDocument(row)]));
   }
 
   async commit(commits: ReadonlyArray<GenerationCommit>, more = false): Promise<void> {
-    const filling = commits.every(({ generation }) => this.#filling.has(generation.number));
-    const now = performance.now();
-    if (!filling) this.#servedAt = now;
-    // While what is read changes too, each of its commits would have to wait for all that was put off.
-    const mayWait = more && filling && now - this.#servedAt > quietMilliseconds;
-    this.#transaction(
-      () => {
-        for (const { generation, writes, checkpoint } of commits) {
-          for (const write of writes) this.#write(generation, write);
-          this.#saveCheckpoint.run(checkpoint, generation.number);
-        }
-      },
-      mayWait ? longestTransactionMilliseconds : 0,
-    );
+    const asRows = commits.map(rowCommit);
+    await this.#use((rows) => {
+      for (const commit of asRows) if (rows.filling.has(commit.generation.number)) this.#puts += countPuts(commit);
+      return rows.commit(asRows, more);
+    });
+    await this.#startThreadIfDue();
   }
 
-  async finish({ number, indexes }: Generation): Promise<void> {
-    for (const statement of table.createIndexes(number, indexes))
-      this.#transaction(() => this.#database.exec(statement));
+  finish(generation: Generation): Promise<void> {
+    return this.#use((rows) => rows.finish(generation));
   }
 
   async publish(generation: Generation): Promise<void> {
-    this.#transaction(() => {
-      this.#run('UPDATE generation SET complete = 1 WHERE number = ?', [generation.number]);
-      this.#pointAt(generation.name, generation.number);
-    });
-    this.#transaction(() => {
-      for (const { number } of this.#generationsOf(generation.name)) if (number < generation.number) this.#drop(number);
-    });
-    guarded(() => this.#noteFillings());
+    await this.#use((rows) => rows.publish(generation));
+    if (this.#rows.filling.size > 0) return;
+    this.#puts = 0;
+    if (this.#isThread) await this.#handOver(() => this.#fromThread());
   }
 
-  async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
-    this.#transaction(() => {
-      for (const row of this.#database.prepare('SELECT number, collection FROM generation').all()) {
-        if (!collections.includes(String(row.collection))) this.#drop(Number(row.number));
-      }
-      this.#run('DELETE FROM collection WHERE name NOT IN (SELECT value FROM json_each(?))', [
-        JSON.stringify(collections),
-      ]);
-    });
+  dropOthers(collections: ReadonlyArray<string>): Promise<void> {
+    return this.#use((rows) => rows.dropOthers(collections));
   }
 
-  async operatorState(): Promise<OperatorState> {
-    const row = guarded(() => this.#database.prepare("SELECT body FROM note WHERE name = 'operator-state'").get());
-    return row === undefined ? { position: 0, skipped: {} } : JSON.parse(String(row.body));
+  operatorState(): Promise<OperatorState> {
+    return this.#use((rows) => rows.operatorState());
   }
 
-  async saveOperatorState(state: OperatorState): Promise<void> {
-    this.#saveNote('operator-state', state);
+  saveOperatorState(state: OperatorState): Promise<void> {
+    return this.#use((rows) => rows.saveOperatorState(state));
   }
 
-  async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
-    this.#saveNote('status', statuses);
+  saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
+    return this.#use((rows) => rows.saveStatus(statuses));
   }
 
-  async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
-    this.#transaction(() => {
-      const save = this.#database.prepare(
-        'INSERT INTO keyLastUsed VALUES (?, ?) ON CONFLICT (keyId) DO UPDATE SET time = max(time, excluded.time)',
-      );
-      for (const [keyId, time] of times) save.run(keyId, time);
-    });
+  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
+    return this.#use((rows) => rows.saveKeysLastUsed(times));
   }
 
-  async saveSnapshot({ stream, revision, hash, stateVersion, body }: StoredSnapshot): Promise<void> {
-    this.#transaction(() =>
-      this.#run('INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)', [stream, revision, hash, stateVersion, body]),
-    );
+  saveSnapshot(snapshot: StoredSnapshot): Promise<void> {
+    return this.#use((rows) => rows.saveSnapshot(snapshot));
   }
 
   async close(): Promise<void> {
-    if (!this.#database.isOpen) return;
-    try {
-      if (this.#database.isTransaction) guarded(() => this.#database.exec('COMMIT'));
-    } finally {
-      this.#database.close();
+    await this.#handover.catch(() => undefined);
+    await this.#rows.close();
+  }
+
+  /** Calls whoever writes the file now. Until the call is made, nobody else takes the file over. */
+  async #use<Result>(call: (rows: RowStore) => Promise<Result>): Promise<Result> {
+    let awaited: Promise<void> | null = null;
+    while (awaited !== this.#handover) {
+      awaited = this.#handover;
+      await awaited;
     }
+    return call(this.#rows);
   }
 
-  #noteFillings(): void {
-    const rows = this.#database.prepare('SELECT number FROM generation WHERE complete = 0').all();
-    this.#filling = new Set(rows.map(({ number }) => Number(number)));
-    this.#database.exec(
-      `PRAGMA wal_autocheckpoint = ${rows.length > 0 ? fillingCheckpointPages : liveCheckpointPages}`,
-    );
+  async #startThreadIfDue(): Promise<void> {
+    if (this.#isThread || this.#rows.filling.size === 0 || this.#puts < this.#putsBeforeThread) return;
+    await this.#handOver(() => this.#toThread());
   }
 
-  #write(generation: Generation, write: DocumentWrite): void {
-    const statements = this.#statementsOf(generation);
-    switch (write.kind) {
-      case 'put': {
-        const { id, order, position, body, value } = write;
-        statements.put.run(id, order, position, body, ...table.columnValues(statements.fields, value));
-        return;
-      }
-      case 'delete':
-        statements.delete.run(write.id, write.position);
-        return;
-      case 'delete-where':
-        this.#deleteWhere(generation, write);
-    }
+  /** Others who call meanwhile wait for it. If it fails, the file has no writer any more, and every call fails. */
+  #handOver(change: () => Promise<void>): Promise<void> {
+    this.#handover = this.#handover.then(change);
+    return this.#handover;
   }
 
-  #deleteWhere(generation: Generation, { where, position }: DocumentWrite & { kind: 'delete-where' }): void {
-    const { number, indexes } = generation;
-    // During a filling the index may not stand yet: the first removal that needs it makes it.
-    this.#database.exec(table.createIndex(number, indexes, declaredIndex(indexes, where)));
-    const conditions = [...table.whereConditions(indexes, where), 'position <= ?'].join(' AND ');
-    const name = table.tableName(number);
-    const remove = this.#database.prepare(
-      `DELETE FROM ${name} WHERE rowid IN (SELECT rowid FROM ${name} WHERE ${conditions} LIMIT ${removalChunk})`,
-    );
-    const values = [...table.whereValues(indexes, where), position];
-    while (Number(remove.run(...values).changes) === removalChunk);
+  async #toThread(): Promise<void> {
+    if (this.#isThread) return;
+    const { filling } = this.#rows;
+    await this.#rows.close();
+    this.#rows = await WriterThread.start(this.#file, filling);
+    this.#isThread = true;
   }
 
-  #statementsOf(generation: Generation): GenerationStatements {
-    const known = this.#statements.get(generation.number);
-    if (known !== undefined) return known;
-    const name = table.tableName(generation.number);
-    const statements = {
-      fields: indexedFields(generation.indexes),
-      get: this.#database.prepare(`SELECT ord, position, body FROM ${name} WHERE id = ?`),
-      put: this.#database.prepare(table.putDocument(generation.number, generation.indexes)),
-      delete: this.#database.prepare(`DELETE FROM ${name} WHERE id = ? AND position <= ?`),
-    };
-    this.#statements.set(generation.number, statements);
-    return statements;
-  }
-
-  #generationsOf(collection: string): ReadonlyArray<Generation> {
-    const rows = this.#database
-      .prepare('SELECT * FROM generation WHERE collection = ? ORDER BY number')
-      .all(collection);
-    return rows.map((row) => ({
-      name: collection,
-      version: Number(row.version),
-      indexes: JSON.parse(String(row.indexes)),
-      number: Number(row.number),
-      begunAt: Number(row.begunAt),
-      complete: row.complete === 1,
-      checkpoint: Number(row.checkpoint),
-    }));
-  }
-
-  #currentOf(collection: string): number | null {
-    const row = this.#database.prepare('SELECT generation FROM collection WHERE name = ?').get(collection);
-    return row === undefined ? null : Number(row.generation);
-  }
-
-  #pointAt(collection: string, generation: number): void {
-    this.#run(
-      'INSERT INTO collection (name, generation) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET generation = excluded.generation',
-      [collection, generation],
-    );
-  }
-
-  #drop(generation: number): void {
-    this.#statements.delete(generation);
-    this.#database.exec(`DROP TABLE IF EXISTS ${table.tableName(generation)}`);
-    this.#run('DELETE FROM generation WHERE number = ?', [generation]);
-  }
-
-  #saveNote(name: string, body: object): void {
-    this.#transaction(() =>
-      this.#run('INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body', [
-        name,
-        JSON.stringify(body),
-      ]),
-    );
-  }
-
-  #run(sql: string, values: ReadonlyArray<string | number>): ReturnType<StatementSync['run']> {
-    return this.#database.prepare(sql).run(...values);
-  }
-
-  /** @param mayLastMilliseconds how old a transaction may be that is left open for the next commit to be part of */
-  #transaction<Result>(work: () => Result, mayLastMilliseconds = 0): Result {
-    const begun = this.#database.isTransaction;
-    try {
-      return guarded(() => this.#inTransaction(work, mayLastMilliseconds));
-    } catch (error) {
-      if (!begun || !(error instanceof UnavailableError)) throw error;
-      // Whoever believes it stored must begin again at the stored checkpoints.
-      throw new Error('The read store has lost commits that were put off.', { cause: error });
-    }
-  }
-
-  #inTransaction<Result>(work: () => Result, mayLastMilliseconds: number): Result {
-    if (!this.#database.isTransaction) this.#begin();
-    try {
-      const result = work();
-      if (performance.now() - this.#begunAt >= mayLastMilliseconds) this.#database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      // Some errors (a full disk) have rolled it back already.
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  #begin(): void {
-    this.#database.exec('BEGIN IMMEDIATE');
-    this.#begunAt = performance.now();
+  async #fromThread(): Promise<void> {
+    if (!this.#isThread) return;
+    const thread = this.#rows;
+    // It is open before the thread closes: the last to close the file would copy its whole write-ahead log first.
+    this.#rows = new SqliteRowStore(openReadStoreFile(this.#file));
+    this.#isThread = false;
+    await thread.close();
   }
 }
 
-function foldedDocument(row: { ord: number; position: number; body: string }): FoldedDocument {
-  return { order: row.ord, position: row.position, value: JSON.parse(row.body), bytes: row.body.length };
+function foldedDocument({ order, position, body }: DocumentRow): FoldedDocument {
+  return { order, position, value: JSON.parse(body), bytes: body.length };
 }

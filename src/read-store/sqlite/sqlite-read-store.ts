@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
-import type { UnknownEventType } from '#projection-engine/unknown-events.ts';
+import type { UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
 import type {
   DocumentValue,
   Indexes,
@@ -16,10 +16,10 @@ import { StoredDocument } from '#read-store/stored-document.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { DocumentCache } from './document-cache.ts';
 import * as table from './document-table.ts';
-import { guarded, ReadStoreDamaged } from './read-store-file.ts';
+import { guarded, ReadStoreDamagedError } from './read-store-file.ts';
 
 /** How often it is checked whether the file is still the one that is open: the writer may have set it aside. */
-const fileCheckMilliseconds = 1000;
+const fileCheckIntervalMs = 1000;
 
 /** Statements for lists that are kept prepared; their number is bounded by the indexes declared. */
 const maxListStatements = 200;
@@ -37,8 +37,8 @@ export function openSqliteReadStore(file: string, options: SqliteReadStoreOption
 
 export interface SqliteReadStoreOptions {
   /**
-   * Takes a listener that is called after each commit of the writer, before anybody is told of it. With it documents
-   * are kept in memory from one commit to the next.
+   * Takes a listener, to be called after each commit of the writer and before any wait for that commit ends. It allows
+   * documents to be cached from one commit to the next.
    */
   readonly onCommit?: (listener: () => void) => void;
 }
@@ -150,9 +150,10 @@ class SqliteReadStore implements ReadStore {
     const current = this.#findCurrent(open, collection);
     const documents: StoredDocument<Value>[] = [];
     let bytes = 0;
-    const after = page.after ?? { order: -1, id: '' };
+    const after =
+      page.after ?? (page.newestFirst === true ? { order: Number.MAX_SAFE_INTEGER, id: '' } : { order: -1, id: '' });
     const values = [...table.whereValues(current.indexes, where), after.order, after.id, page.limit + 1];
-    for (const row of listStatement(open, current, where).iterate(
+    for (const row of listStatement(open, current, where, page.newestFirst === true).iterate(
       ...values,
     ) as Iterable<unknown> as Iterable<ListRow>) {
       bytes += Buffer.byteLength(row.body);
@@ -198,16 +199,16 @@ class SqliteReadStore implements ReadStore {
         return guarded(() => work(open));
       }
     } catch (error) {
-      if (!(error instanceof ReadStoreDamaged)) throw error;
+      if (!(error instanceof ReadStoreDamagedError)) throw error;
       this.#closeFile();
-      throw new UnavailableError('The read store is damaged; its writer will set it aside and fill it anew.');
+      throw new UnavailableError('The read store is damaged; its writer will set it aside and rebuild it.');
     }
   }
 
   #current(): OpenFile {
     if (this.#closed) throw new UnavailableError('The read store is closed.');
     const now = performance.now();
-    if (this.#open !== null && now - this.#checkedAt < fileCheckMilliseconds) return this.#open;
+    if (this.#open !== null && now - this.#checkedAt < fileCheckIntervalMs) return this.#open;
     const inode = this.#inode();
     if (this.#open?.inode !== inode) {
       this.#closeFile();
@@ -252,12 +253,14 @@ function moved(open: OpenFile, collection: string): OpenFile {
   return open;
 }
 
-function listStatement(open: OpenFile, current: CurrentGeneration, where: Where): StatementSync {
-  const conditions = [...table.whereConditions(current.indexes, where), '(ord, id) > (?, ?)'].join(' AND ');
+function listStatement(open: OpenFile, current: CurrentGeneration, where: Where, newestFirst: boolean): StatementSync {
+  const after = `(ord, id) ${newestFirst ? '<' : '>'} (?, ?)`;
+  const conditions = [...table.whereConditions(current.indexes, where), after].join(' AND ');
   const known = current.lists.get(conditions);
   if (known !== undefined) return known;
+  const order = newestFirst ? 'ord DESC, id DESC' : 'ord, id';
   const statement = open.database.prepare(
-    `SELECT id, ord, body FROM ${table.tableName(current.generation)} WHERE ${conditions} ORDER BY ord, id LIMIT ?`,
+    `SELECT id, ord, body FROM ${table.tableName(current.generation)} WHERE ${conditions} ORDER BY ${order} LIMIT ?`,
   );
   if (current.lists.size < maxListStatements) current.lists.set(conditions, statement);
   return statement;

@@ -1,5 +1,5 @@
 /**
- * Does something, and waits for it until a signal aborts. It goes on then; what it comes to later is nobody's.
+ * Starts work and waits for it until a signal aborts. The work is not cancelled; its late result is ignored.
  * @throws the signal's reason once that has aborted
  */
 export function abortable<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {

@@ -1,12 +1,13 @@
 /** How long the first item of a batch waits. */
-const batchMilliseconds = 50;
+const batchDelayMs = 50;
 /** Items handed over in one turn at most: more would hold up what else the turn has to do. */
 const itemsAtOnce = 100;
 const mostWaiting = 10_000;
 
 /**
- * Gathers what is to be done after a request, and does it a little later and many at a time: done at once, one by one,
- * it would hold up the request that follows, and take several times as long.
+ * Gathers items after requests and handles them a little later, many at a time: one by one and at once, they would hold
+ * up the next request and take several times as long. It is no `Debouncer`, whose work is asynchronous: `drain` has to
+ * be done when it returns, because metrics are read right after it.
  */
 export class Batcher<Item> {
   readonly #take: (items: ReadonlyArray<Item>) => void;
@@ -21,7 +22,7 @@ export class Batcher<Item> {
   /** Adds an item. Where ten thousand wait, these are done first. */
   add(item: Item): void {
     if (this.#waiting.push(item) >= mostWaiting) this.drain();
-    else this.#timer ??= setTimeout(this.#handOver, batchMilliseconds).unref();
+    else this.#timer ??= setTimeout(this.#handOver, batchDelayMs).unref();
   }
 
   /** Does at once what waits. */

@@ -1,4 +1,7 @@
-/** A work that is done a while after it was asked for: once for all who ask meanwhile, and one after the other. */
+/**
+ * Runs asynchronous work a while after it is asked for: once for everyone who asks meanwhile, and never two runs at the
+ * same time. It holds no items; a `Batcher` does, and its work is synchronous, so that a caller can have it done at once.
+ */
 export class Debouncer {
   readonly #milliseconds: number;
   readonly #work: () => Promise<void>;
@@ -12,12 +15,12 @@ export class Debouncer {
     this.#work = work;
   }
 
-  /** Asks for it, unless it was stopped. It does not keep the process alive. */
+  /** Asks for a run, unless the debouncer is stopped. The timer does not keep the process alive. */
   schedule(): void {
     if (!this.#stopped) this.#timer ??= setTimeout(() => void this.flush(), this.#milliseconds).unref();
   }
 
-  /** Does it as soon as what runs has ended. @returns when it is done */
+  /** Runs the work as soon as the current run has ended. @returns when it is done */
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -25,7 +28,7 @@ export class Debouncer {
     return this.#running;
   }
 
-  /** From now on it is done by `now` alone. */
+  /** From now on only `flush` runs the work. */
   stop(): void {
     this.#stopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);

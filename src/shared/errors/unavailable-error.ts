@@ -12,3 +12,8 @@ export class UnavailableError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** A store cannot be used until a person changes something, such as a password: a start does not wait for it. */
+export class PermanentlyUnavailableError extends UnavailableError {
+  readonly isPermanent = true;
+}

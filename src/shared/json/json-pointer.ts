@@ -10,3 +10,9 @@ export function pointerTo(keys: ReadonlyArray<string>): string {
   }
   return pointer;
 }
+
+/** The keys that a JSON pointer holds, the outermost first. */
+export function keysOfPointer(pointer: string): ReadonlyArray<string> {
+  const keys = pointer.split('/').slice(1);
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

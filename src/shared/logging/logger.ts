@@ -1,74 +1,13 @@
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
+type Write = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-/** A log, and how to bring out what it still holds. */
-export interface Log {
-  readonly logger: Logger;
-  /** Writes what waits, and stops writing on a timer. */
-  readonly close: () => void;
+/** Writes log lines, each with fields and a message: the part of pino's logger that the service uses. */
+export interface Logger {
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
 }
 
-/** Bytes of lines waiting to be written at most; more are dropped rather than kept. */
-const maxWaitingBytes = 16 * 1024 * 1024;
-
-/** Lines are gathered to so many bytes, or for so long, before they are written: a write a line would cost the most. */
-const gatheredBytes = 8 * 1024;
-const gatheredMilliseconds = 200;
-
-/**
- * The service's log on standard output: readable on a terminal, else a JSON object a line. API keys are never handed to
- * it; should a header slip in, its value is taken out.
- */
-export function createLog(level: LogLevel, terminal: boolean = process.stdout.isTTY === true): Log {
-  if (terminal)
-    return {
-      logger: loggerOn(
-        level,
-        PinoPretty({
-          colorize: true,
-          sync: true,
-          translateTime: 'SYS:HH:MM:ss.l',
-          ignore: 'pid,hostname',
-          singleLine: true,
-        }),
-      ),
-      close: () => undefined,
-    };
-  const lines = destination({ fd: 1, sync: false, minLength: gatheredBytes, maxLength: maxWaitingBytes });
-  const timer = setInterval(() => lines.flush(), gatheredMilliseconds);
-  timer.unref();
-  const bringOut = () => {
-    // Throws while the first write has not begun, when there is nothing to bring out.
-    try {
-      lines.flushSync();
-    } catch {}
-  };
-  process.once('exit', bringOut);
-  return {
-    logger: loggerOn(level, lines),
-    close: () => {
-      clearInterval(timer);
-      process.off('exit', bringOut);
-      bringOut();
-    },
-  };
-}
-
-/** A log that writes to a stream: for tests and tools. */
-export function loggerOn(level: LogLevel, stream: DestinationStream): Logger {
-  return pino(
-    {
-      level,
-      base: null,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: {
-        paths: ['authorization', '["x-api-key"]', '*.authorization', '*["x-api-key"]', 'key', '*.key'],
-        censor: '[redacted]',
-      },
-    },
-    stream,
-  );
+/** A logger that also takes what is only of use when a fault is looked for. */
+export interface DebugLogger extends Logger {
+  readonly debug: Write;
 }

@@ -1,14 +1,14 @@
-import type { Log } from './read-store-log.ts';
+import type { Logger } from './logger.ts';
 
 /** Says once that something cannot be used, and once that it can be again, however often it is asked meanwhile. */
 export class OutageLog {
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #what: string;
   readonly #fields: Readonly<Record<string, unknown>>;
   #out = false;
 
   /** @param what as shown at the beginning of a sentence; @param fields shown with it */
-  constructor(log: Log, what: string, fields: Readonly<Record<string, unknown>> = {}) {
+  constructor(log: Logger, what: string, fields: Readonly<Record<string, unknown>> = {}) {
     this.#log = log;
     this.#what = what;
     this.#fields = fields;

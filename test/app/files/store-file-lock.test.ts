@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-describe('the lock of a store file', () => {
+describe('lockStoreFile', () => {
   let folder: string;
   let file: string;
   const take = (path: string) => lockStoreFile(path, 'EVENT_STORE_URL');
@@ -17,7 +17,7 @@ describe('the lock of a store file', () => {
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is refused to a second store of the same process, in one line that names the file', () => {
+  it('refuses a file to a second store of the same process, in one line that names the file', () => {
     const lock = take(file);
     assert.throws(
       () => lockStoreFile(file, 'READ_STORE_URL'),
@@ -31,7 +31,7 @@ describe('the lock of a store file', () => {
     take(file).release();
   });
 
-  it('is one lock for all symbolic links to a file, whether or not it exists yet', () => {
+  it('holds one lock for all symbolic links to a file, whether or not the file exists yet', () => {
     mkdirSync(join(folder, 'other'));
     const link = join(folder, 'other', 'link.db');
     symlinkSync('../events.db', link);
@@ -48,7 +48,7 @@ describe('the lock of a store file', () => {
     }
   });
 
-  it('is refused for a file with a second hard link, because SQLite would keep two logs of it', () => {
+  it('refuses a file with a second hard link, because SQLite would keep two logs of it', () => {
     writeFileSync(file, '');
     linkSync(file, join(folder, 'twin.db'));
     assert.throws(() => take(file), { name: 'StartupError', message: /2 names \(hard links\).*EVENT_STORE_URL/ });
@@ -56,7 +56,7 @@ describe('the lock of a store file', () => {
     take(file).release();
   });
 
-  it('is refused in a folder that does not exist, and for symbolic links in a circle', () => {
+  it('refuses a file in a folder that does not exist, and symbolic links in a circle', () => {
     assert.throws(() => take(join(folder, 'nowhere', 'events.db')), /check that its folder exists/);
     symlinkSync('b', join(folder, 'a'));
     symlinkSync('a', join(folder, 'b'));

@@ -7,45 +7,45 @@ import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts
 
 const log = { info: () => undefined, warn: () => undefined, error: assert.fail };
 
-describe('the first start', () => {
-  it('is made once by nodes that start at once: one key is told', async () => {
+describe('bootstrapEmptyStore', () => {
+  it('prints one admin key when several nodes start at the same time', async () => {
     const store = new AppendableEventStore();
     const leases = new InMemoryLeaseStore();
-    const told: string[] = [];
+    const printedKeys: string[] = [];
     const start = (node: string) =>
       bootstrapEmptyStore({
-        handler: new StreamWriter({ store }),
+        writer: new StreamWriter({ store }),
         givenKey: null,
-        printAdminKey: (key) => told.push(key),
+        printAdminKey: (key) => printedKeys.push(key),
         leases,
         node,
         log,
       });
     await Promise.all(['a', 'b', 'c'].map(start));
-    assert.equal(told.length, 1);
+    assert.equal(printedKeys.length, 1);
     await start('d');
-    assert.equal(told.length, 1);
+    assert.equal(printedKeys.length, 1);
     assert.equal(store.log.filter(({ type }) => type === 'ApiKeyCreated').length, 1);
   });
 
-  it('leaves a key that is given untold', async () => {
-    const handler = new StreamWriter({ store: new AppendableEventStore() });
+  it('does not print an admin key from the configuration', async () => {
+    const writer = new StreamWriter({ store: new AppendableEventStore() });
     const givenKey = `sy_live_${'a'.repeat(40)}`;
-    await bootstrapEmptyStore({ handler, givenKey, printAdminKey: () => assert.fail(), leases: null, node: 'a', log });
-    assert.ok(await isBootstrapped(handler));
+    await bootstrapEmptyStore({ writer, givenKey, printAdminKey: () => assert.fail(), leases: null, node: 'a', log });
+    assert.ok(await isBootstrapped(writer));
   });
 
-  it('tells the same key when it is tried again, and knows when another node’s became the first', async () => {
+  it('prints the same key when it is retried, and returns false when another node’s key became the first', async () => {
     const store = new AppendableEventStore();
-    const told: string[] = [];
-    const own = createFirstKey(null, (key) => told.push(key));
-    const slept = own.text();
+    const printedKeys: string[] = [];
+    const own = createFirstKey(null, (key) => printedKeys.push(key));
+    const ownKey = own.text();
     assert.equal(
       await bootstrap(new StreamWriter({ store }), createFirstKey(`sy_live_${'b'.repeat(40)}`, assert.fail)),
       true,
     );
     assert.equal(await bootstrap(new StreamWriter({ store }), own), false);
-    assert.deepEqual(told, [slept]);
-    assert.equal(own.text(), slept);
+    assert.deepEqual(printedKeys, [ownKey]);
+    assert.equal(own.text(), ownKey);
   });
 });

@@ -3,7 +3,7 @@ import { waitForStore } from '#app/startup/wait-for-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-describe('a store reached at the start', () => {
+describe('waitForStore', () => {
   let lines: string[];
   const log = { info: assert.fail, error: assert.fail, warn: (_: unknown, line: string) => void lines.push(line) };
 
@@ -11,7 +11,7 @@ describe('a store reached at the start', () => {
     lines = [];
   });
 
-  it('is waited for, with a line for each try', async () => {
+  it('waits until a store answers, and logs each failed try', async () => {
     let tries = 0;
     const call = async () => {
       tries += 1;
@@ -23,7 +23,7 @@ describe('a store reached at the start', () => {
     for (const line of lines) assert.match(line, /EVENT_STORE_URL/);
   });
 
-  it('is waited for no longer than the limit: the failure names the variable, and why', async () => {
+  it('fails at the time limit with an error that names the variable and the cause', async () => {
     const call = () => Promise.reject(new UnavailableError('Nobody is there.'));
     await assert.rejects(
       waitForStore('READ_STORE_URL', log, call, 50),
@@ -31,7 +31,7 @@ describe('a store reached at the start', () => {
     );
   });
 
-  it('is not tried again when it refuses, and a bug stays one', async () => {
+  it('does not retry when the store refuses the connection, and rethrows a bug as it is', async () => {
     const refused = Object.assign(new Error('Authentication is required.'), { code: 13 });
     await assert.rejects(
       waitForStore('READ_STORE_URL', log, () => Promise.reject(refused)),

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
+import { MongoDbAvailabilities } from '#app/stores/mongodb-availabilities.ts';
 import { openSubjectKeys } from '#app/stores/open-subject-keys.ts';
 
-describe('the keys of personal data of an embedded read store', () => {
+describe('openSubjectKeys of an embedded read store', () => {
   let dataDir: string;
   let warnings: string[];
 
@@ -16,18 +18,19 @@ describe('the keys of personal data of an embedded read store', () => {
 
   const start = async (isLogBegun: () => Promise<boolean>) => {
     const readStore = { kind: 'sqlite', path: join(dataDir, 'read.db') } as const;
+    const mongoDb = new MongoDbAvailabilities(pino({ level: 'silent' }));
     const log = { warn: (_: object, message: string) => void warnings.push(message) };
-    const keys = await openSubjectKeys({ readStore, dataDir }, { isLogBegun, log });
+    const keys = await openSubjectKeys({ readStore, dataDir }, { isLogBegun, mongoDb, log });
     await keys.close();
   };
 
-  it('are missing where the log is older than they are: it is said, with what to do', async () => {
+  it('warns with instructions when the keys are missing and the log is older', async () => {
     await start(async () => true);
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /reads as erased here\. Restore .* stop this one: .* READ_STORE_URL=mongodb:/);
   });
 
-  it('begin with the log, and are there at every later start', async () => {
+  it('creates the keys with a new log, and finds them at every later start', async () => {
     await start(async () => false);
     await start(() => assert.fail('the log is asked'));
     assert.deepEqual(warnings, []);

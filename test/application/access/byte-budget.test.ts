@@ -4,7 +4,7 @@ import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
 
 const limits = { maxBytesPerProject: 60, maxBytes: 100 };
 
-/** A hold as a test follows it. */
+/** A hold, and what the test expects of it. */
 interface Followed {
   readonly hold: ByteHold;
   readonly projectId: string;
@@ -13,8 +13,8 @@ interface Followed {
   isEvicted: boolean;
 }
 
-describe('byte budget', () => {
-  it('refuses a project what is beyond its limit, and everyone what is beyond the node’s', () => {
+describe('ByteBudget', () => {
+  it('refuses bytes beyond a project’s limit to that project, and beyond the node’s limit to everyone', () => {
     const budget = new ByteBudget(limits);
     const one = budget.hold('one');
     assert.equal(one.take(60), null);
@@ -29,13 +29,13 @@ describe('byte budget', () => {
     assert.equal(budget.bytes, 100);
   });
 
-  it('refuses at once what can never fit', () => {
+  it('refuses a request at once that can never fit', () => {
     const budget = new ByteBudget({ maxBytesPerProject: 200, maxBytes: 100 });
     assert.equal(budget.hold('one').shortageOf(101), 'node');
     assert.equal(budget.hold('one').shortageOf(201), 'project');
   });
 
-  it('evicts the largest unfinished hold of the project that holds most, and nothing that is finished', () => {
+  it('evicts the largest unfinished hold of the project that holds most, and never a finished one', () => {
     const budget = new ByteBudget(limits);
     const evicted: string[] = [];
     const unfinished = (projectId: string, name: string, bytes: number) => {
@@ -58,7 +58,7 @@ describe('byte budget', () => {
     assert.equal(budget.bytes, 85);
   });
 
-  it('evicts nothing of a project that holds no more than the one that asks', () => {
+  it('evicts no hold of a project that holds no more than the asking project', () => {
     const budget = new ByteBudget(limits);
     const small = budget.hold('one');
     small.begin(() => assert.fail('evicted'));
@@ -68,7 +68,7 @@ describe('byte budget', () => {
     assert.equal(asking.take(1), 'node');
   });
 
-  it('gives an evicted hold no more, and counts it no more', () => {
+  it('gives no more bytes to an evicted hold, and no longer counts it', () => {
     const budget = new ByteBudget(limits);
     const greedy = budget.hold('one');
     greedy.begin(() => undefined);
@@ -82,7 +82,7 @@ describe('byte budget', () => {
     assert.equal(budget.bytes, 50);
   });
 
-  it('keeps its sums and its limits whatever is done, and nothing once all is released', () => {
+  it('keeps its sums and limits for any sequence of calls, and holds nothing once all is released', () => {
     const command = fc.record({
       hold: fc.nat({ max: 7 }),
       kind: fc.constantFrom('begin', 'take', 'take', 'take', 'giveBack', 'finish', 'release'),

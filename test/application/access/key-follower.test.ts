@@ -8,7 +8,7 @@ import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-ev
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A clock that a test moves; pauses are short in its own time, whatever they say. */
+/** A clock that a test moves; every pause lasts one real millisecond. */
 class ManualClock implements Clock {
   time = 0;
   now = () => this.time;
@@ -19,7 +19,7 @@ class ManualClock implements Clock {
 const revoked = (id: string) => ({ stream: `apiKey-${id}`, type: 'ApiKeyRevoked', data: { id } });
 const other = { stream: 'flow-one', type: 'FlowCreated', data: {} };
 
-describe('key follower', () => {
+describe('KeyFollower', () => {
   let store: InMemoryEventStore;
   let clock: ManualClock;
   let follower: KeyFollower;
@@ -39,7 +39,7 @@ describe('key follower', () => {
 
   afterEach(() => follower.stop());
 
-  it('hands on key events, those of other types not', async () => {
+  it('passes on key events and no other events', async () => {
     store.append(revoked('a'), other, revoked('b'));
     follow();
     await eventually('it has seen both', () => seen.length === 2);
@@ -48,15 +48,15 @@ describe('key follower', () => {
     assert.deepEqual(seen, ['a', 'b', 'c']);
   });
 
-  it('has seen the end as of when it asked for it, while it follows', async () => {
+  it('knows when it last saw the end of the log while it follows', async () => {
     store.append(revoked('a'), other);
     follow();
     await eventually('it has caught up', () => follower.seenEndAt === 0);
     clock.time = 5_000;
-    await eventually('it has asked anew', () => follower.seenEndAt === 5_000);
+    await eventually('it has asked again', () => follower.seenEndAt === 5_000);
   });
 
-  it('has not seen the end while events are stored that it was not handed', async () => {
+  it('has not seen the end of the log while stored events have not been passed on', async () => {
     store.append(revoked('a'));
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -75,7 +75,7 @@ describe('key follower', () => {
     await eventually('it has caught up', () => follower.seenEndAt === 3_000);
   });
 
-  it('waits until everything stored before was handed on', async () => {
+  it('waits until everything stored before has been passed on', async () => {
     follow();
     for (const id of ['a', 'b', 'c']) {
       clock.time += 1;
@@ -86,7 +86,7 @@ describe('key follower', () => {
     }
   });
 
-  it('knows that the store is away, and does not wait for it', async () => {
+  it('detects that the store is away, and does not wait for it', async () => {
     follow();
     await eventually('it has caught up', () => follower.seenEndAt === 0);
     let answer: (() => void) | undefined;
@@ -107,7 +107,7 @@ describe('key follower', () => {
     await eventually('the store is back', () => !follower.isStoreAway);
   });
 
-  it('goes on behind what it has seen when its subscription fails', async () => {
+  it('continues after the last seen event when its subscription fails', async () => {
     store.append(revoked('a'));
     const subscribe = store.subscribe.bind(store);
     const afters: number[] = [];
@@ -131,7 +131,7 @@ describe('key follower', () => {
     );
   });
 
-  it('begins where it is said, once that is known, and at the beginning of a log that ends before', async () => {
+  it('begins after the given position once it is known, and at the start of a log that ends before it', async () => {
     store.append(revoked('a'), revoked('b'));
     let after: number | null = null;
     follow(() => after);

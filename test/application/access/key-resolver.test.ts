@@ -22,7 +22,7 @@ const at = (seconds: number) => new Date(noon + seconds * 1000).toISOString();
 const longAgo = '2020-01-01T00:00:00.000Z';
 
 /**
- * A node that resolves keys on a log which another node writes. Its read models stand still where the test says, its
+ * A node that resolves keys on a log which another node writes. Its read models stop where the test says, its
  * follower has seen what the test says; both clocks are the test's.
  */
 class Node {
@@ -48,7 +48,7 @@ class Node {
       return this.documents.get(collection, id);
     };
     this.keys = new KeyResolver({
-      handler: this.service.handler,
+      writer: this.service.writer,
       follower: this.follower,
       documents: { get },
       usage: { touch: () => undefined },
@@ -57,13 +57,13 @@ class Node {
     });
   }
 
-  /** The read models stand still from now on. */
+  /** The read models take in no further event. */
   stop(): void {
     this.documents = new ReadModel([...this.service.store.log]);
   }
 
   async append(event: object, entity: AnyCommand['entity'] = apiKey, id: string = ids.key): Promise<void> {
-    const handled = await this.service.handler.write({
+    const handled = await this.service.writer.write({
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },
@@ -90,7 +90,7 @@ class Node {
   }
 }
 
-describe('key resolver', () => {
+describe('KeyResolver', () => {
   let node: Node;
 
   beforeEach(async () => {
@@ -99,7 +99,7 @@ describe('key resolver', () => {
     node.follow();
   });
 
-  it('finds who holds a key, and nobody for any other text', async () => {
+  it('finds the holder of a key, and none for any other text', async () => {
     const caller = await node.keys.resolve(firstSecret, 'command');
     assert.deepEqual(caller, {
       keyId: ids.key,
@@ -113,7 +113,7 @@ describe('key resolver', () => {
     assert.equal(await node.resolves(`sy_live_${'a'.repeat(300)}`), false);
   });
 
-  it('gives the scopes of a list as they are', async () => {
+  it('gives the listed scopes of a key unchanged', async () => {
     await node.append(
       apiKeyCreated({ id: 'ckeytwo000000001', scopes: ['flows:read'], ...storedFormOfKey(secondSecret) }),
       apiKey,
@@ -123,7 +123,7 @@ describe('key resolver', () => {
     assert.deepEqual([caller?.scopes, caller?.hasAllScopes], [new Set(['flows:read']), false]);
   });
 
-  it('asks no store about a key that it knows, while it has seen the end of the log within the last second', async () => {
+  it('queries no store about a known key while it has seen the end of the log within the last second', async () => {
     assert.ok(await node.resolves());
     const { length } = node.service.store.reads;
     const { lookups } = node;
@@ -135,7 +135,7 @@ describe('key resolver', () => {
     assert.deepEqual([node.service.store.reads.length, node.lookups], [length, lookups]);
   });
 
-  it('reads the key’s stream once a second where it has not seen the end of the log', async () => {
+  it('reads the key’s stream once a second when it has not seen the end of the log', async () => {
     assert.ok(await node.resolves());
     node.seconds = 60;
     const before = node.service.store.reads.filter(([stream]) => stream === `apiKey-${ids.key}`).length;
@@ -144,7 +144,7 @@ describe('key resolver', () => {
     assert.equal(node.service.store.reads.filter(([stream]) => stream === `apiKey-${ids.key}`).length, before + 1);
   });
 
-  it('refuses a revoked key although the read models stand still, once it has followed the event', async () => {
+  it('refuses a revoked key once it has seen the event, although the read models lag', async () => {
     assert.ok(await node.resolves());
     node.stop();
     await node.append(apiKeyRevoked());
@@ -154,7 +154,7 @@ describe('key resolver', () => {
     assert.equal(await node.resolves(), false);
   });
 
-  it('refuses a revoked key within a second although neither read models nor follower move', async () => {
+  it('refuses a revoked key within a second, although read models and follower lag', async () => {
     node.stop();
     assert.ok(await node.resolves());
     await node.append(apiKeyRevoked());
@@ -177,7 +177,7 @@ describe('key resolver', () => {
     assert.equal(await node.resolves(), false);
   });
 
-  it('takes a new secret at once although the read models stand still', async () => {
+  it('accepts a new secret at once although the read models lag', async () => {
     node.stop();
     assert.equal(await node.resolves(secondSecret), false);
     await node.append(apiKeyRotated(secondSecret));
@@ -206,7 +206,7 @@ describe('key resolver', () => {
     assert.deepEqual(await all(), [false, false, true]);
   });
 
-  it('refuses a key once its end has come', async () => {
+  it('refuses a key once it has expired', async () => {
     node = new Node();
     await node.append(apiKeyCreated({ expiresAt: at(60) }));
     node.seconds = 59.999;
@@ -218,7 +218,7 @@ describe('key resolver', () => {
     assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [false, true]);
   });
 
-  it('refuses every secret issued before the time that was named for all, and no later one', async () => {
+  it('refuses every secret issued before the cutoff for all keys, and no later one', async () => {
     node.seconds = 10;
     await node.append(
       apiKeyCreated({ id: 'ckeytwo000000001', ...storedFormOfKey(secondSecret) }),
@@ -239,12 +239,12 @@ describe('key resolver', () => {
     );
   });
 
-  it('knows the time that was named for all from the log, without having followed the event', async () => {
+  it('reads the cutoff for all keys from the log without having followed the event', async () => {
     await node.append({ type: 'ApiKeySecretsEnded', data: { issuedBefore: at(1) } }, keyCutoff, allKeys);
     assert.equal(await node.resolves(), false);
   });
 
-  it('refuses a key with an event that this release cannot read, and that key alone', async () => {
+  it('refuses only the key with an event that this release cannot read', async () => {
     await node.append(
       apiKeyCreated({ id: 'ckeytwo000000001', ...storedFormOfKey(secondSecret) }),
       apiKey,
@@ -268,8 +268,8 @@ describe('key resolver', () => {
     }
   });
 
-  describe('while the event store is away', () => {
-    it('takes a key for calls and reads that was good in the last five minutes, and for no command', async () => {
+  describe('KeyResolver while the event store is away', () => {
+    it('accepts a key that was valid in the last five minutes for gateway calls and queries, but not for commands', async () => {
       assert.ok(await node.resolves());
       node.cut();
       node.seconds = 2;
@@ -281,7 +281,7 @@ describe('key resolver', () => {
       await assert.rejects(node.resolves(), UnavailableError);
     });
 
-    it('does not ask the store for what it remembers', async () => {
+    it('does not query the store about a remembered key', async () => {
       assert.ok(await node.resolves());
       node.cut();
       const { length } = node.service.store.reads;
@@ -290,7 +290,7 @@ describe('key resolver', () => {
       assert.equal(node.service.store.reads.length, length);
     });
 
-    it('takes a remembered key although it is not known yet that the store is away', async () => {
+    it('accepts a remembered key before the store is known to be away', async () => {
       assert.ok(await node.resolves());
       node.cut();
       node.follower.isStoreAway = false;
@@ -307,7 +307,7 @@ describe('key resolver', () => {
       assert.equal(await node.resolves(), false);
     });
 
-    it('refuses a secret whose overlap has ended, and a key whose end has come', async () => {
+    it('refuses a secret whose overlap has ended and a key that has expired while the store is away', async () => {
       await node.append(apiKeyRotated(secondSecret, { previousValidUntil: at(60), expiresAt: at(90) }));
       node.follow();
       assert.deepEqual([await node.resolves(firstSecret), await node.resolves(secondSecret)], [true, true]);
@@ -318,7 +318,7 @@ describe('key resolver', () => {
       assert.equal(await node.resolves(secondSecret), false);
     });
 
-    it('says of a text that it does not know that it cannot find out', async () => {
+    it('throws an UnavailableError for an unknown key', async () => {
       node.cut();
       await assert.rejects(node.resolves(secondSecret), UnavailableError);
     });

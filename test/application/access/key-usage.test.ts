@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { openKeyUsage } from '#application/access/key-usage.ts';
 import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
-describe('key usage', () => {
+describe('openKeyUsage', () => {
   const stored = new Map<string, string>();
   let saves: number;
   let broken: boolean;
   let warnings: number;
-  const open = (flushMilliseconds = 60_000) =>
+  const open = (flushDelayMs = 60_000) =>
     openKeyUsage({
       readStore: { keysLastUsed: async (ids) => new Map([...stored].filter(([id]) => ids.includes(id))) },
       save: async (times) => {
@@ -16,7 +16,7 @@ describe('key usage', () => {
         for (const [id, time] of times) stored.set(id, time);
       },
       log: { warn: () => (warnings += 1) },
-      flushMilliseconds,
+      flushDelayMs,
     });
 
   beforeEach(() => {
@@ -26,14 +26,14 @@ describe('key usage', () => {
     broken = false;
   });
 
-  it('tells of a use at once, to the minute', async () => {
+  it('reports a use at once, to the minute', async () => {
     const usage = open();
     usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
     assert.deepEqual([...(await usage.lastUsed(['k1', 'k2']))], [['k1', '2026-01-01T10:05:00.000Z']]);
     await usage.close();
   });
 
-  it('stores what it knows at its close', async () => {
+  it('stores all known uses when it is closed', async () => {
     const usage = open();
     usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
     assert.equal(stored.size, 0);
@@ -41,7 +41,7 @@ describe('key usage', () => {
     assert.equal(stored.get('k1'), '2026-01-01T10:05:00.000Z');
   });
 
-  it('stores after a while, and the same minute only once', async () => {
+  it('stores uses after an interval, and the same minute only once', async () => {
     const usage = open(5);
     usage.touch('k1', Date.parse('2026-01-01T10:05:10.000Z'));
     await eventually('it is stored', () => saves === 1);
@@ -51,7 +51,7 @@ describe('key usage', () => {
     assert.equal(saves, 1);
   });
 
-  it('gives the later of what is stored and what is in memory', async () => {
+  it('gives the later of the stored and the remembered time', async () => {
     stored.set('k1', '2026-01-01T10:07:00.000Z');
     stored.set('k2', '2026-01-01T10:01:00.000Z');
     const usage = open();
@@ -62,7 +62,7 @@ describe('key usage', () => {
     await usage.close();
   });
 
-  it('tries again later what could not be stored', async () => {
+  it('retries later when storing fails', async () => {
     broken = true;
     const usage = open(5);
     usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
@@ -72,7 +72,7 @@ describe('key usage', () => {
     await usage.close();
   });
 
-  it('keeps no more than ten thousand keys in memory', async () => {
+  it('keeps at most ten thousand keys in memory', async () => {
     const usage = open();
     for (let index = 0; index < 10_005; index += 1) usage.touch(`k${index}`, Date.parse('2026-01-01T10:05:00.000Z'));
     await usage.close();

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { createNewIds, deriveNewIds } from '#application/commands/new-ids.ts';
-import { isCuid } from '#domain/codecs/codecs.ts';
+import { isCuid } from '#domain/codecs/id.ts';
 import { parentId } from '#domain/shared/entity.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 const forms = { id: /^c[0-9a-z]{23}$/, secondId: /^c[0-9a-z]{23}$/, suffix: /^[0-9a-z]{8}$/ };
 
-describe('fresh ids', () => {
-  it('have the forms of ids', () => {
+describe('createNewIds and deriveNewIds', () => {
+  it('makes ids and suffixes that match the id format', () => {
     for (let round = 0; round < 200; round += 1) {
       for (const ids of [createNewIds(), deriveNewIds(`seed ${round}`)]) {
         assert.match(ids.id, forms.id);
@@ -18,21 +19,21 @@ describe('fresh ids', () => {
     }
   });
 
-  it('stay the same each time they are asked for', () => {
+  it('returns the same ids each time they are read', () => {
     const ids = createNewIds();
     assert.deepEqual([ids.id, ids.secondId, ids.suffix], [ids.id, ids.secondId, ids.suffix]);
   });
 
-  it('differ from one another', () => {
-    const made = Array.from({ length: 1_000 }, () => createNewIds()).flatMap((ids) => [
+  itInRounds('makes different ids in each call', { few: 200, many: 1_000 }, (calls) => {
+    const made = Array.from({ length: calls }, () => createNewIds()).flatMap((ids) => [
       ids.id,
       ids.secondId,
       ids.suffix,
     ]);
-    assert.equal(new Set(made).size, 3_000);
+    assert.equal(new Set(made).size, 3 * calls);
   });
 
-  it('follow from their seed', () => {
+  it('derives the same ids from the same seed', () => {
     const of = ({ id, secondId, suffix }: ReturnType<typeof deriveNewIds>) => [id, secondId, suffix];
     assert.deepEqual(of(deriveNewIds('one')), of(deriveNewIds('one')));
     assert.equal(new Set([...of(deriveNewIds('one')), ...of(deriveNewIds('two'))]).size, 6);

@@ -15,7 +15,7 @@ const recorded = (type: string, position: number): RecordedEvent => ({
   metadata: testMetadata,
 });
 
-describe('waiting until effects show', () => {
+describe('createWaitForReadModels', () => {
   let waits: Array<readonly [number, ReadonlyArray<string>]>;
   let asked: number[];
 
@@ -32,7 +32,7 @@ describe('waiting until effects show', () => {
   };
   /** A process that reacts to one type. @param effect the position of what it appended; null when it is late */
   const process = (type: string, effect: number | null): ProcessProgress => ({
-    concerns: (events) => events.some((event) => event.type === type),
+    handles: (events) => events.some((event) => event.type === type),
     waitUntilProcessed: async (position) => {
       asked.push(position);
       return effect;
@@ -41,18 +41,18 @@ describe('waiting until effects show', () => {
   const shown = (processes: ReadonlyArray<ProcessProgress>, ...events: ReadonlyArray<RecordedEvent>) =>
     createWaitForReadModels(processes, projections, ['A', 'B', 'C'], 1_000)(events);
 
-  it('waits for the projections of what was appended when no process does anything about it', async () => {
+  it('waits for the projections of the appended events when no process reacts to them', async () => {
     await shown([process('C', 9)], recorded('A', 3), recorded('B', 4));
     assert.deepEqual([asked, waits], [[], [[4, ['A', 'B']]]]);
   });
 
-  it('waits for each process only as far as the last event that concerns it, then for what it appended', async () => {
+  it('waits for each process up to the last event that it handles, then for what it appended', async () => {
     await shown([process('A', 9), process('B', 11)], recorded('A', 3), recorded('B', 4), recorded('C', 5));
     assert.deepEqual(asked, [3, 4]);
     assert.deepEqual(waits, [[11, ['A', 'B', 'C']]]);
   });
 
-  it('waits for what was appended at least when a process has appended nothing, or is late', async () => {
+  it('waits at least for the appended events when a process has appended nothing or is late', async () => {
     await shown([process('A', 0), process('B', null)], recorded('A', 3), recorded('B', 4));
     assert.deepEqual(waits, [[4, ['A', 'B', 'C']]]);
   });

@@ -13,14 +13,14 @@ const hour = 60 * 60 * 1000;
 
 const keysOf = (remembered: RememberedRequests) => [...remembered].map(({ key }) => key);
 
-/** The n-th event with a remembered request, so many milliseconds after the first. */
+/** Returns the event with an idempotency key, dated `after` milliseconds after the first. */
 function remembering(event: RecordedEvent, key: string, body: string, after = 0): RecordedEvent {
   const time = new Date(beginning + after).toISOString();
   return { ...event, metadata: { ...event.metadata, time, idempotency: { key, body } } };
 }
 
-describe('stream state', () => {
-  it('is empty at first', () => {
+describe('foldStream', () => {
+  it('begins with an empty stream state', () => {
     const { revision, resourceRevision, tenant, hash, remembered, state } = emptyStream(flow);
     assert.deepEqual(
       [revision, resourceRevision, tenant, hash, [...remembered], state],
@@ -28,7 +28,7 @@ describe('stream state', () => {
     );
   });
 
-  it('comes to the same whether events are folded at once or one by one', () => {
+  it('gives the same state whether events are folded at once or one by one', () => {
     const events = recorded(stream, [...begunFlow(), versionCreated(2), answered]);
     const atOnce = foldStream(flow, emptyStream(flow), events);
     const oneByOne = events.reduce((state, event) => foldStream(flow, state, [event]), emptyStream(flow));
@@ -36,7 +36,7 @@ describe('stream state', () => {
     assert.equal(foldStream(flow, atOnce, []), atOnce);
   });
 
-  it('has the tenant of the first event, and revision, hash and time of the last', () => {
+  it('takes the tenant from the first event, and revision, hash and time from the last', () => {
     const events = recorded(stream, begunFlow());
     const state = foldStream(flow, emptyStream(flow), events);
     const last = events.at(-1);
@@ -44,7 +44,7 @@ describe('stream state', () => {
     assert.deepEqual([state.revision, state.hash, state.time], [2, last?.metadata.hash, last?.metadata.time]);
   });
 
-  it('moves the ETag by no request that was only answered', () => {
+  it('does not change the resource revision for a remembered request without events', () => {
     const state = foldStream(flow, emptyStream(flow), recorded(stream, [...begunFlow(), answered]));
     assert.deepEqual([state.revision, state.resourceRevision], [3, 2]);
   });
@@ -64,10 +64,10 @@ describe('stream state', () => {
     assert.equal(remembered.get('other')?.bodyHash, 'body');
   });
 
-  it('forgets it after 24 hours, not before', () => {
-    const told = recorded(stream, [...begunFlow(), versionCreated(2)]);
+  it('forgets a request after 24 hours and not before', () => {
+    const history = recorded(stream, [...begunFlow(), versionCreated(2)]);
     const foldedAfter = (milliseconds: number) => {
-      const events = told.map((event) =>
+      const events = history.map((event) =>
         remembering(event, event.revision < 3 ? 'create' : 'later', 'body', event.revision < 3 ? 0 : milliseconds),
       );
       return keysOf(foldStream(flow, emptyStream(flow), events).remembered);
@@ -76,7 +76,7 @@ describe('stream state', () => {
     assert.deepEqual(foldedAfter(24 * hour + 1), ['later']);
   });
 
-  it('forgets a request at its time, though many others are due too and are dropped a few at a time', () => {
+  it('forgets a request on time although expired requests are removed a few at a time', () => {
     const answers = recorded(stream, Array(1_002).fill(answered));
     const events = answers.map((event) =>
       remembering(event, `key ${event.revision}`, 'body', event.revision < 1_000 ? event.revision : 24 * hour + 1_000),
@@ -88,7 +88,7 @@ describe('stream state', () => {
     assert.ok(remembered.held > 900 && remembered.held < 1_000);
   });
 
-  it('remembers a key anew that was used again after its time', () => {
+  it('remembers a key again that is reused after it expired', () => {
     const events = recorded(stream, Array(9).fill(answered)).map((event) =>
       remembering(event, event.revision === 8 ? 'key 7' : `key ${event.revision}`, 'body', event.revision * 4 * hour),
     );

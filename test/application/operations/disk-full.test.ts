@@ -6,14 +6,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { keepDiskReserve } from '#app/files/disk-reserve.ts';
 import { isDiskFull } from '#application/operations/disk-full.ts';
 
-describe('a full disk', () => {
+describe('isDiskFull and keepDiskReserve', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'switchyard-full-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is known by the errors of the file system and of SQLite, and by what wraps them', () => {
+  it('recognizes a full disk by errors of the file system and of SQLite, wrapped or not', () => {
     const system = (code: string) => Object.assign(new Error('write'), { code });
     assert.ok(isDiskFull(system('ENOSPC')));
     assert.ok(isDiskFull(system('EDQUOT')));
@@ -29,7 +29,7 @@ describe('a full disk', () => {
     }
   });
 
-  it('takes the reserve of a data folder at a start, and a start with room makes it again', () => {
+  it('removes the reserve of a full data folder at the start, and creates it again when there is space', () => {
     const reserve = join(folder, 'reserve');
     keepDiskReserve(folder, () => 2_000_000);
     assert.equal(statSync(reserve).size, 1024 * 1024);

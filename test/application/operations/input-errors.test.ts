@@ -2,17 +2,22 @@ import assert from 'node:assert/strict';
 import * as t from 'io-ts';
 import { describe, it } from 'mocha';
 import { inputErrors, maxInputErrors } from '#application/operations/input-errors.ts';
-import { checked, list, nullable, object, oneOf, text, withDefault } from '#domain/codecs/codecs.ts';
+import { checked } from '#shared/codecs/checked.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
+import { list } from '#shared/codecs/list.ts';
+import { object } from '#shared/codecs/object.ts';
+import { text } from '#shared/codecs/text.ts';
 
-/** Each fault as `pointer message`. */
+/** Returns each input error as `pointer message`. */
 function faults(codec: t.Mixed, input: unknown): ReadonlyArray<string> {
   const decoded = codec.decode(input);
   assert.equal(decoded._tag, 'Left');
   return inputErrors(decoded.left).map(({ pointer, message }) => `${pointer} ${message}`);
 }
 
-describe('input errors', () => {
-  it('say what a primitive must be', () => {
+describe('inputErrors', () => {
+  it('says what type a primitive must have', () => {
     const codec = t.type({
       a: t.string,
       b: t.number,
@@ -31,14 +36,14 @@ describe('input errors', () => {
     ]);
   });
 
-  it('say what is missing, and that the whole is no object', () => {
+  it('says which members are missing, and that a whole input is no object', () => {
     const codec = t.intersection([t.type({ a: t.string }), t.partial({ b: t.string })]);
     assert.deepEqual(faults(codec, {}), ['/a is required']);
     assert.deepEqual(faults(codec, 7), [' must be an object']);
     assert.deepEqual(faults(t.type({ a: nullable(t.string) }), {}), ['/a is required']);
   });
 
-  it('point through intersections, arrays and dictionaries by keys of the input alone', () => {
+  it('points through intersections, arrays and dictionaries by keys of the input only', () => {
     const item = t.intersection([t.type({ 'a/b~c': t.string }), t.partial({ n: t.number })]);
     const codec = t.exact(t.intersection([t.type({ list: t.array(item) }), t.type({ map: t.record(t.string, item) })]));
     assert.deepEqual(faults(codec, { list: [{ 'a/b~c': 'x' }, { 'a/b~c': 1, n: 'x' }], map: { '0': { n: 1 } } }), [
@@ -48,7 +53,7 @@ describe('input errors', () => {
     ]);
   });
 
-  it('report a union once', () => {
+  it('reports a union once', () => {
     assert.deepEqual(faults(t.type({ a: nullable(t.string) }), { a: 1 }), ['/a must be a string or null']);
     assert.deepEqual(faults(t.type({ a: t.union([t.string, t.number, t.null]) }), { a: [] }), [
       '/a must be a string or a number or null',
@@ -58,13 +63,13 @@ describe('input errors', () => {
     ]);
   });
 
-  it('report only the bound that was broken by a value of the right type', () => {
+  it('reports only the violated bound for a value of the right type', () => {
     assert.deepEqual(faults(t.type({ a: nullable(text({ max: 2 })) }), { a: 'abc' }), [
       '/a must have at most 2 characters, has 3',
     ]);
   });
 
-  it('look into the alternative that fits best', () => {
+  it('points into the alternative that fits best', () => {
     const codec = t.type({
       a: nullable(
         t.union([t.type({ kind: t.literal('x'), n: t.number }), t.type({ kind: t.literal('y'), s: t.string })]),
@@ -73,7 +78,7 @@ describe('input errors', () => {
     assert.deepEqual(faults(codec, { a: { kind: 'y', s: 1 } }), ['/a/s must be a string']);
   });
 
-  it('point at items of a list that share what must be unique, and at too short a list', () => {
+  it('points at list items that share a unique member, and at too short a list', () => {
     const codec = t.type({ a: list(object({ key: t.string }, {}), { min: 1, uniqueBy: 'key' }) });
     assert.deepEqual(faults(codec, { a: [{ key: 'x' }, { key: 'y' }, { key: 'x' }, 1] }), [
       '/a/2/key must be unique: item 0 has it too',
@@ -82,14 +87,14 @@ describe('input errors', () => {
     assert.deepEqual(faults(codec, { a: [] }), ['/a must have at least 1 item']);
   });
 
-  it('point below an intersection that is checked as a whole', () => {
+  it('points below an intersection that is checked as a whole', () => {
     const same = object({ a: t.string }, { b: object({}, { c: t.string }) });
     const codec = checked(same, () => [{ path: ['b', 'c'], value: 'x', message: 'must be another' }]);
     assert.deepEqual(faults(codec, { a: 'x' }), ['/b/c must be another']);
     assert.deepEqual(faults(t.type({ d: t.array(codec) }), { d: [{ a: 'x' }] }), ['/d/0/b/c must be another']);
   });
 
-  it('are 100 at most, none twice', () => {
+  it('reports at most 100 input errors, without duplicates', () => {
     const many = Array.from({ length: 5_000 }, () => 1);
     const found = faults(t.array(t.string), many);
     assert.equal(found.length, maxInputErrors);

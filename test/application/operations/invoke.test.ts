@@ -8,10 +8,17 @@ import {
   type InvokeDependencies,
   type OperationCall,
 } from '#application/operations/invoke.ts';
-import { type AnyOperation, type Operation, put, type StreamingOperation } from '#application/operations/operation.ts';
+import {
+  type AnyOperation,
+  type Operation,
+  put,
+  type RelayReport,
+  type StreamingOperation,
+} from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
-import { cuid, text } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { text } from '#shared/codecs/text.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 
@@ -31,7 +38,7 @@ const common = {
   example: {},
 } as const;
 
-/** A request, and what it meets. */
+/** A request and the dependencies that handle it. */
 interface Scenario {
   readonly dependencies: InvokeDependencies;
   readonly operation: Operation;
@@ -40,7 +47,7 @@ interface Scenario {
   readonly flowId: string;
 }
 
-/** Makes a request be refused at one stage. */
+/** Changes a request so that one stage refuses it. */
 interface Fault {
   readonly stage: string;
   readonly code: FailureCode;
@@ -63,7 +70,7 @@ const inCall = (change: Partial<OperationCall>) => (scenario: Scenario) => ({
 const headers = { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null };
 const withBody = (name: string) => async () => E.right({ fields: { flowId: ids.flow, name }, bodyHash: 'hash' });
 
-/** Every refusal in the order of the stages. Two that follow each other are put into one request: the earlier one wins. */
+/** Every refusal in the order of the stages. A request with two successive faults is refused for the earlier one. */
 const faults: ReadonlyArray<Fault> = [
   { stage: '1. authentication, no key', code: 'key-required', in: inCall({ presentedKey: null }) },
   {
@@ -147,6 +154,7 @@ describe('invoke', () => {
           steps.push('loadBody');
           return withBody('Bob')();
         },
+        openUpload: () => assert.fail('only an upload is received'),
         openConnection: () => assert.fail('only a streaming operation has a connection'),
       },
       path: 'known',
@@ -159,12 +167,12 @@ describe('invoke', () => {
     const invoke = createInvoke(dependencies);
     if (path === 'known') return invoke({ ...call, target: { kind: 'operation', route, parameters: { flowId } } });
     const allowedMethods = path === 'unknown' ? [] : ['GET', 'PUT'];
-    return invoke({ ...call, target: { kind: 'none', method: 'POST', allowedMethods } });
+    return invoke({ ...call, target: { kind: 'none', method: 'POST', allowedMethods, failure: null } });
   }
 
   const codeOf = ({ outcome }: Invocation) => (E.isLeft(outcome) ? outcome.left.code : 'answered');
 
-  it('answers a request that no stage refuses with what the operation makes of it', async () => {
+  it('returns the response of an operation that no stage refuses', async () => {
     const { outcome, keyId, limitHeaders } = await send(scenario);
     const body = { subject: 'the flow', input: { flowId: ids.flow, name: 'Bob' }, bodyHash: 'hash' };
     assert.deepEqual(outcome, E.right({ status: 200, body }));
@@ -180,13 +188,13 @@ describe('invoke', () => {
 
   for (const [index, earlier] of faults.slice(0, -1).entries()) {
     const later = faults[index + 1] as Fault;
-    it(`lets "${earlier.stage}" win against "${later.stage}"`, async () => {
-      // The earlier fault is put in last: where both change the same thing, it is the one that is there.
+    it(`refuses at the stage "${earlier.stage}" before "${later.stage}"`, async () => {
+      // The earlier fault is applied last: it remains when both change the same member.
       assert.equal(codeOf(await send(earlier.in(later.in(scenario)))), earlier.code);
     });
   }
 
-  it('loads no body of a request that is refused before its input', async () => {
+  it('does not load the body of a request that is refused before its input', async () => {
     for (const { in: put } of faults.slice(0, 9)) await send(put(scenario));
     assert.ok(!steps.includes('loadBody'));
   });
@@ -197,7 +205,7 @@ describe('invoke', () => {
     assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, ['RateLimit', 'r=0']]);
   });
 
-  it('answers an operation that throws with a failure, and logs it', async () => {
+  it('turns an error of an operation into a failure, and logs it', async () => {
     const down = inOperation({ execute: () => Promise.reject(new UnavailableError('The log is down.')) });
     assert.equal(codeOf(await send(down(scenario))), 'unavailable');
     const broken = inOperation({ loadSubject: () => Promise.reject(new Error('secret')) });
@@ -206,21 +214,32 @@ describe('invoke', () => {
     assert.deepEqual(lines, ['unavailable', 'internal error']);
   });
 
-  it('leaves nothing to answer when the client has gone', async () => {
+  it('returns no response when the client has disconnected', async () => {
     const gone = inCall({ loadBody: () => Promise.reject(new ClientDisconnectedError('The body ended early.')) });
     assert.deepEqual((await send(gone(scenario))).outcome, E.right(null));
     assert.deepEqual(lines, []);
   });
 
-  it('gives a streaming operation its connection once the key has the scope', async () => {
+  it('opens the connection of a streaming operation once the key has the scope', async () => {
     const connection = {} as ReturnType<OperationCall['openConnection']>;
+    const report: RelayReport = {
+      kind: 'relayed',
+      status: null,
+      code: null,
+      model: 'large',
+      target: 'p/x',
+      attempts: 1,
+    };
     const streaming: StreamingOperation = {
       ...common,
       name: 'stream_flow',
       kind: 'relay',
       consumes: 'application/json',
       produces: [],
-      relay: async ({ caller }) => void steps.push(`relay for ${caller.keyId}`),
+      relay: async ({ caller }) => {
+        steps.push(`relay for ${caller.keyId}`);
+        return report;
+      },
     };
     const sent = { ...scenario, operation: streaming as unknown as Operation };
     const open = inCall({
@@ -229,7 +248,7 @@ describe('invoke', () => {
         return connection;
       },
     });
-    assert.deepEqual((await send(open(sent))).outcome, E.right(null));
+    assert.deepEqual((await send(open(sent))).outcome, E.right(report));
     assert.deepEqual(steps, ['openConnection', `relay for ${callerOf('project').keyId}`]);
     const withoutScope = (faults.find(({ stage }) => stage === '5. scope') as Fault).in(open(sent));
     assert.equal(codeOf(await send(withoutScope)), 'scope-required');

@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import * as t from 'io-ts';
 import { describe, it } from 'mocha';
 import { jsonSchema } from '#application/operations/json-schema.ts';
-import { checked, cuid, flag, json, list, nullable, object, oneOf, text, withDefault } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { checked } from '#shared/codecs/checked.ts';
+import { flag, nullable, oneOf } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
+import { json } from '#shared/codecs/json-value.ts';
+import { list } from '#shared/codecs/list.ts';
+import { object } from '#shared/codecs/object.ts';
+import { text } from '#shared/codecs/text.ts';
 
-describe('JSON Schema of a codec', () => {
-  it('makes one object of required and optional members, open to others', () => {
+describe('jsonSchema', () => {
+  it('makes one object of required and optional members that allows other members', () => {
     const codec = t.intersection([
       t.type({ name: text({ min: 1, max: 200 }), anything: json }),
       t.partial({ type: withDefault(oneOf('simple', 'graph'), 'simple'), enabled: flag }),
@@ -22,7 +29,7 @@ describe('JSON Schema of a codec', () => {
     });
   });
 
-  it('tells null', () => {
+  it('describes nullable codecs', () => {
     assert.deepEqual(jsonSchema(nullable(text({ max: 5 }))), { type: ['string', 'null'], maxLength: 5 });
     assert.deepEqual(jsonSchema(nullable(oneOf('a', 'b'))), { type: ['string', 'null'], enum: ['a', 'b', null] });
     assert.deepEqual(jsonSchema(nullable(t.union([t.string, t.number]))), {
@@ -30,7 +37,7 @@ describe('JSON Schema of a codec', () => {
     });
   });
 
-  it('reads arrays, dictionaries, literals and wrappers', () => {
+  it('describes arrays, dictionaries, literals and wrappers', () => {
     assert.deepEqual(jsonSchema(t.readonlyArray(t.exact(t.type({ a: t.literal(1) })))), {
       type: 'array',
       items: { type: 'object', properties: { a: { const: 1 } }, required: ['a'] },
@@ -44,7 +51,7 @@ describe('JSON Schema of a codec', () => {
     assert.equal(jsonSchema(cuid).pattern, '^[cC][0-9a-z]{6,}$');
   });
 
-  it('tells the bounds of a list, and looks behind what is checked besides', () => {
+  it('describes the bounds of a list, and the codec inside a checked one', () => {
     const item = object({ key: t.string }, { note: t.string });
     const items = {
       type: 'object',
@@ -55,14 +62,14 @@ describe('JSON Schema of a codec', () => {
     assert.deepEqual(jsonSchema(list(checked(item, () => []))), { type: 'array', items });
   });
 
-  it('refuses what hides what it checks', () => {
+  it('throws for a codec that hides what it checks', () => {
     const custom = new t.Type<string, string, unknown>('Custom', t.string.is, t.string.validate, t.identity);
     const positive = t.refinement(t.number, (value) => value > 0, 'Positive');
     assert.throws(() => jsonSchema(t.type({ a: custom })), /No JSON Schema for codec "Custom"/);
     assert.throws(() => jsonSchema(positive), /No JSON Schema for codec "Positive"/);
   });
 
-  it('lets named codecs be put elsewhere', () => {
+  it('lets the caller replace named codecs by references', () => {
     const seen: string[] = [];
     const codec = t.type({ list: t.array(t.type({ a: t.string }, 'Part')) }, 'Whole');
     const schema = jsonSchema(codec, (name) => {

@@ -1,37 +1,36 @@
 import assert from 'node:assert/strict';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, it } from 'mocha';
-import { type CommandDependencies, commandOperation } from '#application/commands/command-handler.ts';
 import { inputErrors } from '#application/operations/input-errors.ts';
 import { bodySchema, openApiDocument } from '#application/operations/openapi.ts';
-import type { AnyOperation } from '#application/operations/operation.ts';
 import { createRoutes } from '#application/operations/registry.ts';
-import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
-import { commands } from '#commands/table.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
-import { queries } from '#queries/table.ts';
+import { schemaOf } from '#shared/codecs/json-schema.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { usualLimits } from '#test/gateway/support/gateway-service.ts';
 import { fakeOperations, widgetId } from '#test/http/support/fake-service.ts';
+import { allOperations } from '#test/support/openapi/all-operations.ts';
 
-/** What stands at a path of keys. */
+/** Returns the value at a path of keys. */
 function at(root: unknown, ...keys: ReadonlyArray<string | number>): unknown {
   return keys.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
 }
 
-/** Every operation there is, described but not to be executed: nothing stands behind them. */
-function allOperations(): ReadonlyArray<AnyOperation> {
-  return [
-    ...commands.map((command) => commandOperation(command, {} as CommandDependencies)),
-    ...queries.map((query) => queryOperation(query, {} as QueryDependencies)),
-    ...gatewayOperations(null, usualLimits),
-  ];
+/** Every description in a document. */
+function descriptionsIn(value: unknown): ReadonlyArray<string> {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === 'description' && typeof member === 'string' ? [member] : descriptionsIn(member),
+  );
 }
 
-describe('OpenAPI document of the service', () => {
+const cuidPattern = schemaOf(cuid)?.pattern;
+
+describe('openApiDocument of the service', () => {
   const operations = allOperations();
 
-  it('is valid OpenAPI 3.1, with every operation once', async () => {
+  it('makes a valid OpenAPI 3.1 document with every operation once', async () => {
     const document = JSON.parse(JSON.stringify(openApiDocument(operations))) as Record<string, unknown>;
     const { valid, errors } = await new Validator().validate(document);
     assert.deepEqual([valid, errors], [true, undefined]);
@@ -42,14 +41,88 @@ describe('OpenAPI document of the service', () => {
   });
 
   const document = openApiDocument(operations);
+
+  it('describes each resource once, under its name', () => {
+    const answered = operations.flatMap(({ http, output }) => {
+      const path = http.path.replaceAll(/:(\w+)/g, '{$1}');
+      const content = at(document, 'paths', path, http.method, 'responses', http.status, 'content', 'application/json');
+      return output === null ? [] : [JSON.stringify(at(content, 'schema'))];
+    });
+    assert.deepEqual(
+      answered.filter((schema) => !schema.startsWith('{"$ref":"#/components/schemas/')),
+      ['{"anyOf":[{"$ref":"#/components/schemas/FlowVersion"},{"type":"null"}]}'],
+      'an answer without a name: give its codec a PascalCase one',
+    );
+    const flows = operations.filter(({ group }) => group === 'Flows').map(({ name }) => name);
+    assert.ok(flows.length > 4);
+    const flow = answered.filter((schema) => schema === '{"$ref":"#/components/schemas/Flow"}');
+    assert.equal(flow.length, 4, 'create, read, update, change of tier');
+  });
+
+  it('describes each group of operations', () => {
+    const tags = document.tags as ReadonlyArray<JsonObject>;
+    assert.deepEqual(
+      tags.filter(({ description }) => description === undefined),
+      [],
+    );
+  });
+
+  it('links what creates a resource to what takes its id', () => {
+    const links = (path: string, status: number) => at(document, 'paths', path, 'post', 'responses', status, 'links');
+    assert.deepEqual(at(links('/v1/projects/{projectId}/flows', 201), 'create_flow_version', 'parameters'), {
+      flowId: '$response.body#/id',
+    });
+    assert.deepEqual(at(links('/v1/flows/{flowId}/versions', 201), 'activate_flow_version', 'parameters'), {
+      versionId: '$response.body#/id',
+    });
+    assert.deepEqual(at(links('/v1/partner/customers', 201), 'get_customer', 'parameters'), {
+      organizationId: '$response.body#/organizationId',
+    });
+    assert.deepEqual(at(links('/v1/stores', 200), 'get_store', 'parameters'), { store_id: '$response.body#/id' });
+    assert.equal(links('/v1/flow-versions/{versionId}/activate', 200), undefined);
+  });
+
+  it('gives no header an example, which the documentation page would send', () => {
+    const parameters = Object.values(document.paths as Record<string, Record<string, JsonObject>>)
+      .flatMap((path) => Object.values(path))
+      .flatMap((operation) => (operation.parameters ?? []) as ReadonlyArray<JsonObject>);
+    const shown = parameters.filter(
+      (each) => each.in === 'header' && /"(?:example|examples|default)":/.test(JSON.stringify(each)),
+    );
+    assert.deepEqual(shown, []);
+  });
+
+  it('writes angle brackets only where Markdown shows them', () => {
+    const hidden = descriptionsIn(document).filter((text) => /<[a-z]/i.test(text.replaceAll(/`[^`]*`/g, '')));
+    assert.deepEqual(hidden, []);
+  });
+
+  it('gives each failure of an operation an example of its own', () => {
+    const responses = at(document, 'paths', '/v1/flows/{flowId}', 'patch', 'responses');
+    const named = at(responses, '422', 'content', 'application/problem+json', 'examples') as JsonObject;
+    assert.deepEqual(named['invalid-input'], { $ref: '#/components/examples/invalid-input' });
+    const missing = Object.values(document.paths as Record<string, Record<string, JsonObject>>)
+      .flatMap((path) => Object.values(path))
+      .flatMap((operation) => [...JSON.stringify(operation).matchAll(/#\/components\/examples\/([\w-]+)/g)])
+      .map(([, name = '']) =>
+        at(document, 'components', 'examples', name, 'value', name.startsWith('gateway-') ? 'error' : 'code'),
+      )
+      .filter((value) => value === undefined);
+    assert.deepEqual(missing, []);
+  });
+
   for (const operation of operations)
-    it(`holds examples of ${operation.name} that it would take and give`, () => {
+    it(`gives examples of ${operation.name} that its own codecs accept`, () => {
       const { input, output } = operation.example;
       const wanted = bodySchema(operation) !== null;
       assert.equal(input !== undefined, wanted, 'an example of the body where there is one');
       const path = `/${operation.http.path.slice(1).replaceAll(/:([^/]+)/g, '{$1}')}`;
-      const told = at(document, 'paths', path, operation.http.method, 'parameters') as ReadonlyArray<JsonObject>;
-      const required = told.filter((each) => each.required === true).map(({ name }) => [String(name), widgetId]);
+      const documented = at(document, 'paths', path, operation.http.method, 'parameters') as ReadonlyArray<JsonObject>;
+      const idOf = (each: JsonObject) =>
+        at(each, 'schema', 'pattern') === cuidPattern ? widgetId : at(each, 'schema', 'examples', 0);
+      const required = documented
+        .filter((each) => each.required === true)
+        .map((each) => [String(each.name), idOf(each) ?? widgetId]);
       const parameters = Object.fromEntries(required);
       const decoded = operation.input.decode({ ...input, ...parameters });
       assert.deepEqual(decoded._tag === 'Left' ? inputErrors(decoded.left) : [], []);
@@ -61,12 +134,12 @@ describe('OpenAPI document of the service', () => {
     });
 });
 
-describe('OpenAPI document of the gateway', () => {
+describe('openApiDocument of the gateway', () => {
   const document = openApiDocument(gatewayOperations(null, usualLimits));
   const chat = at(document, 'paths', '/v1/chat/completions', 'post');
   const transcription = at(document, 'paths', '/v1/audio/transcriptions', 'post');
 
-  it('lets whoever makes a client of it send what is passed on', () => {
+  it('allows clients to send members that the gateway passes on', () => {
     const schemas = [
       at(chat, 'requestBody', 'content', 'application/json', 'schema'),
       at(transcription, 'requestBody', 'content', 'multipart/form-data', 'schema'),
@@ -76,7 +149,7 @@ describe('OpenAPI document of the gateway', () => {
     assert.equal(at(schemas[0], 'properties', 'reasoning', 'enum'), undefined);
   });
 
-  it('tells what streams are, and bytes', () => {
+  it('describes event streams and binary responses', () => {
     const answered = (path: string) =>
       Object.entries(at(document, 'paths', path, 'post', 'responses', '200', 'content') as JsonObject).map(
         ([type, content]) => `${type} ${at(content, 'schema', 'type') ?? at(content, 'schema', '$ref')}`,
@@ -88,38 +161,45 @@ describe('OpenAPI document of the gateway', () => {
     assert.deepEqual(answered('/v1/audio/speech'), ['audio/* string', 'text/event-stream string']);
     assert.deepEqual(Object.keys(at(document, 'components', 'schemas') as object).toSorted(), [
       'ChatCompletion',
+      'ErrorObject',
       'GatewayError',
+      'Health',
+      'InputError',
       'Model',
+      'ModelList',
       'Problem',
+      'TargetList',
+      'TargetStatus',
       'Transcription',
+      'ValidationError',
     ]);
   });
 
-  it('tells a multipart body’s failures and not those of JSON', () => {
+  it('describes failures of a multipart body without those of JSON', () => {
     assert.doesNotMatch(String(at(transcription, 'responses', '422', 'description')), /JSON/);
     assert.match(String(at(chat, 'responses', '422', 'description')), /malformed-json/);
     assert.doesNotMatch(String(at(transcription, 'responses', '415', 'description')), /json/);
   });
 
-  it('tells that a provider may refuse, and who served', () => {
+  it('describes refusals of a provider, and the target that served', () => {
     assert.ok(at(chat, 'responses', '4XX', 'content', 'application/json'));
     assert.ok(at(chat, 'responses', '200', 'headers', 'X-Switchyard-Target'));
     assert.equal(at(document, 'paths', '/v1/models', 'get', 'responses', '4XX'), undefined);
   });
 });
 
-describe('OpenAPI document', () => {
+describe('openApiDocument', () => {
   const document = openApiDocument(fakeOperations());
   const creation = at(document, 'paths', '/v1/projects/{projectId}/widgets', 'post') as JsonObject;
 
-  it('is valid OpenAPI 3.1', async () => {
+  it('makes a valid OpenAPI 3.1 document with the version of the package', async () => {
     const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
     const { valid, errors } = await new Validator().validate(copy);
     assert.deepEqual([valid, errors], [true, undefined]);
     assert.equal(at(document, 'info', 'version'), '0.2.0');
   });
 
-  it('takes both ways to present a key, and none for /healthz', () => {
+  it('accepts both ways to present a key, and requires none for /healthz', () => {
     assert.deepEqual(document.security, [{ bearer: [] }, { apiKey: [] }]);
     assert.deepEqual(at(document, 'paths', '/healthz', 'get', 'security'), []);
   });
@@ -129,13 +209,20 @@ describe('OpenAPI document', () => {
       (at(operation, 'parameters') as ReadonlyArray<JsonObject>).map(
         (parameter) => `${parameter.in} ${parameter.name}`,
       );
-    assert.deepEqual(names(creation), ['path projectId', 'header Idempotency-Key', 'header If-Match']);
+    assert.deepEqual(names(creation), [
+      'path projectId',
+      'query dryRun',
+      'header Idempotency-Key',
+      'header If-Match',
+      'header Prefer',
+    ]);
     assert.deepEqual(names(at(document, 'paths', '/v1/projects/{projectId}/widgets', 'get')), [
       'path projectId',
       'query limit',
       'query cursor',
       'query tag',
       'header Switchyard-Min-Position',
+      'header Prefer',
     ]);
     const schema = at(creation, 'requestBody', 'content', 'application/json', 'schema') as JsonObject;
     assert.deepEqual(schema.required, ['name', 'shape']);
@@ -145,8 +232,9 @@ describe('OpenAPI document', () => {
     assert.equal(at(document, 'paths', '/v1/widgets/{widgetId}/activate', 'post', 'requestBody'), undefined);
   });
 
-  it('lists the answer with its headers, and every failure in the shape of its plane', () => {
+  it('lists the response with its headers, and every failure in the form of its plane', () => {
     assert.deepEqual(Object.keys(creation.responses as object), [
+      '200',
       '201',
       '400',
       '401',
@@ -166,6 +254,8 @@ describe('OpenAPI document', () => {
       'X-Request-Id',
       'ETag',
       'Switchyard-Position',
+      'Idempotency-Replayed',
+      'Preference-Applied',
       'Location',
     ]);
     assert.match(String(at(creation, 'responses', '404', 'description')), /project-not-found/);
@@ -177,7 +267,7 @@ describe('OpenAPI document', () => {
     );
   });
 
-  it('names schemas once', () => {
+  it('defines each named schema once', () => {
     assert.deepEqual(at(creation, 'responses', '201', 'content', 'application/json', 'schema'), {
       $ref: '#/components/schemas/Widget',
     });
@@ -185,17 +275,20 @@ describe('OpenAPI document', () => {
   });
 });
 
-describe('routes', () => {
+describe('createRoutes', () => {
   const operations = fakeOperations();
 
-  it('know where what is created can be read', () => {
+  it('finds the path under which a created resource can be read', () => {
     const routes = new Map(createRoutes(operations).map((route) => [route.operation.name, route]));
     assert.equal(routes.get('create_widget')?.createdUnder, '/v1/widgets/');
     assert.equal(routes.get('activate_widget')?.createdUnder, null);
-    assert.deepEqual(routes.get('break_widget')?.idParameters, ['widgetId']);
+    assert.deepEqual(
+      routes.get('break_widget')?.idParameters.map(({ name }) => name),
+      ['widgetId'],
+    );
   });
 
-  it('find the place of what belongs to something', () => {
+  it('finds the read path of a resource that is created under another', () => {
     const [read, , create] = operations;
     assert.ok(read !== undefined && create !== undefined);
     const versions = createRoutes([
@@ -206,7 +299,7 @@ describe('routes', () => {
     assert.equal(versions[0]?.createdUnder, '/v1/widget-versions/');
   });
 
-  it('are refused when two are alike, or a parameter is no member of the input', () => {
+  it('throws for two equal routes, and for a parameter that is no member of the input', () => {
     const [read] = operations;
     assert.ok(read !== undefined);
     const other = { ...read, name: 'other', http: { ...read.http, path: '/v1/widgets/:id' } };

@@ -20,7 +20,7 @@ import { recorded } from '#test/support/harness/recorded-events.ts';
 const origin = { actor: { keyId: 'key', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
 const stream = `flow-${ids.flow}`;
 
-/** A store of snapshots in memory; what it is asked is written down. */
+/** An in-memory store of snapshots that records its calls. */
 class MemorySnapshots implements SnapshotStore {
   readonly kept = new Map<string, StoredSnapshot>();
   readonly asked: string[] = [];
@@ -37,8 +37,8 @@ class MemorySnapshots implements SnapshotStore {
   }
 }
 
-const append = async (handler: StreamWriter, events: ReadonlyArray<EventOf<FlowEvents>>, key?: string) => {
-  const handled = await handler.write({
+const append = async (writer: StreamWriter, events: ReadonlyArray<EventOf<FlowEvents>>, key?: string) => {
+  const handled = await writer.write({
     entity: flow,
     id: ids.flow,
     origin,
@@ -56,63 +56,63 @@ async function settled(snapshots: MemorySnapshots, saves: number): Promise<void>
   assert.equal(snapshots.saves, saves);
 }
 
-/** A flow of 603 events, with a snapshot of all of them, and 50 more events behind it. */
+/** A flow of 603 events with a snapshot of all of them, and 50 later events. */
 async function longFlow() {
   const store = new AppendableEventStore();
   const snapshots = new MemorySnapshots();
-  const handler = new StreamWriter({ store, snapshots });
-  await append(handler, begunFlow() as never);
-  await append(handler, versions(2, 600), 'key');
+  const writer = new StreamWriter({ store, snapshots });
+  await append(writer, begunFlow() as never);
+  await append(writer, versions(2, 600), 'key');
   await settled(snapshots, 1);
-  await append(handler, versions(602, 50));
-  return { store, snapshots, handler };
+  await append(writer, versions(602, 50));
+  return { store, snapshots, writer };
 }
 
-/** What a new process makes of the stream, and from which revisions on it reads. */
-async function readAnew(store: AppendableEventStore, snapshots?: SnapshotStore, entity: typeof flow = flow) {
+/** The state that a new process loads from the stream, and the revisions from which it reads. */
+async function readFromStore(store: AppendableEventStore, snapshots?: SnapshotStore, entity: typeof flow = flow) {
   store.reads.length = 0;
-  const handler = new StreamWriter({ store, ...(snapshots === undefined ? {} : { snapshots }) });
-  const state = await handler.load(entity, ids.flow);
+  const writer = new StreamWriter({ store, ...(snapshots === undefined ? {} : { snapshots }) });
+  const state = await writer.load(entity, ids.flow);
   return { state, reads: store.reads.map(([, revision]) => revision) };
 }
 
 const whole = [0, 100, 200, 300, 400, 500, 600];
 
-describe('a snapshot of a stream', () => {
-  it('is taken when the stream has grown long, and read in the place of all before it', async () => {
+describe('snapshots of a stream', () => {
+  it('takes a snapshot of a long stream, and reads it instead of the earlier events', async () => {
     const { store, snapshots } = await longFlow();
-    const { state, reads } = await readAnew(store, snapshots);
+    const { state, reads } = await readFromStore(store, snapshots);
     assert.deepEqual(reads, [0, 602, 603]);
-    const unaided = await readAnew(store);
+    const unaided = await readFromStore(store);
     assert.deepEqual(unaided.reads, whole);
     assertSame(state, unaided.state);
     assert.equal(state.remembered.get('key')?.lastRevision, 602);
   });
 
-  it('is neither looked for nor taken of a short stream', async () => {
+  it('neither reads nor takes a snapshot of a short stream', async () => {
     const store = new AppendableEventStore();
     const snapshots = new MemorySnapshots();
     await append(new StreamWriter({ store, snapshots }), begunFlow() as never);
-    await readAnew(store, snapshots);
+    await readFromStore(store, snapshots);
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     assert.deepEqual([snapshots.asked, snapshots.saves], [[], 0]);
   });
 
-  it('is taken again by so many events only that each costs the same, however long the stream is', async () => {
-    const { snapshots, handler } = await longFlow();
-    await append(handler, versions(652, 449));
+  it('takes the next snapshot only after the stream has grown in proportion', async () => {
+    const { snapshots, writer } = await longFlow();
+    await append(writer, versions(652, 449));
     for (let turn = 0; turn < 50; turn += 1) await nextTurn();
     assert.equal(snapshots.saves, 1);
-    await append(handler, versions(1_101, 1));
+    await append(writer, versions(1_101, 1));
     await settled(snapshots, 2);
     assert.equal(snapshots.kept.get(stream)?.revision, 1_102);
   });
 
-  it('is of no use to a state as it was before', async () => {
+  it('does not use a snapshot for an earlier state', async () => {
     const { store, snapshots } = await longFlow();
-    const anew = new StreamWriter({ store, snapshots });
-    assert.equal((await anew.loadAt(flow, ids.flow, 300)).state?.lastVersionNumber, 299);
-    assert.equal((await anew.loadAt(flow, ids.flow, 620)).state?.lastVersionNumber, 619);
+    const fresh = new StreamWriter({ store, snapshots });
+    assert.equal((await fresh.loadAt(flow, ids.flow, 300)).state?.lastVersionNumber, 299);
+    assert.equal((await fresh.loadAt(flow, ids.flow, 620)).state?.lastVersionNumber, 619);
   });
 
   const unusable: ReadonlyArray<readonly [string, (kept: StoredSnapshot) => StoredSnapshot]> = [
@@ -122,37 +122,37 @@ describe('a snapshot of a stream', () => {
     ['damaged text', (kept) => ({ ...kept, body: kept.body.slice(0, 2_000) })],
   ];
   for (const [what, change] of unusable) {
-    it(`is dropped when it is of ${what}`, async () => {
+    it(`drops and replaces a snapshot when it is of ${what}`, async () => {
       const { store, snapshots } = await longFlow();
       const kept = snapshots.kept.get(stream);
       assert.ok(kept !== undefined);
       snapshots.kept.set(stream, change(kept));
-      const { state } = await readAnew(store, snapshots);
-      assertSame(state, (await readAnew(store)).state);
+      const { state } = await readFromStore(store, snapshots);
+      assertSame(state, (await readFromStore(store)).state);
       await settled(snapshots, 2);
       assert.equal(snapshots.kept.get(stream)?.revision, 652);
     });
   }
 
-  it('costs nothing but time when its store fails', async () => {
+  it('loads the same state when the store of snapshots fails', async () => {
     const { store } = await longFlow();
     const failing: SnapshotStore = {
       read: () => Promise.reject(new Error('it is down')),
       save: () => Promise.reject(new Error('it is down')),
     };
-    const { state } = await readAnew(store, failing);
+    const { state } = await readFromStore(store, failing);
     assert.equal(state.revision, 652);
     for (let turn = 0; turn < 50; turn += 1) await nextTurn();
   });
 
-  it('holds no text of a client and no personal data', async () => {
+  it('stores no text of a client and no personal data in a snapshot', async () => {
     const { snapshots } = await longFlow();
     const { body = '' } = snapshots.kept.get(stream) ?? {};
     for (const text of ['Opening hours', 'Answers when', 'hello 7', '"v7"']) assert.ok(!body.includes(text), text);
     assert.equal(organization.stateVersion, undefined);
   });
 
-  it('is not made where it would be longer than allowed', async () => {
+  it('writes no snapshot beyond the size limit', async () => {
     const state = foldStream(flow, emptyStream(flow), recorded(stream, [...begunFlow(), ...versions(2, 900)]));
     assert.equal(await writeSnapshot(state, 100_000), null);
   });
@@ -164,7 +164,7 @@ describe('a snapshot of a stream', () => {
     [flow as never, []],
   ];
   for (const [entity, events] of entities) {
-    it(`gives the state of ${events.length} events of a ${entity.category} back`, async () => {
+    it(`restores the state of ${events.length} events of the category ${entity.category} from a snapshot`, async () => {
       const keyed = recorded('stream', [...events, { type: requestAnswered, data: {} }]).map((event) => ({
         ...event,
         metadata: { ...event.metadata, idempotency: { key: `key ${event.revision}`, body: 'body' } },
@@ -176,12 +176,12 @@ describe('a snapshot of a stream', () => {
   }
 });
 
-describe('several readers of a stream that nobody has read yet', () => {
-  it('share one reading', async () => {
+describe('concurrent readers of an uncached stream', () => {
+  it('reads an uncached stream once for several concurrent readers', async () => {
     const { store } = await longFlow();
-    const handler = new StreamWriter({ store, soleWriter: true });
+    const writer = new StreamWriter({ store, soleWriter: true });
     store.reads.length = 0;
-    const states = await Promise.all(Array.from({ length: 16 }, () => handler.load(flow, ids.flow)));
+    const states = await Promise.all(Array.from({ length: 16 }, () => writer.load(flow, ids.flow)));
     assert.deepEqual(
       store.reads.map(([, revision]) => revision),
       whole,
@@ -190,7 +190,7 @@ describe('several readers of a stream that nobody has read yet', () => {
   });
 });
 
-/** Compares what states hold, not how their persistent maps are built. */
+/** Compares the contents of two states, and not how their persistent maps are built. */
 function assertSame(actual: unknown, expected: unknown): void {
   const plain = (value: unknown) => JSON.parse(JSON.stringify(value, spread));
   assert.ok(isDeepStrictEqual(plain(actual), plain(expected)), 'the states differ');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
 import { blobStoreContract } from '#test/contract/blob-store.ts';
+import { blobSweepContract } from '#test/contract/blob-sweep.ts';
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'blobs-'));
 
@@ -16,21 +17,30 @@ blobStoreContract('folder', async () => {
   };
 });
 
-describe('blob store in a folder', () => {
+describe('folder blob store', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await newFolder();
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+  blobSweepContract('folder', () => openFolderBlobStore(folder));
+});
+
+describe('openFolderBlobStore', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await newFolder();
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('removes at its start what a process that died had half-written', async () => {
+  it('removes files half-written by an ended process when it opens the folder', async () => {
     await openFolderBlobStore(folder);
     await writeFile(join(folder, 'unfinished', 'half'), 'half');
     await openFolderBlobStore(folder);
     assert.deepEqual(await readdir(join(folder, 'unfinished')), []);
   });
 
-  it('leaves nothing half-written where a put fails', async () => {
+  it('leaves no half-written file when a put fails', async () => {
     const store = await openFolderBlobStore(folder);
     const failing = async function* () {
       yield Buffer.from('half');

@@ -8,20 +8,20 @@ const input = { agentProfileId: ids.profile };
 const other = profileCreated({ id: ids.otherProfile });
 
 describe('delete_agent_profile', () => {
-  it('deletes one that is not the default', () => {
+  it('deletes an agent profile that is not the default', () => {
     givenHistory(profileCreated()).when(deleteAgentProfile, input).then(profileDeleted());
     givenHistory(profileCreated(), other, defaultMoved(ids.otherProfile, null))
       .when(deleteAgentProfile, input)
       .then(profileDeleted());
   });
 
-  it('refuses the default while there are others', () => {
+  it('refuses to delete the default agent profile while the project has others', () => {
     givenHistory(profileCreated(), other, defaultMoved(ids.profile, null))
       .when(deleteAgentProfile, input)
       .then('default-agent-profile-required');
   });
 
-  it('deletes the default when it is the only one, others deleted before do not count', () => {
+  it('deletes the default agent profile when all others have been deleted', () => {
     givenHistory(profileCreated(), defaultMoved(ids.profile, null))
       .when(deleteAgentProfile, input)
       .then(profileDeleted());
@@ -30,13 +30,13 @@ describe('delete_agent_profile', () => {
       .then(profileDeleted());
   });
 
-  it('deletes what was the default before it moved', () => {
+  it('deletes an agent profile that was the default before another became it', () => {
     givenHistory(profileCreated(), other, defaultMoved(ids.profile, null), defaultMoved(ids.otherProfile, ids.profile))
       .when(deleteAgentProfile, input)
       .then(profileDeleted());
   });
 
-  describe('input', () => {
+  describe('input of delete_agent_profile', () => {
     inputOf(deleteAgentProfile, input).id('agentProfileId');
   });
 });

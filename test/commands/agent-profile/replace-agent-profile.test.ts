@@ -6,38 +6,39 @@ import {
   profileDeleted,
   profileReplaced,
 } from '#test/support/events/agent-profile-events.ts';
-import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
+import { begunFlow } from '#test/support/events/flow-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 import { profileInput } from '#test/support/inputs/profile-input.ts';
+import { foreignFlows, testContents } from './profile-contents.ts';
 
 const input = profileInput({ agentProfileId: ids.profile });
-const noFlows = { also: [] };
+const noFlows = { related: [] };
 const ofProject = { id: ids.flow, state: stateOf(flow, ...begunFlow()) };
 const other = profileCreated({ id: ids.otherProfile });
 
 describe('replace_agent_profile', () => {
-  it('replaces the contents', () => {
+  it('replaces the contents of an agent profile', () => {
     givenHistory(profileCreated())
       .when(replaceAgentProfile, { ...input, name: 'Night desk', supportedInputLanguages: [] }, noFlows)
       .then(profileReplaced({ name: 'Night desk', supportedInputLanguages: [] }));
   });
 
-  it('asks for flows of its project, each once', () => {
+  it('requests each flow of the project once, however often it is listed', () => {
     givenHistory(profileCreated())
-      .when(replaceAgentProfile, { ...input, flowIds: [ids.flow, ids.flow] }, { also: [ofProject] })
+      .when(replaceAgentProfile, { ...input, flowIds: [ids.flow, ids.flow] }, { related: [ofProject] })
       .then(profileReplaced({ flowIds: [ids.flow] }));
   });
 
-  it('asks again for what was asked before: the flows may have been assigned elsewhere since', () => {
+  it('requests the same flows again, because they may have been assigned elsewhere since', () => {
     givenHistory(profileCreated({ flowIds: [ids.flow] }))
-      .when(replaceAgentProfile, { ...input, flowIds: [ids.flow] }, { also: [ofProject] })
+      .when(replaceAgentProfile, { ...input, flowIds: [ids.flow] }, { related: [ofProject] })
       .then(profileReplaced({ flowIds: [ids.flow] }));
   });
 
-  it('makes it the default, the first or in the place of another', () => {
+  it('makes a profile the default, as the first or in place of another', () => {
     givenHistory(profileCreated(), other)
       .when(replaceAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileReplaced(), defaultMoved(ids.profile, null));
@@ -46,57 +47,41 @@ describe('replace_agent_profile', () => {
       .then(profileReplaced(), defaultMoved(ids.profile, ids.otherProfile));
   });
 
-  it('moves no default that is there already', () => {
+  it('does not move the default when the replaced profile is the default already', () => {
     givenHistory(profileCreated(), defaultMoved(ids.profile, null))
       .when(replaceAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileReplaced());
   });
 
-  it('refuses to make the default none', () => {
+  it('refuses to leave a project without a default agent profile', () => {
     givenHistory(profileCreated(), defaultMoved(ids.profile, null))
       .when(replaceAgentProfile, input, noFlows)
       .then('default-agent-profile-required');
   });
 
-  it('lets a profile that was the default be none', () => {
+  it('replaces a former default profile without making it the default', () => {
     givenHistory(profileCreated(), other, defaultMoved(ids.profile, null), defaultMoved(ids.otherProfile, ids.profile))
       .when(replaceAgentProfile, input, noFlows)
       .then(profileReplaced());
   });
 
-  it('takes no default from a deleted profile', () => {
+  it('names no deleted agent profile as the replaced default', () => {
     givenHistory(other, defaultMoved(ids.otherProfile, null), profileDeleted(ids.otherProfile), profileCreated())
       .when(replaceAgentProfile, { ...input, isDefault: true }, noFlows)
       .then(profileReplaced(), defaultMoved(ids.profile, null));
   });
 
-  const strange = [
-    ['unknown', null],
-    ['deleted', stateOf(flow, ...begunFlow(), flowDeleted())],
-    ["another project's", stateOf(flow, ...begunFlow({ projectId: ids.sibling }))],
-  ] as const;
-  for (const [what, state] of strange) {
-    it(`refuses a flow that is ${what}`, () => {
+  for (const [what, state] of foreignFlows) {
+    it(`refuses to replace an agent profile with a flow that is ${what}`, () => {
       givenHistory(profileCreated())
-        .when(replaceAgentProfile, { ...input, flowIds: [ids.flow] }, { also: [{ id: ids.flow, state }] })
+        .when(replaceAgentProfile, { ...input, flowIds: [ids.flow] }, { related: [{ id: ids.flow, state }] })
         .then('flow-not-found');
     });
   }
 
-  describe('input', () => {
+  describe('input of replace_agent_profile', () => {
     const of = inputOf(replaceAgentProfile, input);
     of.id('agentProfileId');
-    for (const member of ['name', 'reasoningMode', 'outputVoiceId']) {
-      of.required(member);
-      of.anyText(member);
-    }
-    for (const member of ['flowIds', 'supportedInputLanguages']) {
-      of.required(member);
-      for (const value of [[], ['a'], ['a', 'a']]) of.accepts(member, value);
-      for (const value of [null, 'a', {}, [1], [null]]) of.refuses(member, value);
-    }
-    of.required('isDefault');
-    of.boolean('isDefault');
-    of.ignoresUnknown();
+    testContents(of);
   });
 });

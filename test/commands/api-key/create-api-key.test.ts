@@ -11,7 +11,7 @@ import { project } from '#domain/project/project.ts';
 import { type Scope, scopes, scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
 import { apiKeyCreated, projectCreated } from '#test/support/events/tenant-events.ts';
-import { callerOf, fresh, ids, tenants } from '#test/support/events/tenants.ts';
+import { callerOf, ids, newIds, tenants } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { decidedAt, givenHistory, secretKey } from '#test/support/harness/command-harness.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
@@ -32,7 +32,7 @@ const created = (
   change: Partial<ApiKeyEvents['ApiKeyCreated']> = {},
 ) =>
   apiKeyCreated({
-    id: fresh.id,
+    id: newIds.id,
     keyType,
     scopes: granted && [...granted],
     ...storedFormOfKey(secretKey),
@@ -51,7 +51,7 @@ describe('create_api_key', () => {
   for (const maker of keyTypes) {
     for (const keyType of keyTypes) {
       const may = mayMake[maker].includes(keyType);
-      it(`${may ? 'lets' : 'does not let'} a key of type ${maker} make one of type ${keyType}`, () => {
+      it(`${may ? 'allows' : 'does not allow'} a key of type ${maker} to create a key of type ${keyType}`, () => {
         const decided = givenHistory().when(
           createApiKey,
           { ...input, keyType, scopes: ['flows:read'] },
@@ -63,14 +63,14 @@ describe('create_api_key', () => {
     }
   }
 
-  it('gives by default all scopes of the type, those added later too', () => {
+  it('grants all scopes of the key type by default, including scopes added in later releases', () => {
     for (const scopes of [undefined, null]) {
       const asked = { ...input, keyType: 'project', ...(scopes === undefined ? {} : { scopes }) };
       givenHistory().when(createApiKey, asked, { subject }).then(created('project', null));
     }
   });
 
-  it('gives by default the scopes of a maker that has a list, as far as the type can have them', () => {
+  it('grants by default the creator’s listed scopes that the new key’s type can have', () => {
     const caller = callerOf('partner', { scopes: ['keys:write', 'templates:read', 'flows:read'] });
     givenHistory()
       .when(createApiKey, { ...input, keyType: 'organization' }, { caller, subject })
@@ -81,13 +81,13 @@ describe('create_api_key', () => {
       .then(created('project', scopesOfKeyType.project, by(listed)));
   });
 
-  it('records the key that made it, and none where the operator on the machine did', () => {
+  it('records the key that created a key, and null for the operator on the machine', () => {
     givenHistory()
       .when(createApiKey, { ...input, keyType: 'admin' }, { caller: localOperator, subject })
       .then(created('admin', null, { createdByKeyId: null }));
   });
 
-  it('records when the key ends, which must be in the future', () => {
+  it('records when a key expires, which must be in the future', () => {
     const expiresAt = new Date(Date.parse(decidedAt) + 1).toISOString();
     givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', expiresAt }, { subject })
@@ -97,15 +97,15 @@ describe('create_api_key', () => {
       .then('invalid-input');
   });
 
-  describe('while its maker is revoked', () => {
+  describe('create_api_key while the creating key is revoked', () => {
     const path = { projectId: ids.project };
     const body = { name: 'Website', keyType: 'project' };
     const maker = callerOf('project', { keyId: 'ckeymaker0000001' });
 
-    async function begun(): Promise<Service> {
+    async function startService(): Promise<Service> {
       const service = new Service();
       const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-        service.handler.write({
+        service.writer.write({
           entity,
           id,
           origin: { actor: maker, requestId: 'r', correlationId: 'r', causationId: 'r' },
@@ -116,8 +116,8 @@ describe('create_api_key', () => {
       return service;
     }
 
-    it('is revoked as well, and not given out', async () => {
-      const service = await begun();
+    it('revokes the new key and does not return its secret when the creating key is revoked meanwhile', async () => {
+      const service = await startService();
       service.store.beforeAppend = async ({ events: [event] }) => {
         if (event?.type !== 'ApiKeyCreated') return null;
         service.store.beforeAppend = async () => null;
@@ -129,15 +129,15 @@ describe('create_api_key', () => {
       assert.deepEqual(service.store.types(made?.stream), ['ApiKeyCreated', 'ApiKeyRevoked']);
     });
 
-    it('is given out where the maker is not revoked', async () => {
-      const service = await begun();
+    it('returns the secret of the new key when the creating key is not revoked', async () => {
+      const service = await startService();
       const { body: made } = await service.ok(createApiKey, path, { caller: maker, body });
       assert.equal(made.createdByKeyId, maker.keyId);
       assert.match(String(made.key), /^sy_live_/);
     });
   });
 
-  it('gives the scopes asked for, each once, none when none are asked for', () => {
+  it('grants each requested scope once, and none when the list is empty', () => {
     givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', scopes: ['flows:read', 'flows:read'] }, { subject })
       .then(created('project', ['flows:read']));
@@ -146,7 +146,7 @@ describe('create_api_key', () => {
       .then(created('project', []));
   });
 
-  it('gives no scope that the maker lacks', () => {
+  it('refuses a scope that the creating key lacks', () => {
     const caller = callerOf('organization', { scopes: ['keys:write', 'flows:read'] });
     givenHistory()
       .when(createApiKey, { ...input, keyType: 'project', scopes: ['flows:write'] }, { caller, subject })
@@ -154,7 +154,7 @@ describe('create_api_key', () => {
   });
 
   for (const keyType of keyTypes) {
-    it(`gives to the type ${keyType} the scopes of its row and no others`, () => {
+    it(`grants a key of type ${keyType} the scopes of that type and no others`, () => {
       for (const scope of scopes) {
         const decided = givenHistory().when(createApiKey, { ...input, keyType, scopes: [scope] }, { subject });
         if (rows[keyType].has(scope)) decided.then(created(keyType, [scope]));
@@ -163,7 +163,7 @@ describe('create_api_key', () => {
     });
   }
 
-  it("makes no partner key in an organization that is no partner, a customer's neither", () => {
+  it('refuses a partner key in an organization that is no partner, even a partner’s customer', () => {
     for (const tenant of [tenants.customer, tenants.stranger]) {
       givenHistory()
         .when(
@@ -175,13 +175,13 @@ describe('create_api_key', () => {
     }
   });
 
-  it('keeps of the secret a hash and a short prefix', () => {
+  it('stores only a hash and a short prefix of a secret', () => {
     const [, shown] = /^(sy_live_.{4})$/.exec(storedFormOfKey(secretKey).prefix) ?? [];
     assert.ok(shown !== undefined && secretKey.startsWith(shown));
     assert.match(storedFormOfKey(secretKey).secretHash, /^[0-9a-f]{64}$/);
   });
 
-  describe('input', () => {
+  describe('input of create_api_key', () => {
     const of = inputOf(createApiKey, { ...input, keyType: 'project' });
     of.id('projectId');
     of.required('name');
@@ -200,7 +200,7 @@ describe('create_api_key', () => {
   });
 });
 
-/** What each type may do at most. */
+/** The scopes that each key type can have. */
 const everyone: ReadonlyArray<Scope> = [
   'flows:read',
   'flows:write',

@@ -3,24 +3,24 @@ import { apiKeyCreated, apiKeyRevoked } from '#test/support/events/tenant-events
 import { ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
-import { keyManagement } from '#test/support/inputs/key-management.ts';
+import { describeKeyManagement } from '#test/support/inputs/key-management.ts';
 
 const input = { keyId: ids.key };
 
 describe('revoke_api_key', () => {
-  it('revokes the key alone', () => {
-    givenHistory(apiKeyCreated()).when(revokeApiKey, input, { also: null }).then(apiKeyRevoked());
+  it('revokes a key without its descendants', () => {
+    givenHistory(apiKeyCreated()).when(revokeApiKey, input, { related: null }).then(apiKeyRevoked());
   });
 
-  it('revokes the key and names the descendants that are known', () => {
+  it('revokes a key and names its known descendants', () => {
     givenHistory(apiKeyCreated())
-      .when(revokeApiKey, { ...input, descendants: true }, { also: ['ckeychild0000001'] })
+      .when(revokeApiKey, { ...input, descendants: true }, { related: ['ckeychild0000001'] })
       .then(apiKeyRevoked(['ckeychild0000001']));
   });
 
-  keyManagement(revokeApiKey, input);
+  describeKeyManagement(revokeApiKey, input);
 
-  describe('input', () => {
+  describe('input of revoke_api_key', () => {
     const of = inputOf(revokeApiKey, input);
     of.id('keyId');
     of.optional('descendants', undefined);

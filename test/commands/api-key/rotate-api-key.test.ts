@@ -9,7 +9,7 @@ import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { decidedAt, givenHistory, secretKey } from '#test/support/harness/command-harness.ts';
 import { stateOf, timeOf } from '#test/support/harness/recorded-events.ts';
-import { keyManagement } from '#test/support/inputs/key-management.ts';
+import { describeKeyManagement } from '#test/support/inputs/key-management.ts';
 
 const input = { keyId: ids.key };
 const rotated = (previousValidUntil: string, change: Partial<ApiKeyEvents['ApiKeyRotated']> = {}) =>
@@ -18,23 +18,23 @@ const second = `sy_live_${'S2n'.repeat(14)}d`;
 const later = (seconds: number) => new Date(Date.parse(decidedAt) + seconds * 1000).toISOString();
 
 describe('rotate_api_key', () => {
-  it('gives a new secret, the old one ending at once', () => {
+  it('gives a key a new secret and ends the old one at once by default', () => {
     givenHistory(apiKeyCreated()).when(rotateApiKey, input).then(rotated(decidedAt));
   });
 
-  it('lets the old one work until the overlap ends', () => {
+  it('keeps the old secret valid until the overlap ends', () => {
     givenHistory(apiKeyCreated())
       .when(rotateApiKey, { ...input, overlapSeconds: 86_400 })
       .then(rotated(later(86_400)));
   });
 
-  it('replaces the newest secret when rotated again', () => {
+  it('replaces the newest secret when a key is rotated twice', () => {
     givenHistory(apiKeyCreated(), apiKeyRotated(second, { previousValidUntil: later(60) }))
       .when(rotateApiKey, { ...input, overlapSeconds: 1 })
       .then(rotated(later(1), { previousSecretHash: hashKey(second) }));
   });
 
-  it('ends all earlier secrets when its overlap ends, those sooner that would end sooner', () => {
+  it('ends all earlier secrets when the overlap ends, and those sooner that end sooner', () => {
     const validUntil = (...overlaps: ReadonlyArray<number>) =>
       stateOf(
         apiKey,
@@ -47,14 +47,14 @@ describe('rotate_api_key', () => {
     assert.deepEqual(validUntil(600, 600, 0), [null]);
   });
 
-  it('keeps so many replaced secrets at most, however often a key is rotated', () => {
+  it('keeps at most 16 replaced secrets, however often a key is rotated', () => {
     const rotations = Array.from({ length: 100 }, (_, index) =>
       apiKeyRotated(`secret ${index}`, { previousValidUntil: timeOf(86_400) }),
     );
     assert.equal(stateOf(apiKey, apiKeyCreated(), ...rotations)?.secrets.length, 17);
   });
 
-  it('keeps the end of the key, moves it, or removes it', () => {
+  it('keeps the expiry of a rotated key, moves it, or removes it', () => {
     const ending = apiKeyCreated({ expiresAt: later(60) });
     givenHistory(ending)
       .when(rotateApiKey, input)
@@ -67,13 +67,13 @@ describe('rotate_api_key', () => {
       .then(rotated(decidedAt));
   });
 
-  it('lets no earlier secret outlive the end that the key had', () => {
+  it('never lets an earlier secret outlive the expiry that the key had', () => {
     givenHistory(apiKeyCreated({ expiresAt: later(60) }))
       .when(rotateApiKey, { ...input, expiresAt: null, overlapSeconds: 3600 })
       .then(rotated(later(60)));
   });
 
-  it('gives no new secret to a key that has ended, unless its end is moved', () => {
+  it('refuses to rotate an expired key, unless its expiry is moved to the future', () => {
     const ended = apiKeyCreated({ expiresAt: later(-1) });
     givenHistory(ended).when(rotateApiKey, input).then('invalid-input');
     givenHistory(ended)
@@ -84,15 +84,15 @@ describe('rotate_api_key', () => {
       .then(rotated(later(-1), { expiresAt: later(1) }));
   });
 
-  it('records no key where the operator on the machine rotates', () => {
+  it('records no key when the operator on the machine rotates a key', () => {
     givenHistory(apiKeyCreated())
       .when(rotateApiKey, input, { caller: localOperator })
       .then(rotated(decidedAt, { rotatedByKeyId: null }));
   });
 
-  keyManagement(rotateApiKey, input);
+  describeKeyManagement(rotateApiKey, input);
 
-  describe('input', () => {
+  describe('input of rotate_api_key', () => {
     const of = inputOf(rotateApiKey, input);
     of.id('keyId');
     of.optional('overlapSeconds', 0);

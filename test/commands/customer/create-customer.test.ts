@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createCustomer } from '#commands/customer/create-customer.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { customerCreated, organizationCreated, sealed } from '#test/support/events/tenant-events.ts';
-import { callerOf, fresh, ids } from '#test/support/events/tenants.ts';
+import { callerOf, ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
@@ -10,22 +10,22 @@ import { stateOf } from '#test/support/harness/recorded-events.ts';
 const input = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 
 describe('create_customer', () => {
-  it('creates one with the project that it is to have, its texts sealed', () => {
-    givenHistory().when(createCustomer, input, { also: sealed }).then(customerCreated(fresh.id, fresh.secondId));
+  it('creates a customer with the id of its future project and with sealed texts', () => {
+    givenHistory().when(createCustomer, input, { related: sealed }).then(customerCreated(newIds.id, newIds.secondId));
   });
 
-  it('is refused where the organization of the key is no partner', () => {
-    givenHistory().when(createCustomer, input, { also: null }).then('organization-not-partner');
+  it('refuses a customer of an organization that is no partner', () => {
+    givenHistory().when(createCustomer, input, { related: null }).then('organization-not-partner');
   });
 
-  it('belongs to the organization of the key, whatever the key', () => {
+  it('puts a customer under the organization of the key, whatever the key’s type', () => {
     for (const caller of [callerOf('admin'), callerOf('partner')]) {
-      const tenant = createCustomer.tenant?.(input, { caller, fresh } as never);
-      assert.deepEqual(tenant, { organizationId: fresh.id, projectId: null, partnerId: ids.partner });
+      const tenant = createCustomer.tenant?.(input, { caller, newIds } as never);
+      assert.deepEqual(tenant, { organizationId: newIds.id, projectId: null, partnerId: ids.partner });
     }
   });
 
-  describe('also', () => {
+  describe('loadRelated of create_customer', () => {
     const asked = async (partner: boolean) => {
       const seen: unknown[] = [];
       const loads = {
@@ -39,20 +39,21 @@ describe('create_customer', () => {
         },
         dataAt: null as never,
         lookup: null as never,
+        newSecrets: { apiKey: '', webhookSecret: '' },
       };
-      return { also: await createCustomer.loadRelated?.(input, loads, callerOf('partner'), null), seen };
+      return { related: await createCustomer.loadRelated?.(input, loads, callerOf('partner'), null), seen };
     };
 
-    it('seals name and address for a partner', async () => {
-      assert.deepEqual(await asked(true), { also: sealed, seen: [ids.partner, input] });
+    it('seals name and address of a partner’s customer', async () => {
+      assert.deepEqual(await asked(true), { related: sealed, seen: [ids.partner, input] });
     });
 
-    it('makes no key where there will be no customer', async () => {
-      assert.deepEqual(await asked(false), { also: null, seen: [ids.partner] });
+    it('seals nothing when the organization is no partner', async () => {
+      assert.deepEqual(await asked(false), { related: null, seen: [ids.partner] });
     });
   });
 
-  describe('input', () => {
+  describe('input of create_customer', () => {
     const of = inputOf(createCustomer, input);
     of.required('name');
     of.text('name', { min: 1, max: 200 });

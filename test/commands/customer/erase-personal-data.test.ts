@@ -9,26 +9,26 @@ import { stateOf } from '#test/support/harness/recorded-events.ts';
 const input = { organizationId: ids.customer };
 
 describe('erase_personal_data', () => {
-  it('records the fact, once', () => {
+  it('records an erasure once', () => {
     givenHistory(customerCreated()).when(erasePersonalData, input).then(personalDataErased());
     givenHistory(customerCreated(), personalDataErased()).when(erasePersonalData, input).then();
   });
 
-  it('destroys what it can be read by, also when it was recorded before', async () => {
+  it('destroys the subject’s key after every erasure, even one recorded before', async () => {
     const erased: string[] = [];
     const effects = { erasePersonalData: async (subject: string) => void erased.push(subject) };
     await erasePersonalData.afterAppend?.(ids.customer, effects as never, callerOf('partner'));
     assert.deepEqual(erased, [ids.customer]);
   });
 
-  it('knows customers alone', () => {
+  it('treats only customers as erasable, not other organizations', () => {
     assert.ok(customer.everExisted(stateOf(customer, customerCreated()), ids.customer));
     assert.ok(customer.isLive(stateOf(customer, customerCreated(), personalDataErased()), ids.customer));
     assert.ok(!customer.everExisted(stateOf(customer, organizationCreated()), ids.partner));
     assert.ok(!customer.everExisted(null, ids.customer));
   });
 
-  it('leaves nothing in the state, not even sealed', () => {
+  it('keeps no text of an erased customer in the state, not even sealed', () => {
     const state = JSON.stringify(stateOf(customer, customerCreated(), personalDataErased()));
     assert.match(state, /"erased"/);
     assert.doesNotMatch(state, /ciphertext|sealed/);

@@ -7,25 +7,25 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const versionId = versionOf(ids.flow, 2);
 
 describe('activate_flow_version', () => {
-  it('activates by one event that names the version it replaces', () => {
+  it('activates a version by one event that names the replaced version', () => {
     givenHistory(...begunFlow(), versionCreated(2))
       .when(activateFlowVersion, { versionId })
       .then(versionActivated(2, 1));
   });
 
-  it('activates an older one again', () => {
+  it('activates an older version again', () => {
     givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1))
       .when(activateFlowVersion, { versionId: versionOf(ids.flow, 1) })
       .then(versionActivated(1, 2));
   });
 
-  it('changes nothing when it is the active one', () => {
+  it('changes nothing when the version is active already', () => {
     givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1))
       .when(activateFlowVersion, { versionId })
       .then();
   });
 
-  describe('input', () => {
+  describe('input of activate_flow_version', () => {
     inputOf(activateFlowVersion, { versionId }).id('versionId');
   });
 });

@@ -1,7 +1,7 @@
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/events/flow-events.ts';
-import { fresh, ids } from '#test/support/events/tenants.ts';
+import { ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
@@ -9,7 +9,7 @@ const flowSchema = { say: 'good evening' };
 const input = { flowId: ids.flow, flowSchema };
 const numbered = (version: number) =>
   newEvent('FlowVersionCreated', {
-    id: ids.flow + fresh.suffix,
+    id: ids.flow + newIds.suffix,
     flowId: ids.flow,
     version,
     tag: `v${version}`,
@@ -17,7 +17,7 @@ const numbered = (version: number) =>
   });
 
 describe('create_flow_version', () => {
-  it('adds the next number with its tag, not active', () => {
+  it('adds an inactive version with the next number and its tag', () => {
     givenHistory(...begunFlow())
       .when(createFlowVersion, input)
       .then(numbered(2));
@@ -26,7 +26,7 @@ describe('create_flow_version', () => {
       .then(numbered(4));
   });
 
-  it('never uses a number again, the highest deleted one neither', () => {
+  it('never reuses a version number, even of the highest deleted version', () => {
     givenHistory(...begunFlow(), versionCreated(2), versionDeleted(2))
       .when(createFlowVersion, input)
       .then(numbered(3));
@@ -35,17 +35,25 @@ describe('create_flow_version', () => {
       .then(numbered(3));
   });
 
-  it('takes null for a schema', () => {
+  it('gives the version the tag that is asked for', () => {
+    const event = numbered(2);
+    givenHistory(...begunFlow())
+      .when(createFlowVersion, { ...input, tag: 'spring' })
+      .then({ ...event, data: { ...event.data, tag: 'spring' } });
+  });
+
+  it('accepts null as a flow schema', () => {
     const event = numbered(2);
     givenHistory(...begunFlow())
       .when(createFlowVersion, { ...input, flowSchema: null })
       .then({ ...event, data: { ...event.data, flowSchema: null } });
   });
 
-  describe('input', () => {
+  describe('input of create_flow_version', () => {
     const of = inputOf(createFlowVersion, input);
     of.id('flowId');
     of.required('flowSchema');
+    of.text('tag', { min: 1, max: 100 });
     of.anyJson('flowSchema');
     of.ignoresUnknown();
   });

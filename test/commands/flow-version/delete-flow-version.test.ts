@@ -14,31 +14,31 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const versionId = versionOf(ids.flow, 2);
 
 describe('delete_flow_version', () => {
-  it('deletes a version that is not active', () => {
+  it('deletes a version that was never active', () => {
     givenHistory(...begunFlow(), versionCreated(2))
       .when(deleteFlowVersion, { versionId })
       .then(versionDeleted(2));
   });
 
-  it('deletes one that is not active any more', () => {
+  it('deletes a version that is no longer active', () => {
     givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1), versionActivated(1, 2))
       .when(deleteFlowVersion, { versionId })
       .then(versionDeleted(2));
   });
 
-  it('refuses the active one', () => {
+  it('refuses to delete the active version', () => {
     givenHistory(...begunFlow(), versionCreated(2), versionActivated(2, 1))
       .when(deleteFlowVersion, { versionId })
       .then('flow-version-active');
   });
 
-  it('changes nothing the second time', () => {
+  it('changes nothing when the version was deleted before', () => {
     givenHistory(...begunFlow(), versionCreated(2), versionDeleted(2))
       .when(deleteFlowVersion, { versionId })
       .then();
   });
 
-  it('finds none of a deleted flow, deleted before or not', () => {
+  it('refuses a version of a deleted flow with 404, deleted before or not', () => {
     givenHistory(...begunFlow(), versionCreated(2), flowDeleted())
       .when(deleteFlowVersion, { versionId })
       .then('flow-version-not-found');
@@ -47,7 +47,7 @@ describe('delete_flow_version', () => {
       .then('flow-version-not-found');
   });
 
-  describe('input', () => {
+  describe('input of delete_flow_version', () => {
     inputOf(deleteFlowVersion, { versionId }).id('versionId');
   });
 });

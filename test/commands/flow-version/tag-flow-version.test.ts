@@ -9,13 +9,13 @@ const versionId = versionOf(ids.flow, 1);
 const tagged = (tag: string) => newEvent('FlowVersionTagged', { id: versionId, flowId: ids.flow, tag });
 
 describe('tag_flow_version', () => {
-  it('gives a version another tag', () => {
+  it('changes the tag of a version', () => {
     givenHistory(...begunFlow())
       .when(tagFlowVersion, { versionId, tag: 'winter' })
       .then(tagged('winter'));
   });
 
-  it('changes nothing when it has the tag', () => {
+  it('changes nothing when the version has the tag already', () => {
     givenHistory(...begunFlow())
       .when(tagFlowVersion, { versionId, tag: 'v1' })
       .then();
@@ -24,13 +24,13 @@ describe('tag_flow_version', () => {
       .then();
   });
 
-  it("takes another version's tag: tags need not be unique", () => {
+  it('accepts the tag of another version, because tags need not be unique', () => {
     givenHistory(...begunFlow(), versionCreated(2))
       .when(tagFlowVersion, { versionId, tag: 'v2' })
       .then(tagged('v2'));
   });
 
-  describe('input', () => {
+  describe('input of tag_flow_version', () => {
     const of = inputOf(tagFlowVersion, { versionId, tag: 'winter' });
     of.id('versionId');
     of.required('tag');

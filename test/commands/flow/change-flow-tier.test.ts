@@ -11,19 +11,19 @@ const id = ids.flow;
 const toPro = newEvent('FlowTierChanged', { id, tier: 'pro' as const });
 
 describe('change_flow_tier', () => {
-  it('puts a flow on a tier', () => {
+  it('moves a flow to another tier', () => {
     givenHistory(...begunFlow())
       .when(changeFlowTier, { flowId: id, tier: 'pro' })
       .then(toPro);
   });
 
-  it('and back', () => {
+  it('moves a flow back to the standard tier', () => {
     givenHistory(...begunFlow(), toPro)
       .when(changeFlowTier, { flowId: id, tier: 'standard' })
       .then(newEvent('FlowTierChanged', { id, tier: 'standard' as const }));
   });
 
-  it('changes nothing for a flow that is on the tier', () => {
+  it('changes nothing when the flow has the tier already', () => {
     givenHistory(...begunFlow())
       .when(changeFlowTier, { flowId: id, tier: 'standard' })
       .then();
@@ -32,7 +32,7 @@ describe('change_flow_tier', () => {
       .then();
   });
 
-  it('needs a scope that admin keys alone can have', () => {
+  it('requires a scope that only admin keys can have to change a tier', () => {
     const able = Object.entries(scopesOfKeyType).filter(([, scopes]) => scopes.has(changeFlowTier.scope));
     assert.deepEqual(
       able.map(([keyType]) => keyType),
@@ -40,7 +40,7 @@ describe('change_flow_tier', () => {
     );
   });
 
-  describe('input', () => {
+  describe('input of change_flow_tier', () => {
     const of = inputOf(changeFlowTier, { flowId: id, tier: 'pro' });
     of.id('flowId');
     of.required('tier');

@@ -2,7 +2,7 @@ import { createFlow } from '#commands/flow/create-flow.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
-import { fresh, ids } from '#test/support/events/tenants.ts';
+import { ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
@@ -12,8 +12,8 @@ const input = { projectId: ids.project, name: 'Opening hours', flowSchema };
 
 /** The three events of a new flow. */
 function created(change: { type?: 'graph'; description?: string; agentProfileId?: string } = {}) {
-  const id = fresh.id;
-  const versionId = id + fresh.suffix;
+  const id = newIds.id;
+  const versionId = id + newIds.suffix;
   return [
     newEvent('FlowCreated', {
       id,
@@ -31,47 +31,47 @@ function created(change: { type?: 'graph'; description?: string; agentProfileId?
 }
 
 describe('create_flow', () => {
-  it('creates a simple flow of the standard tier, and its version 1, tag v1, active', () => {
+  it('creates a simple flow of the standard tier with an active version 1 tagged v1', () => {
     givenHistory()
       .when(createFlow, input)
       .then(...created());
   });
 
-  it('takes a type and a description', () => {
+  it('creates a flow with the given type and description', () => {
     const more = { type: 'graph', description: 'At night' } as const;
     givenHistory()
       .when(createFlow, { ...input, ...more })
       .then(...created(more));
   });
 
-  it('takes null for no description and no agent profile', () => {
+  it('treats a null description and a null agent profile as none', () => {
     givenHistory()
       .when(createFlow, { ...input, description: null, agentProfileId: null })
       .then(...created());
   });
 
-  it('takes an agent profile of its project', () => {
-    const also = stateOf(agentProfiles, profileCreated());
+  it('assigns an agent profile of the same project', () => {
+    const related = stateOf(agentProfiles, profileCreated());
     givenHistory()
-      .when(createFlow, { ...input, agentProfileId: ids.profile }, { also })
+      .when(createFlow, { ...input, agentProfileId: ids.profile }, { related })
       .then(...created({ agentProfileId: ids.profile }));
   });
 
   const siblings = profileCreated({ id: ids.siblingProfile, projectId: ids.sibling });
-  const strange = [
+  const invalid = [
     ['unknown', ids.profile, agentProfiles.initial],
     ['deleted', ids.profile, stateOf(agentProfiles, profileCreated(), profileDeleted())],
     ["another project's", ids.siblingProfile, stateOf(agentProfiles, siblings)],
   ] as const;
-  for (const [what, agentProfileId, also] of strange) {
-    it(`refuses an agent profile that is ${what}`, () => {
+  for (const [what, agentProfileId, related] of invalid) {
+    it(`refuses a flow with an agent profile that is ${what}`, () => {
       givenHistory()
-        .when(createFlow, { ...input, agentProfileId }, { also })
+        .when(createFlow, { ...input, agentProfileId }, { related })
         .then('agent-profile-not-found');
     });
   }
 
-  describe('input', () => {
+  describe('input of create_flow', () => {
     const of = inputOf(createFlow, input);
     of.id('projectId');
     of.text('name', { min: 1, max: 200 });

@@ -6,26 +6,27 @@ import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 describe('delete_flow', () => {
-  it('deletes, naming the agent profile that it had', () => {
+  it('deletes a flow and names the agent profile that it had', () => {
     givenHistory(...begunFlow())
-      .when(deleteFlow, { flowId: ids.flow }, { also: false })
+      .when(deleteFlow, { flowId: ids.flow }, { related: false })
       .then(flowDeleted());
     givenHistory(...begunFlow(), profileAssigned(ids.profile, null))
-      .when(deleteFlow, { flowId: ids.flow }, { also: false })
+      .when(deleteFlow, { flowId: ids.flow }, { related: false })
       .then(flowDeleted(ids.flow, ids.profile));
   });
 
-  it('is refused while a phone number points at it, when asked so', () => {
+  it('refuses to delete a flow with a phone number when rejectIfInUse is set', () => {
     givenHistory(...begunFlow())
-      .when(deleteFlow, { flowId: ids.flow, rejectIfInUse: true }, { also: true })
+      .when(deleteFlow, { flowId: ids.flow, rejectIfInUse: true }, { related: true })
       .then('flow-in-use');
   });
 
-  it('asks the read model only when asked so', async () => {
+  it('queries the phone numbers of a flow only when rejectIfInUse is set', async () => {
     const asked: unknown[] = [];
     const loads = {
       load: () => Promise.reject(new Error('no stream is needed')),
-      seal: () => Promise.reject(new Error('nobody is told of')),
+      seal: () => Promise.reject(new Error('nothing is sealed')),
+      newSecrets: { apiKey: '', webhookSecret: '' },
       dataAt: () => Promise.reject(new Error('no event is needed')),
       lookup: {
         exists: async (...question: unknown[]) => {
@@ -33,21 +34,23 @@ describe('delete_flow', () => {
           return true;
         },
         projection: async () => null,
+        batchesRun: async () => true,
+        webhookUrlFault: async () => null,
         process: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],
       },
     };
-    const also = (input: object) =>
+    const related = (input: object) =>
       deleteFlow.loadRelated?.({ flowId: ids.flow, ...input }, loads, null as never, null);
-    assert.equal(await also({}), false);
-    assert.equal(await also({ rejectIfInUse: false }), false);
+    assert.equal(await related({}), false);
+    assert.equal(await related({ rejectIfInUse: false }), false);
     assert.deepEqual(asked, []);
-    assert.equal(await also({ rejectIfInUse: true }), true);
+    assert.equal(await related({ rejectIfInUse: true }), true);
     assert.deepEqual(asked, [['phone-numbers', { flowId: ids.flow }]]);
   });
 
-  describe('input', () => {
+  describe('input of delete_flow', () => {
     const of = inputOf(deleteFlow, { flowId: ids.flow });
     of.id('flowId');
     of.optional('rejectIfInUse', false);

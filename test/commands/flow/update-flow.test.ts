@@ -12,13 +12,13 @@ const id = ids.flow;
 const profiles = stateOf(agentProfiles, profileCreated(), profileCreated({ id: ids.otherProfile }));
 
 describe('update_flow', () => {
-  it('renames', () => {
+  it('renames a flow', () => {
     givenHistory(...begunFlow())
       .when(updateFlow, { flowId: id, name: 'Nights' })
       .then(newEvent('FlowRenamed', { id, name: 'Nights' }));
   });
 
-  it('describes, and clears a description with null or an empty text', () => {
+  it('changes a flow’s description, and clears it with null or an empty text', () => {
     for (const description of ['At night', null, '']) {
       givenHistory(...begunFlow())
         .when(updateFlow, { flowId: id, description })
@@ -26,21 +26,21 @@ describe('update_flow', () => {
     }
   });
 
-  it('assigns an agent profile in the place of another, and takes it away with null', () => {
+  it('replaces a flow’s agent profile, and removes it with null', () => {
     givenHistory(...begunFlow({ agentProfileId: ids.profile }))
-      .when(updateFlow, { flowId: id, agentProfileId: ids.otherProfile }, { also: profiles })
+      .when(updateFlow, { flowId: id, agentProfileId: ids.otherProfile }, { related: profiles })
       .then(profileAssigned(ids.otherProfile, ids.profile));
     givenHistory(...begunFlow({ agentProfileId: ids.profile }))
       .when(updateFlow, { flowId: id, agentProfileId: null })
       .then(profileAssigned(null, ids.profile));
   });
 
-  it('changes several members by one command', () => {
+  it('changes several members of a flow with one command', () => {
     givenHistory(...begunFlow())
       .when(
         updateFlow,
         { flowId: id, name: 'Nights', description: null, agentProfileId: ids.profile },
-        { also: profiles },
+        { related: profiles },
       )
       .then(
         newEvent('FlowRenamed', { id, name: 'Nights' }),
@@ -49,18 +49,18 @@ describe('update_flow', () => {
       );
   });
 
-  it('changes nothing for an empty body, or what is so already', () => {
+  it('changes nothing for an empty body or for equal values', () => {
     const same = { name: 'Opening hours', description: 'Answers when the desk is closed', agentProfileId: ids.profile };
     const flow = begunFlow({ agentProfileId: ids.profile });
     givenHistory(...flow)
       .when(updateFlow, { flowId: id })
       .then();
     givenHistory(...flow)
-      .when(updateFlow, { flowId: id, ...same }, { also: profiles })
+      .when(updateFlow, { flowId: id, ...same }, { related: profiles })
       .then();
   });
 
-  it('sees the changes before it', () => {
+  it('compares an update of a flow with the values of earlier updates', () => {
     givenHistory(...begunFlow(), newEvent('FlowRenamed', { id, name: 'Nights' }))
       .when(updateFlow, { flowId: id, name: 'Nights' })
       .then();
@@ -70,20 +70,20 @@ describe('update_flow', () => {
   });
 
   const siblings = profileCreated({ id: ids.siblingProfile, projectId: ids.sibling });
-  const strange = [
+  const invalid = [
     ['unknown', ids.profile, agentProfiles.initial],
     ['deleted', ids.profile, stateOf(agentProfiles, profileCreated(), profileDeleted())],
     ["another project's", ids.siblingProfile, stateOf(agentProfiles, siblings)],
   ] as const;
-  for (const [what, agentProfileId, also] of strange) {
-    it(`refuses an agent profile that is ${what}, and then changes nothing else`, () => {
+  for (const [what, agentProfileId, related] of invalid) {
+    it(`refuses an update with an agent profile that is ${what}, and changes nothing else`, () => {
       givenHistory(...begunFlow())
-        .when(updateFlow, { flowId: id, name: 'Nights', agentProfileId }, { also })
+        .when(updateFlow, { flowId: id, name: 'Nights', agentProfileId }, { related })
         .then('agent-profile-not-found');
     });
   }
 
-  describe('input', () => {
+  describe('input of update_flow', () => {
     const of = inputOf(updateFlow, { flowId: id });
     of.id('flowId');
     of.text('name', { min: 1, max: 200 });

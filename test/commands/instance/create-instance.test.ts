@@ -10,7 +10,7 @@ import type { FieldsSchema } from '#domain/template/payload.ts';
 import { templateContents, wantedVersion } from '#test/support/events/instance-events.ts';
 import { templateVersionOf } from '#test/support/events/template-events.ts';
 import { projectCreated } from '#test/support/events/tenant-events.ts';
-import { callerOf, fresh, ids, tenants } from '#test/support/events/tenants.ts';
+import { callerOf, ids, newIds, tenants } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
@@ -23,17 +23,17 @@ const place = {
 };
 const context = (wanted: WantedVersion | null = wantedVersion(), caller = callerOf('partner')) => ({
   caller,
-  also: { wanted, project: place },
+  related: { wanted, project: place },
 });
 
-/** What is wrong with the field values, by pointer. */
+/** The errors of the field values as `pointer message`. */
 function faults(fieldsSchema: FieldsSchema, values: Record<string, string>) {
-  const { also, caller } = context(wantedVersion(1, { fieldsSchema }));
+  const { related, caller } = context(wantedVersion(1, { fieldsSchema }));
   const decided = createInstance.decide({ ...input, fieldValues: values }, null, {
     caller,
-    also,
-    fresh,
-    secret: { key: '' },
+    related,
+    newIds,
+    newSecrets: { apiKey: '', webhookSecret: '' },
     subject: { state: null, tenant: null },
     time: '',
     maxFilledBytes: defaultMaxFilledBytes,
@@ -44,9 +44,9 @@ function faults(fieldsSchema: FieldsSchema, values: Record<string, string>) {
 }
 
 describe('create_instance', () => {
-  it('records what is to be made, with defaults among the values', () => {
+  it('records the planned resources of an instance, with defaults among the field values', () => {
     const planning = {
-      instanceId: fresh.id,
+      instanceId: newIds.id,
       projectId: ids.customerProject,
       operation: 1,
       had: null,
@@ -56,7 +56,7 @@ describe('create_instance', () => {
       .when(createInstance, { ...input, fieldValues }, context())
       .then(
         newEvent('InstanceCreated', {
-          id: fresh.id,
+          id: newIds.id,
           projectId: ids.customerProject,
           organizationId: ids.customer,
           templateId: ids.template,
@@ -70,11 +70,11 @@ describe('create_instance', () => {
       );
   });
 
-  it("belongs to the project's organization, and to that one's partner", () => {
+  it('puts an instance under the project’s organization and that organization’s partner', () => {
     assert.deepEqual(createInstance.tenant?.(input, context() as never), tenants.customer);
   });
 
-  it('is refused of a template version that is unknown, not published, or archived', () => {
+  it('refuses a template version that is unknown, unpublished or archived', () => {
     const when = (wanted: WantedVersion | null) =>
       givenHistory().when(createInstance, { ...input, fieldValues }, context(wanted));
     when(null).then('template-version-not-found');
@@ -82,18 +82,18 @@ describe('create_instance', () => {
     when(wantedVersion(1, { archived: true })).then('template-archived');
   });
 
-  it('is refused in a project that is unknown or not within reach', () => {
+  it('refuses a project that is unknown or that the key cannot access', () => {
     const unknown = { wanted: wantedVersion(), project: { state: null, tenant: null } };
     givenHistory()
-      .when(createInstance, input, { ...context(), also: unknown })
+      .when(createInstance, input, { ...context(), related: unknown })
       .then('project-not-found');
     const foreign = { wanted: wantedVersion(), project: { state: place.state, tenant: tenants.stranger } };
     givenHistory()
-      .when(createInstance, input, { ...context(), also: foreign })
+      .when(createInstance, input, { ...context(), related: foreign })
       .then('project-not-found');
   });
 
-  it('tells every fault of the values with its place', () => {
+  it('lists every invalid field value with its JSON pointer', () => {
     const { fieldsSchema } = templateContents;
     assert.deepEqual(faults(fieldsSchema, {}), ['/fieldValues/name is required']);
     assert.deepEqual(faults(fieldsSchema, { limit: 'ten', other: '1', 'a/~b': '' }), [
@@ -106,7 +106,7 @@ describe('create_instance', () => {
     assert.deepEqual(faults([flag], { on: 'yes' }), ['/fieldValues/on must be "true" or "false"']);
   });
 
-  it('takes no inherited member for a value', () => {
+  it('never takes an inherited member for a field value', () => {
     const required = (key: string) => ({ key, label: key, type: 'string' as const, required: true });
     assert.deepEqual(faults([required('constructor'), required('__proto__')], {}), [
       '/fieldValues/constructor is required',
@@ -114,7 +114,7 @@ describe('create_instance', () => {
     ]);
   });
 
-  describe('input', () => {
+  describe('input of create_instance', () => {
     const of = inputOf(createInstance, input);
     of.id('templateVersionId');
     of.required('templateVersionId');

@@ -7,20 +7,20 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { instanceId: ids.instance };
 
 describe('delete_instance', () => {
-  it('deletes, whatever is being done', () => {
+  it('deletes an instance, even while an operation runs', () => {
     givenHistory(...activeInstance())
       .when(deleteInstance, input)
       .then(instanceDeleted(2));
     givenHistory(instanceCreated()).when(deleteInstance, input).then(instanceDeleted(2));
   });
 
-  it('leaves what the instance made when asked to', () => {
+  it('keeps the resources of a deleted instance when keepResources is set', () => {
     givenHistory(...activeInstance())
       .when(deleteInstance, { ...input, keepResources: 'true' })
       .then(instanceDeleted(2, true));
   });
 
-  describe('input', () => {
+  describe('input of delete_instance', () => {
     const of = inputOf(deleteInstance, input);
     of.optional('keepResources', false);
     of.refuses('keepResources', 'yes');

@@ -12,26 +12,26 @@ import {
 import { templateVersionOf } from '#test/support/events/template-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
-import type { ToldEvent } from '#test/support/harness/recorded-events.ts';
+import type { ExampleEvent } from '#test/support/harness/recorded-events.ts';
 
 const seen = { isThere: () => true, flow: () => null, agentProfile: null };
-const when = (number: number, ...history: ReadonlyArray<ToldEvent>) =>
+const when = (number: number, ...history: ReadonlyArray<ExampleEvent>) =>
   givenHistory(...history).when(
     retryInstance,
     { instanceId: ids.instance },
     {
-      also: { wanted: wantedVersion(number), present: seen },
+      related: { wanted: wantedVersion(number), present: seen },
     },
   );
 const failed = [instanceCreated(), operationFailed(1), ended(1, 'failed')];
 
 describe('retry_instance', () => {
-  it('tries a first provisioning again, with ids of its own', () => {
+  it('retries a first provisioning with new ids', () => {
     const target = targetOf(2, { templateVersion: 1, templateVersionId: templateVersionOf(ids.template, 1) });
     when(1, ...failed).then(retryRequested(2, target));
   });
 
-  it('tries an undone upgrade again, with its values, building on what there is', () => {
+  it('retries an undone upgrade with its field values, based on the current resources', () => {
     const fieldValues = { name: 'Meier', limit: '3' };
     const undone = targetOf(2, { fieldValues }, targetOf(1));
     const more = { fieldValues, templateVersion: 2, templateVersionId: templateVersionOf(ids.template, 2) };
@@ -40,7 +40,7 @@ describe('retry_instance', () => {
     );
   });
 
-  it('is refused while an operation runs, and where none failed', () => {
+  it('refuses to retry while an operation runs, and when none has failed', () => {
     when(1, instanceCreated()).then('nothing-to-retry');
     when(1, instanceCreated(), operationFailed(1)).then('nothing-to-retry');
     when(1, ...activeInstance()).then('nothing-to-retry');

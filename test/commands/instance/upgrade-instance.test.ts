@@ -22,15 +22,15 @@ import {
   wantedVersion,
 } from '#test/support/events/instance-events.ts';
 import { templateVersionOf } from '#test/support/events/template-events.ts';
-import { callerOf, fresh, ids, tenants } from '#test/support/events/tenants.ts';
+import { callerOf, ids, newIds, tenants } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { decidedAt, givenHistory, secretKey } from '#test/support/harness/command-harness.ts';
-import { stateOf, type ToldEvent } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, stateOf } from '#test/support/harness/recorded-events.ts';
 
 const versionOf = (number: number) => templateVersionOf(ids.template, number);
 const input = { instanceId: ids.instance, targetTemplateVersionId: versionOf(2) };
 
-/** Everything as it was provisioned, but for what is said. */
+/** All resources as they were provisioned, except for the given changes. */
 function present(
   { resources }: Target = targetOf(1),
   change: { gone?: ReadonlyArray<string>; name?: string; active?: string; profile?: string | null; desk?: string } = {},
@@ -53,16 +53,16 @@ function present(
 
 const context = (wanted: WantedVersion | null = wantedVersion(2), seen = present()) => ({
   caller: callerOf('partner'),
-  also: { wanted, present: seen },
+  related: { wanted, present: seen },
 });
 
-/** The values that an upgrade takes, or what is wrong with those given. */
+/** The field values that an upgrade records, or the errors of the given ones. */
 function values(fieldsSchema: FieldsSchema, had: Record<string, string>, newFieldValues: Record<string, string> = {}) {
   const history = [instanceCreated({ fieldValues: had }), progressed(1, 4), committed(1), ended(1)];
   const decided = upgradeInstance.decide({ ...input, newFieldValues }, stateOf(instance, ...history), {
     ...context(wantedVersion(2, { fieldsSchema })),
-    fresh,
-    secret: { key: secretKey },
+    newIds,
+    newSecrets: { apiKey: secretKey, webhookSecret: '' },
     subject: { state: null, tenant: tenants.project },
     time: decidedAt,
     maxFilledBytes: defaultMaxFilledBytes,
@@ -76,7 +76,7 @@ const requested = (operation: number, target: Target) =>
   newEvent('InstanceUpgradeRequested', { id: ids.instance, operation, ...target });
 
 describe('upgrade_instance', () => {
-  it('records the target: what stays keeps its id, and gets a version of its own', () => {
+  it('records the target of an upgrade, in which kept flows keep their ids and get new versions', () => {
     const target = targetOf(2, {}, targetOf(1));
     assert.deepEqual(
       target.resources.flows.map(({ id }) => id),
@@ -88,7 +88,7 @@ describe('upgrade_instance', () => {
       .then(requested(2, target));
   });
 
-  it('makes anew what was deleted by hand', () => {
+  it('plans resources again that were deleted manually', () => {
     const [first, second] = targetOf(1).resources.flows;
     const had = targetOf(1);
     const target = targetOf(2, {}, { ...had, resources: { ...had.resources, flows: second ? [second] : [] } });
@@ -98,8 +98,8 @@ describe('upgrade_instance', () => {
       .then(requested(2, target));
   });
 
-  it('is refused to what is unknown, of another template, not published, or not newer', () => {
-    const when = (wanted: WantedVersion | null, ...more: ReadonlyArray<ToldEvent>) =>
+  it('refuses an upgrade to a version that is unknown, of another template, unpublished or not newer', () => {
+    const when = (wanted: WantedVersion | null, ...more: ReadonlyArray<ExampleEvent>) =>
       givenHistory(...activeInstance(), ...more).when(upgradeInstance, input, context(wanted));
     when(null).then('template-version-not-found');
     when(wantedVersion(2, { templateId: 'ctemplatetwo0001' })).then('template-version-of-another-template');
@@ -108,7 +108,7 @@ describe('upgrade_instance', () => {
     when(wantedVersion(2), upgradeRequested(2)).then('template-version-not-newer');
   });
 
-  it('goes to an archived template’s version, and again to the one that was undone', () => {
+  it('upgrades to a version of an archived template, and again to one whose upgrade was undone', () => {
     const had = targetOf(1);
     givenHistory(...activeInstance())
       .when(upgradeInstance, input, context(wantedVersion(2, { archived: true })))
@@ -120,7 +120,7 @@ describe('upgrade_instance', () => {
       .then(requested(3, target));
   });
 
-  it('supersedes one that runs, building on what came to its commit point', () => {
+  it('supersedes a running upgrade, based on the last operation past its commit point', () => {
     const had = targetOf(1);
     givenHistory(...activeInstance(), upgradeRequested(2, targetOf(2, {}, had)), progressed(2, 1))
       .when(upgradeInstance, { ...input, targetTemplateVersionId: versionOf(3) }, context(wantedVersion(3)))
@@ -130,7 +130,7 @@ describe('upgrade_instance', () => {
       .then(requested(2, targetOf(2)));
   });
 
-  it('takes old values that still fit, new ones, and defaults', () => {
+  it('combines old field values that still fit, new values and defaults', () => {
     const text = (key: string, more: object = {}) => ({
       key,
       label: key,
@@ -161,13 +161,13 @@ describe('upgrade_instance', () => {
     ]);
   });
 
-  describe('with onDrift=reject', () => {
+  describe('upgrade_instance with onDrift=reject', () => {
     const reject = { ...input, onDrift: 'reject' };
     const had = targetOf(1);
     const when = (change: Parameters<typeof present>[1], more: object = reject) =>
       givenHistory(...activeInstance()).when(upgradeInstance, more as never, context(undefined, present(had, change)));
 
-    it('goes on where nothing was changed by hand', () => {
+    it('upgrades an instance that nobody has changed when drift is rejected', () => {
       when({}).then(requested(2, targetOf(2, {}, had)));
     });
 
@@ -180,13 +180,13 @@ describe('upgrade_instance', () => {
       ['has a profile that was replaced', { desk: 'Ours' }],
     ] as const;
     for (const [what, change] of changes) {
-      it(`is refused where a flow ${what}; by default it is not`, () => {
+      it(`refuses an upgrade when a flow ${what} and drift is rejected, and accepts it by default`, () => {
         when(change).then('instance-drifted');
         if (what !== 'was deleted') when(change, input).then(requested(2, targetOf(2, {}, had)));
       });
     }
 
-    it('does not take for drift what the operation that it supersedes has done', () => {
+    it('does not take the changes of the superseded operation for drift', () => {
       const target = targetOf(2, {}, had);
       const switched = present(target);
       const wanted = { ...reject, targetTemplateVersionId: versionOf(3) };
@@ -196,7 +196,7 @@ describe('upgrade_instance', () => {
     });
   });
 
-  describe('input', () => {
+  describe('input of upgrade_instance', () => {
     const of = inputOf(upgradeInstance, input);
     of.id('targetTemplateVersionId');
     of.required('targetTemplateVersionId');

@@ -2,27 +2,27 @@ import assert from 'node:assert/strict';
 import { createOrganization } from '#commands/organization/create-organization.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import { organizationCreated } from '#test/support/events/tenant-events.ts';
-import { fresh } from '#test/support/events/tenants.ts';
+import { newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 const input = { name: 'Northwind Voice', partner: true };
 
 describe('create_organization', () => {
-  it('creates one, a partner or not', () => {
-    givenHistory().when(createOrganization, input).then(organizationCreated(fresh.id, true));
+  it('creates an organization, as a partner or not', () => {
+    givenHistory().when(createOrganization, input).then(organizationCreated(newIds.id, true));
     givenHistory()
       .when(createOrganization, { ...input, partner: false })
-      .then(organizationCreated(fresh.id, false));
+      .then(organizationCreated(newIds.id, false));
   });
 
-  it('is its own tenant, and its own partner where it is one', () => {
-    const tenant = (partner: boolean) => createOrganization.tenant?.({ ...input, partner }, { fresh } as never);
-    assert.deepEqual(tenant(true), { organizationId: fresh.id, projectId: null, partnerId: fresh.id });
-    assert.deepEqual(tenant(false), { organizationId: fresh.id, projectId: null, partnerId: null });
+  it('makes an organization its own tenant, and a partner its own partner', () => {
+    const tenant = (partner: boolean) => createOrganization.tenant?.({ ...input, partner }, { newIds } as never);
+    assert.deepEqual(tenant(true), { organizationId: newIds.id, projectId: null, partnerId: newIds.id });
+    assert.deepEqual(tenant(false), { organizationId: newIds.id, projectId: null, partnerId: null });
   });
 
-  it('needs a scope that admin keys alone can have', () => {
+  it('requires a scope that only admin keys can have to create an organization', () => {
     const able = Object.entries(scopesOfKeyType).filter(([, scopes]) => scopes.has(createOrganization.scope));
     assert.deepEqual(
       able.map(([keyType]) => keyType),
@@ -30,7 +30,7 @@ describe('create_organization', () => {
     );
   });
 
-  describe('input', () => {
+  describe('input of create_organization', () => {
     const of = inputOf(createOrganization, input);
     of.required('name');
     of.text('name', { min: 1, max: 200 });

@@ -5,60 +5,60 @@ import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
 import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
-import { fresh, ids } from '#test/support/events/tenants.ts';
+import { ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { projectId: ids.project, name: 'Reception', number: '+44 20 7183 8750' };
 const created = (change: Partial<PhoneNumberEvents['PhoneNumberCreated']> = {}) =>
-  phoneNumberCreated({ id: fresh.id, ...change });
+  phoneNumberCreated({ id: newIds.id, ...change });
 const ofProject = stateOf(flow, ...begunFlow());
 
 describe('create_phone_number', () => {
-  it('creates a disabled platform number, its text kept as given', () => {
+  it('creates a disabled platform number and keeps its text as given', () => {
     givenHistory().when(createPhoneNumber, input).then(created());
   });
 
-  it('takes a status, a type and external fields', () => {
+  it('creates a phone number with the given status, type and external fields', () => {
     const more = { status: 'enabled', type: 'external', externalPhoneFields: { trunk: 'a', lines: [1, 2] } } as const;
     givenHistory()
       .when(createPhoneNumber, { ...input, ...more })
       .then(created(more));
   });
 
-  it('takes a flow of its project', () => {
+  it('assigns a flow of the same project to a new phone number', () => {
     givenHistory()
-      .when(createPhoneNumber, { ...input, flowId: ids.flow }, { also: ofProject })
+      .when(createPhoneNumber, { ...input, flowId: ids.flow }, { related: ofProject })
       .then(created({ flowId: ids.flow }));
   });
 
-  it('takes null for no flow and no external fields', () => {
+  it('treats a null flow and null external fields as none', () => {
     givenHistory()
       .when(createPhoneNumber, { ...input, flowId: null, externalPhoneFields: null })
       .then(created());
   });
 
-  const strange = [
+  const invalid = [
     ['unknown', null],
     ['deleted', stateOf(flow, ...begunFlow(), flowDeleted())],
     ["another project's", stateOf(flow, ...begunFlow({ projectId: ids.sibling }))],
   ] as const;
-  for (const [what, also] of strange) {
-    it(`refuses a flow that is ${what}`, () => {
+  for (const [what, related] of invalid) {
+    it(`refuses a phone number with a flow that is ${what}`, () => {
       givenHistory()
-        .when(createPhoneNumber, { ...input, flowId: ids.flow }, { also })
+        .when(createPhoneNumber, { ...input, flowId: ids.flow }, { related })
         .then('flow-not-found');
     });
   }
 
-  it('comes too late when its claim was given up', () => {
-    givenHistory(newEvent('PhoneNumberAbandoned', { id: fresh.id }))
+  it('refuses a phone number whose claim was given up', () => {
+    givenHistory(newEvent('PhoneNumberAbandoned', { id: newIds.id }))
       .when(createPhoneNumber, input)
       .then('phone-number-taken');
   });
 
-  it('claims the number in the space of its type', () => {
+  it('claims a number in the number space of its type', () => {
     const claimed = (change: object) => createPhoneNumber.claims?.({ ...input, ...change })[0];
     assert.equal(claimed({}), claimed({ type: 'platform' }));
     assert.equal(claimed({}), claimed({ type: 'partner', projectId: ids.sibling, number: '+442071838750' }));
@@ -66,7 +66,7 @@ describe('create_phone_number', () => {
     assert.notEqual(claimed({ type: 'external' }), claimed({ type: 'external', projectId: ids.sibling }));
   });
 
-  describe('input', () => {
+  describe('input of create_phone_number', () => {
     const of = inputOf(createPhoneNumber, input);
     of.id('projectId');
     of.text('name', { min: 1, max: 200 });

@@ -11,14 +11,14 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { phoneNumberId: ids.number };
 
 describe('delete_phone_number', () => {
-  it('deletes, attached or not', () => {
+  it('deletes a phone number, with or without a flow', () => {
     givenHistory(phoneNumberCreated()).when(deletePhoneNumber, input).then(phoneNumberDeleted());
     givenHistory(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
       .when(deletePhoneNumber, input)
       .then(phoneNumberDeleted());
   });
 
-  describe('input', () => {
+  describe('input of delete_phone_number', () => {
     inputOf(deletePhoneNumber, input).id('phoneNumberId');
   });
 });

@@ -11,42 +11,42 @@ const input = { phoneNumberId: ids.number, flowId: ids.flow };
 const ofProject = stateOf(flow, ...begunFlow());
 
 describe('set_phone_number_flow', () => {
-  it('points at a flow of its project', () => {
+  it('assigns a flow of the same project to a phone number', () => {
     givenHistory(phoneNumberCreated())
-      .when(setPhoneNumberFlow, input, { also: ofProject })
+      .when(setPhoneNumberFlow, input, { related: ofProject })
       .then(phoneNumberFlowSet(ids.flow));
   });
 
-  it('points at another one, or at none', () => {
+  it('replaces the flow of a phone number, and removes it with null', () => {
     givenHistory(phoneNumberCreated({ flowId: ids.otherFlow }))
-      .when(setPhoneNumberFlow, input, { also: ofProject })
+      .when(setPhoneNumberFlow, input, { related: ofProject })
       .then(phoneNumberFlowSet(ids.flow));
     givenHistory(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
-      .when(setPhoneNumberFlow, { ...input, flowId: null }, { also: null })
+      .when(setPhoneNumberFlow, { ...input, flowId: null }, { related: null })
       .then(phoneNumberFlowSet(null));
   });
 
-  it('changes nothing when it points there already', () => {
+  it('changes nothing when the phone number has the flow already', () => {
     givenHistory(phoneNumberCreated(), phoneNumberFlowSet(ids.flow))
-      .when(setPhoneNumberFlow, input, { also: ofProject })
+      .when(setPhoneNumberFlow, input, { related: ofProject })
       .then();
     givenHistory(phoneNumberCreated())
-      .when(setPhoneNumberFlow, { ...input, flowId: null }, { also: null })
+      .when(setPhoneNumberFlow, { ...input, flowId: null }, { related: null })
       .then();
   });
 
-  const strange = [
+  const invalid = [
     ['unknown', null],
     ['deleted', stateOf(flow, ...begunFlow(), flowDeleted())],
     ["another project's", stateOf(flow, ...begunFlow({ projectId: ids.sibling }))],
   ] as const;
-  for (const [what, also] of strange) {
-    it(`refuses a flow that is ${what}`, () => {
-      givenHistory(phoneNumberCreated()).when(setPhoneNumberFlow, input, { also }).then('flow-not-found');
+  for (const [what, related] of invalid) {
+    it(`refuses to assign a flow that is ${what} to a phone number`, () => {
+      givenHistory(phoneNumberCreated()).when(setPhoneNumberFlow, input, { related }).then('flow-not-found');
     });
   }
 
-  describe('input', () => {
+  describe('input of set_phone_number_flow', () => {
     const of = inputOf(setPhoneNumberFlow, input);
     of.id('phoneNumberId');
     of.id('flowId', { orNull: true });

@@ -12,13 +12,13 @@ const enabled = newEvent('PhoneNumberStatusChanged', { id, status: 'enabled' as 
 const disabled = newEvent('PhoneNumberStatusChanged', { id, status: 'disabled' as const });
 
 describe('update_phone_number', () => {
-  it('renames', () => {
+  it('renames a phone number', () => {
     givenHistory(phoneNumberCreated())
       .when(updatePhoneNumber, { ...input, name: 'Night desk' })
       .then(renamed);
   });
 
-  it('enables and disables', () => {
+  it('enables and disables a phone number', () => {
     givenHistory(phoneNumberCreated())
       .when(updatePhoneNumber, { ...input, status: 'enabled' })
       .then(enabled);
@@ -27,20 +27,20 @@ describe('update_phone_number', () => {
       .then(disabled);
   });
 
-  it('does both at once', () => {
+  it('changes name and status of a phone number with one command', () => {
     givenHistory(phoneNumberCreated())
       .when(updatePhoneNumber, { ...input, name: 'Night desk', status: 'enabled' })
       .then(renamed, enabled);
   });
 
-  it('changes nothing for an empty body, or what is so already', () => {
+  it('changes nothing for an empty body or for equal values', () => {
     givenHistory(phoneNumberCreated()).when(updatePhoneNumber, input).then();
     givenHistory(phoneNumberCreated(), renamed, enabled)
       .when(updatePhoneNumber, { ...input, name: 'Night desk', status: 'enabled' })
       .then();
   });
 
-  describe('input', () => {
+  describe('input of update_phone_number', () => {
     const of = inputOf(updatePhoneNumber, input);
     of.id('phoneNumberId');
     of.text('name', { min: 1, max: 200 });

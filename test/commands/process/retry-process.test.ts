@@ -6,23 +6,23 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { process: 'detach-phone-numbers' };
 
 describe('retry_process', () => {
-  it('lets a stopped process try its event again', () => {
+  it('requests a retry of a stopped process', () => {
     givenHistory()
-      .when(retryProcess, input, { also: { failure: { eventId: 'e' } } })
+      .when(retryProcess, input, { related: { failure: { eventId: 'e' } } })
       .then(newEvent('ProcessRetried', input));
   });
 
-  it('is refused while the process runs', () => {
+  it('refuses to retry a process that runs', () => {
     givenHistory()
-      .when(retryProcess, input, { also: { failure: null } })
+      .when(retryProcess, input, { related: { failure: null } })
       .then('process-not-stopped');
   });
 
-  it('is refused where there is no process of the name', () => {
-    givenHistory().when(retryProcess, input, { also: null }).then('process-not-found');
+  it('refuses to retry an unknown process', () => {
+    givenHistory().when(retryProcess, input, { related: null }).then('process-not-found');
   });
 
-  describe('input', () => {
+  describe('input of retry_process', () => {
     inputOf(retryProcess, input).text('process', { min: 1, max: 100 });
   });
 });

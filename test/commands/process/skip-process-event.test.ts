@@ -6,23 +6,23 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { process: 'detach-phone-numbers', eventId: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61' };
 
 describe('skip_process_event', () => {
-  it('leaves out the event at which the process has stopped', () => {
+  it('skips the event at which a process has stopped', () => {
     givenHistory()
-      .when(skipProcessEvent, input, { also: { failure: { eventId: input.eventId } } })
+      .when(skipProcessEvent, input, { related: { failure: { eventId: input.eventId } } })
       .then(newEvent('ProcessEventSkipped', input));
   });
 
-  it('is refused where the process has stopped at another event, or runs', () => {
+  it('refuses to skip another event than the one at which a process has stopped', () => {
     for (const failure of [{ eventId: 'another' }, null]) {
-      givenHistory().when(skipProcessEvent, input, { also: { failure } }).then('process-not-stopped');
+      givenHistory().when(skipProcessEvent, input, { related: { failure } }).then('process-not-stopped');
     }
   });
 
-  it('is refused where there is no process of the name', () => {
-    givenHistory().when(skipProcessEvent, input, { also: null }).then('process-not-found');
+  it('refuses to skip an event of an unknown process', () => {
+    givenHistory().when(skipProcessEvent, input, { related: null }).then('process-not-found');
   });
 
-  describe('input', () => {
+  describe('input of skip_process_event', () => {
     const of = inputOf(skipProcessEvent, input);
     of.text('process', { min: 1, max: 100 });
     of.required('eventId');

@@ -3,7 +3,7 @@ import { createProject } from '#commands/project/create-project.ts';
 import { organization } from '#domain/organization/organization.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { organizationCreated, projectCreated } from '#test/support/events/tenant-events.ts';
-import { callerOf, fresh, ids } from '#test/support/events/tenants.ts';
+import { callerOf, ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
@@ -27,12 +27,12 @@ describe('create_project', () => {
     ['partner', "a customer's", customers],
     ['organization', 'its own', own],
   ] as const;
-  for (const [keyType, whose, also] of allowed) {
-    it(`lets a key of type ${keyType} create one in ${whose} organization`, () => {
-      const organizationId = also.tenant.organizationId;
+  for (const [keyType, whose, related] of allowed) {
+    it(`allows a key of type ${keyType} to create a project in ${whose} organization`, () => {
+      const organizationId = related.tenant.organizationId;
       givenHistory()
-        .when(createProject, { ...input, organizationId }, { caller: callerOf(keyType), also })
-        .then(projectCreated(fresh.id, organizationId));
+        .when(createProject, { ...input, organizationId }, { caller: callerOf(keyType), related })
+        .then(projectCreated(newIds.id, organizationId));
     });
   }
 
@@ -43,15 +43,15 @@ describe('create_project', () => {
     ['admin', 'an unknown', unknown],
     ['organization', 'an unknown', unknown],
   ] as const;
-  for (const [keyType, whose, also] of refused) {
-    it(`finds no ${whose} organization for a key of type ${keyType}`, () => {
+  for (const [keyType, whose, related] of refused) {
+    it(`refuses ${whose} organization to a key of type ${keyType} with 404`, () => {
       givenHistory()
-        .when(createProject, { ...input, organizationId: ids.stranger }, { caller: callerOf(keyType), also })
+        .when(createProject, { ...input, organizationId: ids.stranger }, { caller: callerOf(keyType), related })
         .then('organization-not-found');
     });
   }
 
-  it("is in the key's own organization when none is named", async () => {
+  it('loads the key’s own organization when the input names none', async () => {
     const asked: unknown[] = [];
     const load = async (_: unknown, id: string) => {
       asked.push(id);
@@ -59,11 +59,14 @@ describe('create_project', () => {
     };
     const loads = {
       load,
-      seal: () => Promise.reject(new Error('nobody is told of')),
+      seal: () => Promise.reject(new Error('nothing is sealed')),
+      newSecrets: { apiKey: '', webhookSecret: '' },
       dataAt: () => Promise.reject(new Error('no event is needed')),
       lookup: {
         exists: async () => false,
         projection: async () => null,
+        batchesRun: async () => true,
+        webhookUrlFault: async () => null,
         process: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],
@@ -74,14 +77,14 @@ describe('create_project', () => {
     assert.deepEqual(asked, [ids.partner, ids.customer]);
   });
 
-  it("belongs to its organization, and to that one's partner", () => {
-    const tenant = (also: typeof own) => createProject.tenant?.(input, { also, fresh } as never);
-    assert.deepEqual(tenant(own), { organizationId: ids.partner, projectId: fresh.id, partnerId: ids.partner });
-    assert.deepEqual(tenant(customers), { organizationId: ids.customer, projectId: fresh.id, partnerId: ids.partner });
-    assert.deepEqual(tenant(strangers), { organizationId: ids.stranger, projectId: fresh.id, partnerId: null });
+  it('puts a project under its organization and that organization’s partner', () => {
+    const tenant = (related: typeof own) => createProject.tenant?.(input, { related, newIds } as never);
+    assert.deepEqual(tenant(own), { organizationId: ids.partner, projectId: newIds.id, partnerId: ids.partner });
+    assert.deepEqual(tenant(customers), { organizationId: ids.customer, projectId: newIds.id, partnerId: ids.partner });
+    assert.deepEqual(tenant(strangers), { organizationId: ids.stranger, projectId: newIds.id, partnerId: null });
   });
 
-  describe('input', () => {
+  describe('input of create_project', () => {
     const of = inputOf(createProject, input);
     of.required('name');
     of.text('name', { min: 1, max: 200 });

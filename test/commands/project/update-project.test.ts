@@ -9,7 +9,7 @@ const input = { projectId: ids.project, name: 'Nights' };
 const renamed = newEvent('ProjectRenamed', { name: 'Nights' });
 
 describe('update_project', () => {
-  it('renames', () => {
+  it('renames a project', () => {
     givenHistory(projectCreated()).when(updateProject, input).then(renamed);
   });
 
@@ -18,7 +18,7 @@ describe('update_project', () => {
     givenHistory(projectCreated(), renamed).when(updateProject, input).then();
   });
 
-  describe('input', () => {
+  describe('input of update_project', () => {
     const of = inputOf(updateProject, input);
     of.id('projectId');
     of.optional('name', undefined);

@@ -7,26 +7,26 @@ const input = { projection: 'flows' };
 const requested = newEvent('ProjectionRebuildRequested', input);
 
 describe('rebuild_projection', () => {
-  it('asks for a rebuild, as often as it is asked, of a stopped one too', () => {
+  it('requests a rebuild each time it is asked, even of a stopped projection', () => {
     givenHistory()
-      .when(rebuildProjection, input, { also: { failure: null, rebuild: null } })
+      .when(rebuildProjection, input, { related: { failure: null, rebuild: null } })
       .then(requested);
     givenHistory(requested)
-      .when(rebuildProjection, input, { also: { failure: { eventId: 'e' }, rebuild: null } })
+      .when(rebuildProjection, input, { related: { failure: { eventId: 'e' }, rebuild: null } })
       .then(requested);
   });
 
-  it('is refused while one runs', () => {
+  it('refuses a rebuild while one runs', () => {
     givenHistory()
-      .when(rebuildProjection, input, { also: { failure: null, rebuild: {} } })
+      .when(rebuildProjection, input, { related: { failure: null, rebuild: {} } })
       .then('projection-rebuilding');
   });
 
-  it('knows no other names', () => {
-    givenHistory().when(rebuildProjection, input, { also: null }).then('projection-not-found');
+  it('refuses to rebuild an unknown projection', () => {
+    givenHistory().when(rebuildProjection, input, { related: null }).then('projection-not-found');
   });
 
-  describe('input', () => {
+  describe('input of rebuild_projection', () => {
     inputOf(rebuildProjection, input).text('projection', { min: 1, max: 100 });
   });
 });

@@ -6,23 +6,23 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { projection: 'flows' };
 
 describe('retry_projection', () => {
-  it('lets a stopped one try again', () => {
+  it('requests a retry of a stopped projection', () => {
     givenHistory()
-      .when(retryProjection, input, { also: { failure: { eventId: 'e' }, rebuild: null } })
+      .when(retryProjection, input, { related: { failure: { eventId: 'e' }, rebuild: null } })
       .then(newEvent('ProjectionRetried', input));
   });
 
-  it('is refused where nothing is stopped', () => {
+  it('refuses to retry a projection that has not stopped', () => {
     givenHistory()
-      .when(retryProjection, input, { also: { failure: null, rebuild: null } })
+      .when(retryProjection, input, { related: { failure: null, rebuild: null } })
       .then('projection-not-stopped');
   });
 
-  it('knows no other names', () => {
-    givenHistory().when(retryProjection, input, { also: null }).then('projection-not-found');
+  it('refuses to retry an unknown projection', () => {
+    givenHistory().when(retryProjection, input, { related: null }).then('projection-not-found');
   });
 
-  describe('input', () => {
+  describe('input of retry_projection', () => {
     inputOf(retryProjection, input).text('projection', { min: 1, max: 100 });
   });
 });

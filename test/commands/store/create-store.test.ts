@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { createStore } from '#commands/store/create-store.ts';
 import { storeCreated } from '#test/support/events/store-events.ts';
-import { callerOf, fresh, tenants } from '#test/support/events/tenants.ts';
+import { callerOf, newIds, tenants } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 
 describe('create_store', () => {
-  it("creates one in the project of the caller's key", () => {
+  it('creates a store in the project of the caller’s key', () => {
     givenHistory()
       .when(createStore, { name: 'House rules' })
-      .then(storeCreated({ id: fresh.id }));
+      .then(storeCreated({ id: newIds.id }));
     const description = 'What guests ask most';
     givenHistory()
       .when(createStore, { name: 'House rules', description }, { caller: callerOf('organization', tenants.customer) })
-      .then(storeCreated({ id: fresh.id, projectId: tenants.customer.projectId, description }));
+      .then(storeCreated({ id: newIds.id, projectId: tenants.customer.projectId, description }));
   });
 
-  it('belongs to whom the key belongs', () => {
+  it('puts a store under the tenant of the caller’s key', () => {
     const caller = callerOf('project', tenants.customer);
     assert.deepEqual(createStore.tenant?.({ name: 'a' }, { caller } as never), tenants.customer);
   });
 
-  describe('input', () => {
+  describe('input of create_store', () => {
     const of = inputOf(createStore, { name: 'House rules' });
     of.required('name');
     of.refuses('name', '');

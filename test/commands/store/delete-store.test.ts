@@ -7,23 +7,23 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 
 describe('delete_store', () => {
-  it('deletes it', () => {
+  it('deletes a store', () => {
     givenHistory(storeCreated()).when(deleteStore, { store_id: ids.store }).then(storeDeleted());
   });
 });
 
-describe('decisions on a store that a process may repeat', () => {
+describe('storeMade and storeRemoved', () => {
   const { data } = storeCreated();
   const none = null;
   const live = stateOf(store, storeCreated());
   const gone = stateOf(store, storeCreated(), storeDeleted());
 
-  it('make it once, and never again after it was deleted', () => {
+  it('creates a store once, and never again after its deletion', () => {
     assert.deepEqual(storeMade(data, none), [storeCreated()]);
     for (const state of [live, gone]) assert.deepEqual(storeMade(data, state), []);
   });
 
-  it('remove it once', () => {
+  it('deletes a store once', () => {
     assert.deepEqual(storeRemoved(ids.store, live), [storeDeleted()]);
     for (const state of [none, gone]) assert.deepEqual(storeRemoved(ids.store, state), []);
   });

@@ -10,7 +10,7 @@ import {
   templateVersionCreated,
   templateVersionPublished,
 } from '#test/support/events/template-events.ts';
-import { fresh, ids } from '#test/support/events/tenants.ts';
+import { ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { bodyFaults, soundBodies } from '#test/support/inputs/payload-faults.ts';
@@ -20,21 +20,21 @@ const templateId = ids.template;
 const input = { templateId, payload: payload(), fieldsSchema: [field()], tag: 'spring' };
 const numbered = (version: number, change: JsonObject = {}) =>
   newEvent('TemplateVersionCreated', {
-    ...{ id: templateId + fresh.suffix, templateId, version },
+    ...{ id: templateId + newIds.suffix, templateId, version },
     ...{ tag: 'spring', payload: payload(), fieldsSchema: [field()], ...change },
   } as never);
 
 const decode = (body: JsonObject) => decodeInput(createTemplateVersion.input, { ...body, templateId });
 
 describe('create_template_version', () => {
-  it('adds the next number', () => {
+  it('adds a template version with the next number', () => {
     givenHistory(templateCreated()).when(createTemplateVersion, input).then(numbered(1));
     givenHistory(templateCreated(), templateVersionCreated(1), templateVersionPublished(1), templateVersionCreated(2))
       .when(createTemplateVersion, input)
       .then(numbered(3));
   });
 
-  it('has no tag and no fields when none are given, or no tag by null', () => {
+  it('creates a version without tag and fields when none are given, and treats a null tag as none', () => {
     const bare = { templateId, payload: payload() };
     const created = numbered(1, { tag: null, fieldsSchema: [] });
     givenHistory(templateCreated()).when(createTemplateVersion, bare).then(created);
@@ -43,7 +43,7 @@ describe('create_template_version', () => {
       .then(created);
   });
 
-  it('is refused under an archived template', () => {
+  it('refuses a version of an archived template', () => {
     givenHistory(templateCreated(), templateArchived()).when(createTemplateVersion, input).then('template-archived');
   });
 
@@ -51,7 +51,7 @@ describe('create_template_version', () => {
     '{"__proto__":{"description":"x","outputVoiceId":7,"agentProfile":{},"helpText":1}}',
     '{"surprise":1,"__proto__":{"description":"x"},"hasOwnProperty":1,"constructor":{"a":1}}',
   ]) {
-    it(`keeps of typed objects what the contract names, and of flow schemas everything: ${members}`, () => {
+    it(`keeps documented members of typed objects and every member of flow schemas: ${members}`, () => {
       const more = JSON.parse(members);
       const flowSchema = JSON.parse('{"__proto__":{"a":1},"constructor":[1e21,-0.5],"hasOwnProperty":null}');
       const plain = {
@@ -77,7 +77,7 @@ describe('create_template_version', () => {
     });
   }
 
-  describe('input', () => {
+  describe('input of create_template_version', () => {
     const of = inputOf(createTemplateVersion, input);
     of.id('templateId');
     of.required('payload');
@@ -87,7 +87,7 @@ describe('create_template_version', () => {
     of.ignoresUnknown();
 
     for (const { what, body, pointers } of bodyFaults) {
-      it(`refuses ${what}`, () => {
+      it(`refuses a body with ${what}`, () => {
         const decoded = decode(JSON.parse(JSON.stringify(body)));
         assert.ok(E.isLeft(decoded), 'it was accepted');
         assert.equal(decoded.left.code, 'invalid-input');
@@ -96,7 +96,7 @@ describe('create_template_version', () => {
     }
 
     for (const { what, body } of soundBodies) {
-      it(`accepts ${what}`, () => {
+      it(`accepts a body with ${what}`, () => {
         const sent = JSON.parse(JSON.stringify(body));
         const decoded = decode(sent);
         assert.ok(E.isRight(decoded), JSON.stringify(decoded));
@@ -104,7 +104,7 @@ describe('create_template_version', () => {
       });
     }
 
-    it('with a hundred thousand bad items is refused as fast as it was read, with 100 faults', () => {
+    it('refuses a body with a hundred thousand invalid items with 100 errors', () => {
       for (const name of ['flows', 'knowledgeBases', 'integrations', 'phoneNumberRequirements']) {
         const decoded = decode({ payload: payload({ [name]: Array.from({ length: 100_000 }, (_, index) => index) }) });
         assert.ok(E.isLeft(decoded));

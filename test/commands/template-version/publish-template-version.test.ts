@@ -14,7 +14,7 @@ const input = { versionId: templateVersionOf(ids.template, 1) };
 const begun = [templateCreated(), templateVersionCreated(1), templateVersionCreated(2)];
 
 describe('publish_template_version', () => {
-  it('publishes one, whatever others are', () => {
+  it('publishes a template version, whether or not others are published', () => {
     givenHistory(...begun)
       .when(publishTemplateVersion, input)
       .then(templateVersionPublished(1));
@@ -23,13 +23,13 @@ describe('publish_template_version', () => {
       .then(templateVersionPublished(1));
   });
 
-  it('changes nothing of a published one', () => {
+  it('changes nothing when the template version is published already', () => {
     givenHistory(...begun, templateVersionPublished(1))
       .when(publishTemplateVersion, input)
       .then();
   });
 
-  it('is refused under an archived template, of a published one too', () => {
+  it('refuses to publish a version of an archived template, even a published one', () => {
     givenHistory(...begun, templateArchived())
       .when(publishTemplateVersion, input)
       .then('template-archived');
@@ -38,7 +38,7 @@ describe('publish_template_version', () => {
       .then('template-archived');
   });
 
-  describe('input', () => {
+  describe('input of publish_template_version', () => {
     const of = inputOf(publishTemplateVersion, input);
     of.id('versionId');
     of.ignoresUnknown();

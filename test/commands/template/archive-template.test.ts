@@ -12,18 +12,18 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { templateId: ids.template };
 
 describe('archive_template', () => {
-  it('archives a published one, and a draft', () => {
+  it('archives a template with or without a published version', () => {
     givenHistory(templateCreated(), templateVersionCreated(1), templateVersionPublished(1))
       .when(archiveTemplate, input)
       .then(templateArchived());
     givenHistory(templateCreated()).when(archiveTemplate, input).then(templateArchived());
   });
 
-  it('changes nothing of an archived one', () => {
+  it('changes nothing when the template is archived already', () => {
     givenHistory(templateCreated(), templateArchived()).when(archiveTemplate, input).then();
   });
 
-  describe('input', () => {
+  describe('input of archive_template', () => {
     const of = inputOf(archiveTemplate, input);
     of.id('templateId');
     of.ignoresUnknown();

@@ -10,11 +10,11 @@ const renamed = newEvent('TemplateRenamed', { id, name: 'Clinic' });
 const described = (description: string | null) => newEvent('TemplateDescribed', { id, description });
 
 describe('update_template', () => {
-  it('renames', () => {
+  it('renames a template', () => {
     givenHistory(templateCreated()).when(updateTemplate, { templateId: id, name: 'Clinic' }).then(renamed);
   });
 
-  it('describes, and clears a description with null or an empty text', () => {
+  it('changes a template’s description, and clears it with null or an empty text', () => {
     for (const description of ['Of a clinic', null, '']) {
       givenHistory(templateCreated())
         .when(updateTemplate, { templateId: id, description })
@@ -22,30 +22,30 @@ describe('update_template', () => {
     }
   });
 
-  it('changes both by one command', () => {
+  it('changes name and description of a template with one command', () => {
     givenHistory(templateCreated())
       .when(updateTemplate, { templateId: id, name: 'Clinic', description: null })
       .then(renamed, described(null));
   });
 
-  it('changes nothing for an empty body, or what is so already', () => {
+  it('changes nothing for an empty body or for equal values', () => {
     givenHistory(templateCreated()).when(updateTemplate, { templateId: id }).then();
     const same = { templateId: id, name: 'Dental practice', description: 'Front desk of a practice' };
     givenHistory(templateCreated()).when(updateTemplate, same).then();
   });
 
-  it('sees the changes before it', () => {
+  it('compares an update of a template with the values of earlier updates', () => {
     givenHistory(templateCreated(), renamed).when(updateTemplate, { templateId: id, name: 'Clinic' }).then();
     givenHistory(templateCreated(), described(null)).when(updateTemplate, { templateId: id, description: null }).then();
   });
 
-  it('changes an archived one too', () => {
+  it('updates an archived template', () => {
     givenHistory(templateCreated(), templateArchived())
       .when(updateTemplate, { templateId: id, name: 'Clinic' })
       .then(renamed);
   });
 
-  describe('input', () => {
+  describe('input of update_template', () => {
     const of = inputOf(updateTemplate, { templateId: id });
     of.id('templateId');
     of.optional('name', undefined);

@@ -26,8 +26,8 @@ const ofProject = resources
 const scopesOf = (keyType: string, scopes: ReadonlyArray<string>) =>
   upcast('ApiKeyCreated', 1, { ...written, keyType, scopes }).scopes;
 
-describe('a key that was made before scopes could be null', () => {
-  it('has all scopes of its type where it had all that there were', () => {
+describe('upcasting ApiKeyCreated from version 1', () => {
+  it('replaces a list of all scopes of the key’s type by null', () => {
     assert.equal(scopesOf('project', ofProject), null);
     assert.equal(scopesOf('project', ofProject.toReversed()), null);
     const ofOrganization = [...ofProject, 'projects:write'];
@@ -37,13 +37,13 @@ describe('a key that was made before scopes could be null', () => {
     assert.equal(scopesOf('admin', [...ofOrganization, 'instances:write', ...further, 'operations:write']), null);
   });
 
-  it('keeps its list where that lacked one', () => {
+  it('keeps a list that lacks a scope of the key’s type', () => {
     assert.deepEqual(scopesOf('project', ofProject.slice(1)), ofProject.slice(1));
     assert.deepEqual(scopesOf('organization', ofProject), ofProject);
     assert.deepEqual(scopesOf('project', []), []);
   });
 
-  it('has no known maker and does not end by itself', () => {
+  it('sets creator and expiry of an old key to null', () => {
     const { createdByKeyId, expiresAt } = upcast('ApiKeyCreated', 1, written);
     assert.deepEqual({ createdByKeyId, expiresAt }, { createdByKeyId: null, expiresAt: null });
   });

@@ -6,7 +6,7 @@ import { targetOf } from '#test/support/events/instance-events.ts';
 const { resources } = targetOf(1);
 const [welcome, bye] = resources.flows.map(({ id }) => id);
 
-/** What is there as provisioned, but for one flow. */
+/** The resources as they were provisioned, except for one flow and the profile. */
 function seen(change: object | null = {}, profile: object | null = {}, of: Resources = resources): SeenResources {
   const now = of.agentProfile && profile && { ...of.agentProfile, ...profile };
   return {
@@ -21,8 +21,8 @@ function seen(change: object | null = {}, profile: object | null = {}, of: Resou
   };
 }
 
-describe('drift', () => {
-  it('is nothing where all is as it was provisioned, whatever else was added', () => {
+describe('driftedFlows', () => {
+  it('finds no drift when all resources are as provisioned, whatever else was added', () => {
     assert.deepEqual(driftedFlows(resources, seen()), []);
     const bare = { ...resources, agentProfile: null };
     assert.deepEqual(driftedFlows(bare, seen({ agentProfileId: 'theirs' }, {}, bare)), []);
@@ -36,7 +36,7 @@ describe('drift', () => {
     'has no agent profile': { agentProfileId: null },
   };
   for (const [what, change] of Object.entries(changes)) {
-    it(`is a flow that ${what}`, () => {
+    it(`finds drift in a flow that ${what}`, () => {
       assert.deepEqual(driftedFlows(resources, seen(change)), [welcome]);
     });
   }
@@ -50,12 +50,12 @@ describe('drift', () => {
     'of other languages': { supportedInputLanguages: ['fr'] },
   };
   for (const [what, change] of Object.entries(profiles)) {
-    it(`is all flows where their agent profile is ${what}`, () => {
+    it(`finds drift in all flows when their agent profile is ${what}`, () => {
       assert.deepEqual(driftedFlows(resources, seen({}, change)), [welcome, bye]);
     });
   }
 
-  it('is not what an operation that runs has done, in part or as a whole', () => {
+  it('ignores changes that a running operation has made, in part or completely', () => {
     const upgraded = targetOf(2, {}, targetOf(1)).resources;
     const named = { ...upgraded, agentProfile: upgraded.agentProfile && { ...upgraded.agentProfile, name: 'New' } };
     assert.deepEqual(driftedFlows(resources, seen({}, {}, named), named), []);

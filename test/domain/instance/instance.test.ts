@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { instanceRecord } from '#domain/instance/answer.ts';
 import { instance, pendingOperation } from '#domain/instance/instance.ts';
-import { type Patience, type Problem, reportOn, standingOf, standsThere } from '#domain/instance/reports.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
+import { isUnchanged, type Patience, type Problem, progressOf, reportOn } from '#domain/instance/reports.ts';
 import {
   activeInstance,
   attemptFailed,
@@ -15,27 +15,27 @@ import {
   targetOf,
   upgradeRequested,
 } from '#test/support/events/instance-events.ts';
-import { foldTold, type ToldEvent } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, foldEvents } from '#test/support/harness/recorded-events.ts';
 
-const stateAfter = (...events: ReadonlyArray<ToldEvent>) => {
-  const { state } = foldTold(instance, events);
+const stateAfter = (...events: ReadonlyArray<ExampleEvent>) => {
+  const { state } = foldEvents(instance, events);
   assert.ok(state);
   return state;
 };
-/** The steps that are left, as a person reads them. */
-const left = (...events: ReadonlyArray<ToldEvent>) => {
+/** The remaining steps as readable text. */
+const left = (...events: ReadonlyArray<ExampleEvent>) => {
   const operation = pendingOperation(stateAfter(...events));
   return operation?.steps
     .slice(operation.done)
     .map(({ action, resource, key, contested }) => `${action} ${key ?? resource}${contested ? ' (contested)' : ''}`);
 };
-const shownAfter = (...events: ReadonlyArray<ToldEvent>) => {
+const shownAfter = (...events: ReadonlyArray<ExampleEvent>) => {
   const { status, templateVersionId, lastOperation } = instanceRecord(stateAfter(...events));
   return [status, templateVersionId.at(-1), lastOperation?.outcome];
 };
 
 const first = targetOf(1);
-/** Keeps `welcome` and the profile; `bye` and the store go. */
+/** Keeps `welcome` and the profile, and removes `bye` and the store. */
 const lean = targetOf(2, {
   resources: {
     ...targetOf(2, {}, first).resources,
@@ -43,17 +43,17 @@ const lean = targetOf(2, {
     stores: [],
   },
 });
-/** From what `lean` leaves: `bye` and the store come back as new ones. */
+/** Follows `lean`: creates `bye` and the store again as new resources. */
 const full = targetOf(3, {}, lean);
 
-describe('an instance’s operations', () => {
-  it('make all at first', () => {
+describe('operations of an instance', () => {
+  it('creates all resources in the first operation', () => {
     assert.deepEqual(left(instanceCreated()), ['create agent-profile', 'create welcome', 'create bye', 'create faq']);
     assert.deepEqual(shownAfter(instanceCreated()), ['provisioning', '1', undefined]);
     assert.deepEqual(shownAfter(...activeInstance()), ['active', '1', 'succeeded']);
   });
 
-  it('prepare and switch what stays; past the commit point they bring it in line and remove the rest', () => {
+  it('prepares and activates kept resources, and adjusts them and removes others after the commit point', () => {
     const begun = [...activeInstance(), upgradeRequested(2, lean)];
     assert.deepEqual(left(...begun), [
       'prepare welcome',
@@ -70,7 +70,7 @@ describe('an instance’s operations', () => {
     );
   });
 
-  it('are undone from the last step begun to the first', () => {
+  it('undoes a failed operation from its last begun step to its first', () => {
     const begun = [instanceCreated(), progressed(1, 1)];
     assert.deepEqual(left(...begun, operationFailed(1)), [
       'remove bye (contested)',
@@ -84,7 +84,7 @@ describe('an instance’s operations', () => {
     assert.deepEqual(shownAfter(...begun, operationFailed(1), ended(1, 'failed')), ['failed', '1', 'failed']);
   });
 
-  it('that are superseded before their commit point are undone by the next, which begins from what stands', () => {
+  it('undoes an operation that is superseded before its commit point, and then begins the next from what exists', () => {
     assert.deepEqual(left(instanceCreated(), progressed(1, 1), upgradeRequested(2, targetOf(2))), [
       'remove bye (contested)',
       'remove welcome (contested)',
@@ -110,7 +110,7 @@ describe('an instance’s operations', () => {
     ]);
   });
 
-  it('that are superseded while they are undone leave the rest of that to the next', () => {
+  it('completes the undoing of an operation that is superseded meanwhile', () => {
     const undoing = [instanceCreated(), progressed(1, 3), operationFailed(1), progressed(1, 1)];
     assert.deepEqual(left(...undoing, upgradeRequested(2, targetOf(2)))?.slice(0, 4), [
       'remove bye',
@@ -120,7 +120,7 @@ describe('an instance’s operations', () => {
     ]);
   });
 
-  it('that are superseded past their commit point leave the rest to the next', () => {
+  it('completes an operation that is superseded past its commit point', () => {
     const finishing = [
       ...activeInstance(),
       upgradeRequested(2, lean),
@@ -149,7 +149,7 @@ describe('an instance’s operations', () => {
     assert.deepEqual(shownAfter(...failed), ['active', '2', 'undone']);
   });
 
-  it('are told as superseded by the next, and tried again from what was wanted', () => {
+  it('shows a superseded operation as superseded, and retries a failed one with its target', () => {
     const superseded = [instanceCreated(), upgradeRequested(2, targetOf(2))];
     assert.deepEqual(shownAfter(...superseded), ['provisioning', '2', 'superseded']);
     const failed = [...superseded, operationFailed(2), ended(2, 'failed'), retryRequested(3, targetOf(3))];
@@ -157,7 +157,7 @@ describe('an instance’s operations', () => {
     assert.equal(instanceRecord(stateAfter(...failed)).operation?.kind, 'provision');
   });
 
-  it('leave a deleted instance as it was last', () => {
+  it('keeps the last record of a deleted instance', () => {
     const record = instanceRecord(stateAfter(...activeInstance()));
     assert.deepEqual(instanceRecord(stateAfter(...activeInstance(), instanceDeleted(2))), record);
     assert.deepEqual(instanceRecord(stateAfter(...activeInstance(), instanceDeleted(2, true))), record);
@@ -165,7 +165,7 @@ describe('an instance’s operations', () => {
     assert.equal(left(...activeInstance(), instanceDeleted(2), progressed(2, 4), ended(2)), undefined);
   });
 
-  it('tell how far they are, and what they wait for', () => {
+  it('shows the progress of an operation, and the problem that it waits for', () => {
     const waiting = [instanceCreated(), progressed(1, 1), attemptFailed(1, 2)];
     const { operation } = instanceRecord(stateAfter(...waiting));
     assert.deepEqual(operation?.problem, { reason: 'not now', attempts: 2, retryAt: '2026-01-05T09:40:00.000Z' });
@@ -176,26 +176,26 @@ describe('an instance’s operations', () => {
     assert.equal(instanceRecord(stateAfter(...waiting, progressed(1, 2))).operation?.problem, null);
   });
 
-  it('are all JSON: the read model keeps the state', () => {
+  it('keeps the state of an instance as plain JSON, because the read model stores it', () => {
     const state = stateAfter(...activeInstance(), upgradeRequested(2, lean), progressed(2, 1), operationFailed(2));
     assert.deepEqual(JSON.parse(JSON.stringify(state)), state);
   });
 });
 
-describe('a report on an operation', () => {
+describe('reportOn', () => {
   const patience: Patience = { attempts: 3, firstPause: 100, longestPause: 350 };
   const now = new Date('2026-01-05T10:00:00.000Z');
   const passing: Problem = { reason: 'not now', forGood: false };
   const forGood: Problem = { reason: 'too large', forGood: true };
-  const report = (number: number, done: number, problem: Problem | null, ...events: ReadonlyArray<ToldEvent>) => {
+  const report = (number: number, done: number, problem: Problem | null, ...events: ReadonlyArray<ExampleEvent>) => {
     const state = stateAfter(...events);
-    const standing = standingOf(state, number);
+    const standing = progressOf(state, number);
     assert.ok(standing);
     return reportOn(state, standing, done, problem, patience, now);
   };
   const at = (milliseconds: number) => new Date(now.getTime() + milliseconds).toISOString();
 
-  it('tells progress, and the commit point and the end where they are reached', () => {
+  it('reports progress, and the commit point and the end when they are reached', () => {
     assert.deepEqual(report(1, 1, null, instanceCreated()), [progressed(1, 1)]);
     assert.deepEqual(report(1, 1, null, instanceCreated(), progressed(1, 3)), [
       progressed(1, 4),
@@ -208,7 +208,7 @@ describe('a report on an operation', () => {
     assert.deepEqual(report(2, 1, null, ...past), [progressed(2, 6), ended(2)]);
   });
 
-  it('tells what is tried again and when: ever later, and not for ever', () => {
+  it('reports a failed attempt with the time of the next one, later each time, and at last a failure', () => {
     const begun = [instanceCreated()];
     assert.deepEqual(report(1, 0, passing, ...begun), [attemptFailed(1, 1, 'not now', at(100))]);
     const tried = [...begun, attemptFailed(1, 1)];
@@ -221,11 +221,11 @@ describe('a report on an operation', () => {
     ]);
   });
 
-  it('tells at once what no trying mends', () => {
+  it('reports a failure at once when a retry cannot help', () => {
     assert.deepEqual(report(1, 0, forGood, instanceCreated()), [operationFailed(1, 'too large')]);
   });
 
-  it('has no end of trying where there is no way back, and none forward either', () => {
+  it('retries without end when an operation can neither be undone nor abandoned', () => {
     const attempts = attemptFailed(2, 9);
     const past = [...activeInstance(), upgradeRequested(2, lean), progressed(2, 2), committed(2), attempts];
     const undoing = [...activeInstance(), upgradeRequested(2, lean), progressed(2, 1), operationFailed(2), attempts];
@@ -238,23 +238,23 @@ describe('a report on an operation', () => {
     }
   });
 
-  it('tells what came of it', () => {
+  it('reports the outcome of an operation', () => {
     const undone = [...activeInstance(), upgradeRequested(2, lean), operationFailed(2), progressed(2, 0)];
     assert.deepEqual(report(2, 1, null, ...undone), [progressed(2, 1), ended(2, 'undone')]);
     assert.deepEqual(report(1, 1, null, instanceCreated(), operationFailed(1)), [progressed(1, 1), ended(1, 'failed')]);
     assert.deepEqual(report(2, 4, null, ...activeInstance(), instanceDeleted(2)), [progressed(2, 4), ended(2)]);
   });
 
-  it('is of the operation that runs, at the place where it stands', () => {
+  it('reports on the running operation only at the step where it is', () => {
     const state = stateAfter(instanceCreated());
-    const standing = standingOf(state, 1);
+    const standing = progressOf(state, 1);
     assert.ok(standing);
-    assert.equal(standingOf(state, 2), null);
-    assert.equal(standingOf(stateAfter(...activeInstance()), 1), null);
-    assert.ok(standsThere(state, standing));
-    assert.ok(standsThere(stateAfter(instanceCreated(), attemptFailed(1, 1)), standing));
+    assert.equal(progressOf(state, 2), null);
+    assert.equal(progressOf(stateAfter(...activeInstance()), 1), null);
+    assert.ok(isUnchanged(state, standing));
+    assert.ok(isUnchanged(stateAfter(instanceCreated(), attemptFailed(1, 1)), standing));
     for (const more of [progressed(1, 1), operationFailed(1), upgradeRequested(2), instanceDeleted(2), ended(1)]) {
-      assert.ok(!standsThere(stateAfter(instanceCreated(), more), standing), more.type);
+      assert.ok(!isUnchanged(stateAfter(instanceCreated(), more), standing), more.type);
     }
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isCuid } from '#domain/codecs/codecs.ts';
+import { isCuid } from '#domain/codecs/id.ts';
 import { type Planning, planResources, type Resources } from '#domain/instance/resources.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
 import { templateContents } from '#test/support/events/instance-events.ts';
@@ -20,8 +20,8 @@ const allIds = ({ flows, agentProfile, stores }: Resources) => [
   ...stores.map(({ id }) => id),
 ];
 
-describe('what an instance is to have', () => {
-  it('has the payload’s names, types and descriptions', () => {
+describe('planResources', () => {
+  it('plans resources with the payload’s names, types and descriptions', () => {
     const { flows, agentProfile, stores } = plan();
     assert.deepEqual(
       flows.map(({ key, name, type }) => [key, name, type]),
@@ -43,7 +43,7 @@ describe('what an instance is to have', () => {
     );
   });
 
-  it('has ids that follow from instance and operation, written down here so that they stay so', () => {
+  it('derives ids from instance and operation, which never change between releases', () => {
     assert.deepEqual(plan(), plan());
     assert.equal(plan().flows[0]?.id, 'c0nco5rm8exj5sjtbbd8p5jb');
     assert.equal(plan().flows[0]?.versionId, 'c0nco5rm8exj5sjtbbd8p5jbo1dza7rf');
@@ -55,7 +55,7 @@ describe('what an instance is to have', () => {
     assert.equal(new Set(all).size, all.length);
   });
 
-  it('keeps the ids of what is there under the same key, each flow with a new version', () => {
+  it('keeps the ids of existing resources with the same key, and gives each flow a new version', () => {
     const had = plan();
     const again = plan({ operation: 2, had });
     const without = (resources: Resources) => ({
@@ -69,7 +69,7 @@ describe('what an instance is to have', () => {
     }
   });
 
-  it('makes anew what is there no more', () => {
+  it('plans new ids for resources that no longer exist', () => {
     const had = plan();
     const gone = new Set([had.flows[0]?.id, had.agentProfile?.id, had.stores[0]?.id]);
     const again = plan({ operation: 2, had, isThere: (id) => !gone.has(id) });
@@ -77,7 +77,7 @@ describe('what an instance is to have', () => {
     for (const id of allIds(again)) assert.ok(!gone.has(id));
   });
 
-  it('takes keys of any text apart', () => {
+  it('distinguishes resource keys of any text', () => {
     const flow = (key: string) => ({ key, name: key, flowType: 'simple' as const, flowSchema: 1 });
     const keys = ['a', 'a\n', '__proto__', '"', 'constructor'];
     const planned = plan({}, { flows: keys.map(flow) });

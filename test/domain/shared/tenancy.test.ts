@@ -10,7 +10,7 @@ const places = {
   "stranger's organization": whole(ids.stranger, null),
 };
 
-describe('reach', () => {
+describe('canAccess', () => {
   const reached = {
     admin: Object.keys(places),
     partner: ['project', 'sibling', 'customer', 'own organization', "customer's organization"],
@@ -18,7 +18,7 @@ describe('reach', () => {
     project: ['project'],
   } as const;
   for (const keyType of ['admin', 'partner', 'organization', 'project'] as const) {
-    it(`of a key of type ${keyType}`, () => {
+    it(`limits a key of type ${keyType} to its tenants`, () => {
       const found = Object.entries(places).filter(([, tenant]) => canAccess(callerOf(keyType), tenant));
       assert.deepEqual(
         found.map(([name]) => name),

@@ -9,8 +9,8 @@ const valuesOf = (values: Readonly<Record<string, string>>) => ({
   valueFor: (field: string) => values[field],
 });
 
-describe('the size of filled schemas', () => {
-  it('is that of their JSON texts once they are filled', () => {
+describe('filledSize', () => {
+  it('gives the size of the JSON texts of filled schemas', () => {
     const part = fc.oneof(fc.constantFrom('{{fields.a}}', '{{fields.b}}', '{{other}}', 'é"\n'), fc.string());
     const text = fc.array(part, { maxLength: 5 }).map((parts) => parts.join('').replaceAll('\\', ''));
     const schema = fc.array(fc.oneof(text, fc.dictionary(text, text, { noNullPrototype: true }), fc.integer()));
@@ -24,14 +24,14 @@ describe('the size of filled schemas', () => {
     );
   });
 
-  it('adds up all schemas, and names the field whose value takes most', () => {
+  it('adds up all schemas, and names the field whose values take most bytes', () => {
     const values = valuesOf({ long: 'x'.repeat(1_000), short: 'y' });
     const schemas = ['{{fields.long}}', '{{fields.short}}'.repeat(2_000)];
     assert.deepEqual(filledSize(schemas, values.valueFor), { bytes: 1_000 + 2_000 + 4, largestField: 'short' });
     assert.deepEqual(filledSize(['plain', '{{fields.none}}'], values.valueFor), { bytes: 9, largestField: null });
   });
 
-  it('is found without the filled texts: terabytes are only counted', () => {
+  it('counts terabytes without making the filled texts', () => {
     const schema = '{{fields.long}}'.repeat(10_000);
     const value = 'x'.repeat(1_000_000);
     const schemas = Array.from({ length: 100 }, () => schema);

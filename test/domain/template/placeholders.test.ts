@@ -6,8 +6,8 @@ import type { Json } from '#shared/json/json.ts';
 
 const found = (schema: Json) => [...placeholdersIn(schema)].map(({ field, path }) => `${path().join('/')} ${field}`);
 
-describe('placeholders', () => {
-  it('are told from the text around them', () => {
+describe('textParts and placeholdersIn', () => {
+  it('splits a text into placeholders and the text between them', () => {
     assert.deepEqual(textParts('Hello {{fields.name}}, it is {{fields._n1}}'), [
       'Hello ',
       { field: 'name' },
@@ -34,17 +34,17 @@ describe('placeholders', () => {
     '{{other}}',
     '\\n \\ {{x}} \\',
   ]) {
-    it(`are not in ${text}`, () => {
+    it(`finds no placeholder in ${text}`, () => {
       assert.deepEqual(textParts(text), [text]);
     });
   }
 
-  it('stand within further braces', () => {
+  it('finds placeholders within further braces', () => {
     assert.deepEqual(textParts('{{{fields.a}}}'), ['{', { field: 'a' }, '}']);
     assert.deepEqual(textParts('{{fields.{{fields.a}}'), ['{{fields.', { field: 'a' }]);
   });
 
-  it('lose their meaning behind a backslash, and a backslash behind another', () => {
+  it('treats a placeholder after a backslash as text, and a double backslash as one', () => {
     assert.deepEqual(textParts('\\{{fields.a}}'), ['{{fields.a}}']);
     assert.deepEqual(textParts('x\\\\{{fields.a}}'), ['x\\', { field: 'a' }]);
     assert.deepEqual(textParts('\\\\\\{{fields.a}}y'), ['\\{{fields.a}}y']);
@@ -52,7 +52,7 @@ describe('placeholders', () => {
     assert.deepEqual(textParts('\\a\\\\b{{fields.a}}\\'), ['\\a\\\\b', { field: 'a' }, '\\']);
   });
 
-  it('and texts that were escaped come back whole, whatever they are', () => {
+  it('restores any escaped text', () => {
     const piece = fc.constantFrom('\\', '{{fields.a}}', '{{fields.', '}}', 'a', '{', '😀');
     const escaped = (text: string) =>
       text.replace(
@@ -67,7 +67,7 @@ describe('placeholders', () => {
     );
   });
 
-  it('are found in every string of a schema, in order, with the way there', () => {
+  it('finds placeholders in every string of a schema, in order and with their paths', () => {
     const schema = {
       say: 'Good day, {{fields.name}} of {{fields.company}}',
       nodes: [1, null, { '{{fields.notHere}}': ['\\{{fields.notHere}}', '{{fields.name}}'] }, true],
@@ -78,22 +78,22 @@ describe('placeholders', () => {
     for (const none of [null, 1, true, 'a', [], {}]) assert.deepEqual(found(none), []);
   });
 
-  it('are found at any depth', () => {
+  it('finds placeholders at any depth', () => {
     let schema: Json = '{{fields.deep}}';
     for (let level = 0; level < 100_000; level += 1) schema = [schema];
     assert.equal([...placeholdersIn(schema)].length, 1);
   });
 
-  it('are found among very many others', () => {
+  it('finds a placeholder among very many other items', () => {
     const schema = [...Array.from({ length: 300_000 }, () => []), '{{fields.last}}'];
     assert.deepEqual(found(schema), ['300000 last']);
   });
 
-  it('are found in members that are named as those of every object', () => {
+  it('finds placeholders in members that have the name of an inherited one', () => {
     assert.deepEqual(found(JSON.parse('{"__proto__": {"constructor": "{{fields.a}}"}}')), ['__proto__/constructor a']);
   });
 
-  it('take a time that grows with the text alone', () => {
+  it('splits a text in time linear in its length', () => {
     const length = 400_000;
     for (const text of [
       `${'\\'.repeat(length)}{{fields.a`,
@@ -108,7 +108,7 @@ describe('placeholders', () => {
   });
 });
 
-describe('filling placeholders', () => {
+describe('fillPlaceholders', () => {
   const types: Readonly<Record<string, FieldType>> = { name: 'string', limit: 'number', on: 'boolean' };
   const given: Readonly<Record<string, string>> = { name: 'Dr. "Weber" 😀', limit: '1.50', on: 'false' };
   const fill = (schema: Json, values = given, maxCharacters = 1_000_000) => {
@@ -117,7 +117,7 @@ describe('filling placeholders', () => {
     return result === 'too-large' ? result : result.filled;
   };
 
-  it('fills strings anywhere, and nothing else', () => {
+  it('fills placeholders in strings anywhere, and changes nothing else', () => {
     assert.deepEqual(fill({ a: ['Hello {{fields.name}}!', 1, null, true], '{{fields.name}}': '{{other}}' }), {
       a: ['Hello Dr. "Weber" 😀!', 1, null, true],
       '{{fields.name}}': '{{other}}',
@@ -125,7 +125,7 @@ describe('filling placeholders', () => {
     assert.equal(fill('{{fields.name}}'), given.name);
   });
 
-  it('gives a string that is nothing but one placeholder its type; in a text, the value as it was given', () => {
+  it('gives a string of one placeholder the field’s type, and inserts the given value into a longer text', () => {
     assert.deepEqual(fill(['{{fields.limit}}', '{{fields.on}}', '{{fields.name}}']), [1.5, false, given.name]);
     assert.deepEqual(fill(['{{fields.limit}} min', '{{fields.on}}{{fields.limit}}', ' {{fields.limit}}']), [
       '1.50 min',
@@ -134,27 +134,27 @@ describe('filling placeholders', () => {
     ]);
   });
 
-  it('gives an empty text for a field without a value, alone too', () => {
+  it('fills a field without a value with an empty text', () => {
     assert.deepEqual(fill(['{{fields.limit}}', 'a{{fields.limit}}b', '{{fields.on}}'], {}), ['', 'ab', '']);
   });
 
-  it('takes away the backslash that escapes', () => {
+  it('removes the backslash that escapes a placeholder', () => {
     assert.equal(fill('\\{{fields.name}} \\\\{{fields.limit}}'), '{{fields.name}} \\1.50');
   });
 
-  it('does not look at values for placeholders', () => {
+  it('does not fill placeholders inside values', () => {
     const name = '{{fields.limit}} \\{{fields.on}}';
     assert.deepEqual(fill(['{{fields.name}}', 'a {{fields.name}}'], { ...given, name }), [name, `a ${name}`]);
   });
 
-  it('keeps members with any name as they are, and the depth', () => {
+  it('keeps members with any name, and any depth', () => {
     const odd = JSON.parse('{"__proto__":{"a":"{{fields.limit}}"},"constructor":"{{fields.on}}","toJSON":"x"}') as Json;
     assert.equal(JSON.stringify(fill(odd)), '{"__proto__":{"a":1.5},"constructor":false,"toJSON":"x"}');
     const deep = `${'[{"a":'.repeat(128)}"{{fields.limit}}"${'}]'.repeat(128)}`;
     assert.equal(JSON.stringify(fill(JSON.parse(deep))), deep.replace('"{{fields.limit}}"', '1.5'));
   });
 
-  it('stops at a limit, however few placeholders it takes to come there', () => {
+  it('stops at the size limit, however few placeholders reach it', () => {
     const values = { name: 'x'.repeat(700_000) };
     assert.equal(fill('{{fields.name}}'.repeat(60_000), values), 'too-large');
     assert.equal(
@@ -169,7 +169,7 @@ describe('filling placeholders', () => {
     assert.equal(fill(['{{fields.limit}}.'], given, 4), 'too-large');
   });
 
-  it('leaves what has no placeholder as it is, whatever it is', () => {
+  it('keeps any schema without placeholders unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const schema = JSON.parse(JSON.stringify(value)) as Json;

@@ -8,7 +8,7 @@ import { describeOnEngines } from '#test/support/service/engines.ts';
 
 const json = { 'content-type': 'application/json' };
 
-describeOnEngines('bad input over HTTP', (engines) => {
+describeOnEngines('invalid input over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let flowsPath: string;
@@ -26,7 +26,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     eventsBefore = await lastPosition();
   });
 
-  /** Of the last event: it moves with every one. */
+  /** Returns the position of the last event, which grows with every append. */
   const lastPosition = async () => {
     const { checks } = expectStatus(
       await client.get<{ checks: Array<{ name: string; detail: string }> }>('/readyz'),
@@ -49,7 +49,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     return versions[0]?.flowSchema;
   };
 
-  it('that is no JSON is 400', async () => {
+  it('refuses a body that is not JSON with 400', async () => {
     for (const body of [
       '{',
       '{"name":"x",}',
@@ -70,7 +70,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     await expectUnchanged();
   });
 
-  it('that is no UTF-8 is 400', async () => {
+  it('refuses a body that is not UTF-8 with 400', async () => {
     for (const bytes of [
       [0xff],
       [0xc3, 0x28],
@@ -86,7 +86,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     await expectUnchanged();
   });
 
-  it('of another type than JSON is 415', async () => {
+  it('refuses a body of another media type than JSON with 415', async () => {
     for (const headers of [
       {},
       { 'content-type': 'text/plain' },
@@ -101,14 +101,14 @@ describeOnEngines('bad input over HTTP', (engines) => {
     expectStatus(await post(withSchema('1'), { 'content-type': 'application/json; charset=utf-8' }), 201);
   });
 
-  it('that is no object is 422', async () => {
+  it('refuses a body that is not an object with 422', async () => {
     for (const body of ['null', '[]', '"text"', '1', 'true', '[{"name":"x","flowSchema":1}]']) {
       expectProblem(await post(body), 422, 'invalid-input', ['']);
     }
     await expectUnchanged();
   });
 
-  it('nested up to 256 levels is taken and given back; beyond it is 422', async () => {
+  it('accepts a body of 256 levels and returns it unchanged, and refuses a deeper one with 422', async () => {
     const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
     const over = [nested(256, '[', ']'), nested(300, '{"a":', '}').replace(':}', ':1}'), nested(300_000, '[', ']')];
     for (const schema of over) expectProblem(await post(withSchema(schema)), 422, 'nesting-too-deep');
@@ -120,7 +120,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     expectStatus(await post(withSchema(JSON.stringify('['.repeat(1_000)))), 201);
   });
 
-  it('of 10 MB is 413, whether or not it tells its size; so is one byte too many', async () => {
+  it('refuses a body beyond the size limit with 413, with or without a Content-Length, even by one byte', async () => {
     const exactly = (bytes: number) => withSchema(`"${'x'.repeat(bytes - withSchema('""').length)}"`);
     const large = exactly(10 * 1024 * 1024);
     expectProblem(await post(large), 413, 'body-too-large');
@@ -131,14 +131,14 @@ describeOnEngines('bad input over HTTP', (engines) => {
     expectStatus(await post(Readable.from(['{"name":"In parts",', '"flowSchema":1}'])), 201);
   });
 
-  it('that grows beyond what an append may store is 413', async () => {
-    // Five bytes here are 22 as they are stored.
+  it('refuses a body that grows beyond the limit of an append with 413', async () => {
+    // Five bytes of the request take 22 bytes in the store.
     const schema = `[${'1e20,'.repeat(49_000)}0]`;
     expectProblem(await post(withSchema(schema)), 413, 'append-too-large');
     await expectUnchanged();
   });
 
-  it('with members named like those of every object does no harm, and is kept where it may be', async () => {
+  it('stores members that are named like those of Object.prototype where they are allowed, and ignores them elsewhere', async () => {
     const hostile = '{"__proto__":{"polluted":true,"tier":"pro"},"constructor":{"prototype":{"polluted":true}}}';
     const { id } = expectStatus(await post(withSchema(hostile)), 201);
     assert.equal(JSON.stringify(await schemaOf(String(id))), hostile);
@@ -169,7 +169,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     assert.equal(proto.polluted, undefined);
   });
 
-  it('with numbers that no double holds is 422; those that one holds are kept', async () => {
+  it('refuses numbers that no double can hold with 422, and stores those that one can hold', async () => {
     for (const number of ['1e999', '-1e999', `1${'0'.repeat(400)}`]) {
       expectProblem(await post(withSchema(number)), 422, 'invalid-input', ['/flowSchema']);
       expectProblem(await post(withSchema(`{"a":[${number}]}`)), 422, 'invalid-input', ['/flowSchema/a/0']);
@@ -183,7 +183,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     expectProblem(await client.get(limit), 422, 'invalid-input', ['/limit']);
   });
 
-  it('with half a surrogate pair is 422', async () => {
+  it('refuses an unpaired surrogate with 422', async () => {
     for (const text of ['"\\ud83d"', '"\\udc00x"', '{"a":"\\ud83d\\ud83d"}']) {
       const reply = await post(withSchema(text));
       assert.equal(reply.status, 422, reply.text);
@@ -194,7 +194,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     assert.equal(await schemaOf(String(id)), '😀');
   });
 
-  it('with wrong types everywhere names each place, 100 at most', async () => {
+  it('reports the pointers of all members of a wrong type, at most 100', async () => {
     const path = flowsPath.replace('/flows', '/agent-profiles');
     const flowIds = Array.from({ length: 5_000 }, (_, index) => index);
     const reply = await client.post<{ errors: unknown[] }>(path, { flowIds });
@@ -203,7 +203,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     await expectUnchanged();
   });
 
-  it('with controls, zeros and every script in a text is kept as it is', async () => {
+  it('stores control characters, zeros and every script in a text unchanged', async () => {
     for (const name of [
       '\u0000',
       'a\u0000b',
@@ -222,7 +222,7 @@ describeOnEngines('bad input over HTTP', (engines) => {
     }
   });
 
-  it('in paths, queries and headers is a plain refusal', async () => {
+  it('refuses invalid paths, queries and headers with a problem', async () => {
     for (const path of [
       '/v1/flows/%',
       '/v1/flows/%ff',

@@ -3,13 +3,14 @@ import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { expectProblem, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { freshNumber, profileContents } from '#test/e2e/support/operations.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { until } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 
-describeOnEngines('the contract over HTTP: manners of every operation', (engines) => {
+describeOnEngines('common behaviour of all operations over HTTP', (engines) => {
   const running = runningService(engines, { READ_YOUR_WRITES_TIMEOUT_MS: undefined });
   let client: Client;
   let projectId: string;
@@ -32,7 +33,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
   const listFlows = async () => expectStatus(await client.get<{ flows: FlowRecord[] }>(flowsPath), 200).flows;
 
   describe('ETag and If-Match', () => {
-    it('let a writer with the newest tag through, and no other', async () => {
+    it('accepts a write only with the newest ETag in If-Match', async () => {
       const { id } = await newFlow();
       const path = `/v1/flows/${id}`;
       const first = (await client.get(path)).headers.etag ?? '';
@@ -52,7 +53,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       expectStatus(await client.remove(path, { 'if-match': newest }), 204);
     });
 
-    it('follow the flow for its versions, and the last event that touched it for a profile', async () => {
+    it('changes a flow’s ETag with its versions, and a profile’s ETag with every event that changes the profile', async () => {
       const flow = await newFlow();
       const added = await client.post<Named>(`/v1/flows/${flow.id}/versions`, { flowSchema: 2 });
       expectStatus(await client.patch(`/v1/flows/${flow.id}`, { name: 'Renamed' }), 200);
@@ -79,7 +80,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
   });
 
   describe('Idempotency-Key', () => {
-    it('answers every kind of write once, and the same again, also after kill -9', async function () {
+    it('answers every kind of repeated write with the first answer, even after kill -9', async function () {
       this.timeout(180_000);
       const flow = await newFlow();
       const spare = await newFlow();
@@ -140,7 +141,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       assert.equal((await listFlows()).length, 2);
     });
 
-    it('is 422 with another body, apart for each path and key, and kept for no refusal', async () => {
+    it('refuses a reused Idempotency-Key with another body with 422, separates keys by path and caller, and remembers no refusal', async () => {
       const headers = { 'idempotency-key': 'shared' };
       const flow = expectStatus(await client.post<Named>(flowsPath, { name: 'A', flowSchema: 1 }, headers), 201);
       const other = await client.post(flowsPath, { name: 'B', flowSchema: 1 }, headers);
@@ -170,7 +171,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       );
     });
 
-    it('answers a repeated deletion of a version with the record again', async () => {
+    it('answers a repeated deletion of a flow version with the record again', async () => {
       const flow = await newFlow();
       const { id } = expectStatus(await client.post<Named>(`/v1/flows/${flow.id}/versions`, { flowSchema: 1 }), 201);
       const path = `/v1/flow-versions/${id}`;
@@ -198,7 +199,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       return { ...reply.body, link };
     };
 
-    it('goes through a list oldest first; what is added and deleted meanwhile loses and doubles nothing', async () => {
+    it('lists every item once, oldest first, while others are added and deleted', async () => {
       const made: string[] = [];
       for (let index = 0; index < 25; index += 1) made.push((await newFlow({ name: `Flow ${index}` })).id);
       assert.deepEqual(
@@ -218,7 +219,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       assert.deepEqual(seen, made);
     });
 
-    it('refuses a bad limit and a bad cursor', async () => {
+    it('refuses an invalid limit and an invalid cursor', async () => {
       await newFlow();
       await newFlow();
       const { nextCursor = '' } = await page('?limit=1');
@@ -233,7 +234,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       expectProblem(await client.get(`${flowsPath}?limit=x&cursor=y`), 422, 'invalid-input', ['/limit', '/cursor']);
     });
 
-    it('gives every list by the same rules', async () => {
+    it('pages every list by the same rules', async () => {
       const flow = await newFlow();
       for (let index = 0; index < 2; index += 1) {
         expectStatus(await client.post(`/v1/flows/${flow.id}/versions`, { flowSchema: 1 }), 201);
@@ -266,7 +267,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       }
     });
 
-    it('cuts nothing in silence past 1,000 items', async function () {
+    it('pages beyond 1,000 items without losing any', async function () {
       this.timeout(180_000);
       const made = new Set<string>();
       await Promise.all(
@@ -301,7 +302,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
   });
 
   describe('positions', () => {
-    it('grow with each command, and a read that asks for one it has passed is answered', async () => {
+    it('returns a growing position with each command, and answers a read that requires a reached position', async () => {
       const first = await client.post(flowsPath, { name: 'A', flowSchema: 1 });
       const second = await client.post(flowsPath, { name: 'B', flowSchema: 1 });
       const position = second.headers['switchyard-position'] ?? '';
@@ -311,7 +312,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       assert.equal(flows.length, 2);
     });
 
-    it('beyond the end of the log are 422, after a second', async () => {
+    it('refuses a position beyond the end of the log with 422 after a second', async () => {
       const headers = { 'switchyard-min-position': '999999999999' };
       const started = performance.now();
       expectProblem(await client.get(flowsPath, headers), 422, 'position-beyond-log');
@@ -323,8 +324,8 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
     });
   });
 
-  it('shows one’s own write at once, in lists as well, under load', async function () {
-    this.timeout(180_000);
+  const writeRounds = engines.quick ? { few: 4, many: 12 } : { few: 2, many: 4 };
+  itInRounds('shows a client’s own write at once, in lists too, under load', writeRounds, async (rounds) => {
     const { id: contended } = await newFlow();
     const written = async (write: Promise<Reply<Named>>, status: number) => {
       const reply = await write;
@@ -336,7 +337,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       (await read<{ flows: Named[] }>(flowsPath, position)).body.flows.some(({ id }) => id === flowId);
     await Promise.all(
       Array.from({ length: 24 }, async (_, worker) => {
-        for (let round = 0; round < (engines.quick ? 12 : 2); round += 1) {
+        for (let round = 0; round < rounds; round += 1) {
           const flow = await written(client.post(flowsPath, { name: `Flow ${worker}`, flowSchema: 1 }), 201);
           assert.ok(await isListed(flow.id, flow.position), 'not in the list');
           const path = `/v1/flows/${flow.id}`;
@@ -353,7 +354,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
     );
   });
 
-  /** Reads what is as new as a position, asking again as long as the read model is behind it. */
+  /** Reads with a minimum position, and retries while the read model is behind it. */
   const readAt = async <T>(path: string, position: string): Promise<Reply<T>> => {
     const headers = { 'switchyard-min-position': position };
     const reply = await until(async () => {
@@ -365,12 +366,12 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
   };
 
   describe('refusals', () => {
-    it('come in the decided order', async () => {
+    it('refuses a request for the first reason in the documented order', async () => {
       const flow = await newFlow();
       const path = `/v1/flows/${flow.id}`;
-      const nobody = client.as(null);
+      const anonymous = client.as(null);
       const bad = { headers: { 'content-type': 'text/plain', 'if-match': '"99"' }, body: 'x'.repeat(800 * 1024) };
-      expectProblem(await nobody.send({ method: 'PATCH', path, ...bad }), 401, 'key-required');
+      expectProblem(await anonymous.send({ method: 'PATCH', path, ...bad }), 401, 'key-required');
       const unknown = { method: 'PATCH', path: `/v1/flows/${unknownId}`, ...bad } as const;
       expectProblem(await client.send(unknown), 404, 'flow-not-found');
       const json = { 'content-type': 'application/json', 'if-match': '"99"' };
@@ -394,7 +395,7 @@ describeOnEngines('the contract over HTTP: manners of every operation', (engines
       expectProblem(await client.patch(path, { name: '' }), 422, 'invalid-input', ['/name']);
     });
 
-    it('name the paths and methods that there are not', async () => {
+    it('answers 404 for an unknown path, and 405 with Allow for an unknown method', async () => {
       for (const path of ['/', '/v1', '/v1/nothing', `/v1/flows/${unknownId}/nothing`, '/v1/flows/', '/V1/me']) {
         expectProblem(await client.get(path), 404, 'path-not-found');
       }

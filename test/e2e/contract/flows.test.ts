@@ -7,7 +7,7 @@ import { describeOnEngines } from '#test/support/service/engines.ts';
 
 type Versions = { versions: FlowVersionRecord[]; nextCursor?: string };
 
-describeOnEngines('the contract over HTTP: flows and their versions', (engines) => {
+describeOnEngines('flows and their versions over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let projectId: string;
@@ -35,7 +35,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
   };
 
   describe('POST /v1/projects/{projectId}/flows', () => {
-    it('answers 201 with the record alone, by default simple, standard and without description or profile', async () => {
+    it('creates a flow with 201 and its record, by default simple, standard and without description or profile', async () => {
       const reply = await client.post<FlowRecord>(flowsPath, { name: 'Hours', flowSchema: { a: [1] }, unknown: true });
       const flow = expectStatus(reply, 201);
       const fields = { projectId, name: 'Hours', type: 'simple', description: null, tier: 'standard' };
@@ -45,7 +45,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       assert.equal(flow.createdAt, flow.updatedAt);
     });
 
-    it('makes version 1, tag v1, active, with the schema given', async () => {
+    it('creates version 1 with tag v1, active, with the given schema', async () => {
       for (const flowSchema of [{ a: { b: [null, 1.5, 'x', true] } }, [], 'text', 0, false, null]) {
         const flow = await created({ flowSchema });
         const versions = await versionsOf(flow.id);
@@ -54,7 +54,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       }
     });
 
-    it('takes every bound at its edge, and null where the record has null', async () => {
+    it('accepts every member at its limits, and null where the record may have null', async () => {
       for (const body of [
         { name: 'x' },
         { name: characters(200) },
@@ -70,7 +70,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       }
     });
 
-    it('refuses what is beyond them with 422 and pointers', async () => {
+    it('refuses members beyond their limits with 422 and pointers', async () => {
       const good = { name: 'Flow', flowSchema: {} };
       for (const [body, ...pointers] of [
         [{ ...good, name: '' }, '/name'],
@@ -92,7 +92,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       expectProblem(await client.post(flowsPath), 422, 'invalid-input', ['/name', '/flowSchema']);
     });
 
-    it('answers 404 for an unknown project and an unknown or foreign agent profile', async () => {
+    it('answers 404 for an unknown project and for an unknown or foreign agent profile', async () => {
       const body = { name: 'Flow', flowSchema: {} };
       expectProblem(await client.post(`/v1/projects/${unknownId}/flows`, body), 404, 'project-not-found');
       expectProblem(await client.post('/v1/projects/1/flows', body), 404, 'project-not-found');
@@ -115,7 +115,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
   });
 
   describe('GET, PATCH and DELETE /v1/flows/{flowId}', () => {
-    it('reads it with its ETag, and in the list', async () => {
+    it('returns a flow with its ETag, and lists it', async () => {
       const flow = await created({ description: 'd' });
       const reply = await client.get<FlowRecord>(`/v1/flows/${flow.id}`);
       assert.deepEqual(expectStatus(reply, 200), flow);
@@ -127,7 +127,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       );
     });
 
-    it('changes what is given, clears by null, leaves what is absent, ignores what is unknown', async () => {
+    it('changes given members, clears by null, keeps absent members and ignores unknown ones', async () => {
       const flow = await created({ description: 'd' });
       const path = `/v1/flows/${flow.id}`;
       const renamed = expectStatus(await client.patch(path, { name: 'New', type: 'graph', tier: 'pro', x: 1 }), 200);
@@ -139,7 +139,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       assert.deepEqual(expectStatus(await client.get(path), 200), described);
     });
 
-    it('takes a change of nothing, and a change to the same: 200, the same ETag', async () => {
+    it('answers an update that changes nothing with 200 and the same ETag', async () => {
       const flow = await created();
       const path = `/v1/flows/${flow.id}`;
       const { etag } = (await client.get(path)).headers;
@@ -150,7 +150,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       }
     });
 
-    it('holds the bounds of a change', async () => {
+    it('enforces the limits of members in an update', async () => {
       const path = `/v1/flows/${(await created()).id}`;
       expectStatus(await client.patch(path, { name: characters(200), description: characters(5_000) }), 200);
       const body = { name: characters(201), description: characters(5_001), agentProfileId: '' };
@@ -161,7 +161,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       expectProblem(await client.patch(path, { agentProfileId: unknownId }), 404, 'agent-profile-not-found');
     });
 
-    it('deletes it: 204 without content, then everything of it is 404', async () => {
+    it('deletes a flow with 204 without content, and answers 404 for all that belongs to it', async () => {
       const { flow, first, second } = await withVersion();
       const reply = await client.remove(`/v1/flows/${flow.id}`);
       expectStatus(reply, 204);
@@ -182,7 +182,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       }
     });
 
-    it('answers 404 for an unknown id and for what is no id, whatever the body', async () => {
+    it('answers 404 for an unknown or malformed flow id, whatever the body', async () => {
       for (const id of [unknownId, '1', 'CAPITAL', 'c%00aaaaaa', 'cabc']) {
         expectProblem(await client.get(`/v1/flows/${id}`), 404, 'flow-not-found');
         expectProblem(await client.patch(`/v1/flows/${id}`, { name: 1 }), 404, 'flow-not-found');
@@ -190,7 +190,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       }
     });
 
-    it('changes the tier to standard and pro, and nothing else', async () => {
+    it('changes the tier to standard or pro, and refuses any other', async () => {
       const flow = await created();
       const path = `/v1/flows/${flow.id}/tier`;
       expectRecord(expectStatus(await client.put(path, { tier: 'pro' }), 200), { ...flow, tier: 'pro' });
@@ -201,7 +201,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       }
     });
 
-    it('refuses to delete with rejectIfInUse while a number points at it', async () => {
+    it('refuses a deletion with rejectIfInUse while a phone number refers to the flow', async () => {
       const flow = await created();
       const path = `/v1/flows/${flow.id}?rejectIfInUse=`;
       const numbers = `/v1/projects/${projectId}/phone-numbers`;
@@ -223,11 +223,11 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
   });
 
   describe('flow versions', () => {
-    it('are numbered per flow, tagged v{number}, inactive, and keep what they were given', async () => {
+    it('numbers versions per flow, tags them v{number}, inactive, and stores their contents unchanged', async () => {
       const flow = await created();
       const path = `/v1/flows/${flow.id}/versions`;
       for (const [index, flowSchema] of [{ a: 1 }, null, 'x', [1, [2]]].entries()) {
-        const reply = await client.post<FlowVersionRecord>(path, { flowSchema, tag: 'ignored' });
+        const reply = await client.post<FlowVersionRecord>(path, { flowSchema });
         const version = index + 2;
         const expected = { flowId: flow.id, version, tag: `v${version}`, flowSchema, isActive: false };
         expectRecord(expectStatus(reply, 201), expected);
@@ -244,7 +244,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       expectProblem(await client.post(path, {}), 422, 'invalid-input', ['/flowSchema']);
     });
 
-    it('take a tag of 1 to 100 characters, which need not be unique', async () => {
+    it('accepts a tag of 1 to 100 characters that need not be unique', async () => {
       const { first, second } = await withVersion();
       for (const tag of ['x', characters(100), first.tag]) {
         const tagged = expectStatus(await client.patch(`/v1/flow-versions/${second.id}`, { tag }), 200);
@@ -256,7 +256,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       }
     });
 
-    it('are active one at a time; activating the active one is no change', async () => {
+    it('keeps one version active, and changes nothing when the active one is activated', async () => {
       const { flow, first, second } = await withVersion();
       const path = `/v1/flow-versions/${second.id}/activate`;
       const reply = await client.post(path);
@@ -274,7 +274,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       );
     });
 
-    it('are deleted unless active: the record, then null; numbers are never used again', async () => {
+    it('deletes an inactive version with its record and then with null, and never reuses its number', async () => {
       const { flow, first, second } = await withVersion();
       expectProblem(await client.remove(`/v1/flow-versions/${first.id}`), 409, 'flow-version-active');
       const deleted = expectStatus(await client.remove(`/v1/flow-versions/${second.id}`), 200);
@@ -291,7 +291,7 @@ describeOnEngines('the contract over HTTP: flows and their versions', (engines) 
       assert.equal(expectStatus(next, 201).version, 3);
     });
 
-    it('are 404 where they never were', async () => {
+    it('answers 404 for unknown flow versions', async () => {
       const { flow } = await withVersion();
       for (const id of [unknownId, `${flow.id}zzzzzzzz`, 'nothing', flow.id]) {
         const path = `/v1/flow-versions/${id}`;

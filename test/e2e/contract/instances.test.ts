@@ -5,6 +5,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { type KeyType, newHolder, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
+import { uploadText } from '#test/e2e/support/upload.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
@@ -12,9 +13,9 @@ import { until } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 
-const settleMilliseconds = 60_000;
+const settleMs = 60_000;
 
-/** Version 1 of the template in this story. */
+/** Version 1 of the example template. */
 const first = {
   payload: payload({
     flows: [
@@ -29,7 +30,7 @@ const first = {
   ],
 };
 
-/** Version 2: `welcome` changed, `bye` gone, `hours` new; the field `on` gone, `city` new. */
+/** Version 2: `welcome` changed, `bye` removed, `hours` new; the field `on` removed, `city` new. */
 const second = {
   payload: payload({
     flows: [
@@ -54,7 +55,7 @@ const second = {
   ],
 };
 
-/** Version 3: with a long value its flow is more than can be stored. */
+/** Version 3: with a long value its flow is too large to be stored. */
 const third = {
   payload: payload({
     flows: [
@@ -66,10 +67,10 @@ const third = {
   fieldsSchema: [field({ key: 'text', required: false, defaultValue: 'Open' })],
 };
 
-describeOnEngines('the contract over HTTP: instances', (engines) => {
+describeOnEngines('instances over HTTP', (engines) => {
   const running = runningService(engines);
   let admin: Client;
-  /** Holds a partner's key. */
+  /** A client with a partner's key. */
   let partner: Client;
   let projectId: string;
   let organizationId: string;
@@ -101,7 +102,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
         200,
       );
       return projects.find((each) => each.organizationId === organizationId) ?? null;
-    }, settleMilliseconds);
+    }, settleMs);
     assert.ok(project, 'the project of a customer is not listed');
     return { organizationId, projectId: project.id };
   }
@@ -122,12 +123,12 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       ...body,
     });
 
-  /** Waits until nothing is being done about an instance. */
+  /** Waits until an instance has no running operation. */
   async function settled(instance: Named): Promise<InstanceDetails> {
     const found = await until(async () => {
       const details = expectStatus(await partner.get<InstanceDetails>(pathOf(instance)), 200);
       return details.operation === null ? details : null;
-    }, settleMilliseconds);
+    }, settleMs);
     assert.ok(found, 'the operation does not end');
     return found;
   }
@@ -138,7 +139,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
     return instance;
   };
 
-  /** A flow and the schema of its active version; null where there is none. */
+  /** Returns a flow and the schema of its active version; null when there is none. */
   async function flowOf(id: string | undefined) {
     const reply = await partner.get<FlowRecord>(`/v1/flows/${id}`);
     if (reply.status === 404) return null;
@@ -152,7 +153,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
     resources.flows.find((each) => each.key === key)?.flowId ?? '';
 
   describe('POST /v1/instances', () => {
-    it('answers 201 at once, provisioning, with the effective values and the steps', async () => {
+    it('answers a creation with 201 at once, with status provisioning, effective values and steps', async () => {
       const reply = await create();
       const record = expectStatus(reply, 201);
       const { operation, ...rest } = record;
@@ -183,7 +184,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       await settled(record);
     });
 
-    it('makes flows, agent profile and stores in the project, filled with the values', async () => {
+    it('creates flows, an agent profile and stores in the project, filled with the values', async () => {
       const instance = await active({ fieldValues: { name: 'Weber', on: 'true' } });
       assert.deepEqual(instance.drifted, []);
       const { agentProfileId } = instance.resources;
@@ -220,7 +221,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       );
     });
 
-    it('is 404 for an unknown version or project, 409 for what cannot be instantiated', async () => {
+    it('answers 404 for an unknown version or project, and 409 for a version that cannot be instantiated', async () => {
       expectProblem(await create({ templateVersionId: unknownId }), 404, 'template-version-not-found');
       expectProblem(await create({ projectId: unknownId }), 404, 'project-not-found');
       const other = expectStatus(await partner.post<Named>('/v1/templates', { name: 'Other' }), 201);
@@ -232,7 +233,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       expectProblem(await create({ templateVersionId: draft.id }), 409, 'template-archived');
     });
 
-    it('is 422 for what is not valid, each fault with its place', async () => {
+    it('refuses invalid input with 422 and a pointer for each fault', async () => {
       for (const name of ['', characters(201), 1, null]) {
         expectProblem(await create({ name }), 422, 'invalid-input', ['/name']);
       }
@@ -246,7 +247,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       expectProblem(await partner.post('/v1/instances', {}), 422, 'invalid-input', missing);
     });
 
-    it('makes one of a repeated request', async () => {
+    it('creates one instance for a repeated request', async () => {
       const once = { 'idempotency-key': 'create-an-instance' };
       const made = expectStatus(await partner.post<InstanceRecord>('/v1/instances', sound(), once), 201);
       assert.deepEqual(expectStatus(await partner.post('/v1/instances', sound(), once), 201), made);
@@ -255,7 +256,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       await settled(made);
     });
 
-    it('fails with a reason that a person can act on, leaves nothing, and is tried again', async () => {
+    it('fails with an actionable reason, leaves no resources, and succeeds on retry', async () => {
       const text = 'x'.repeat(5_000);
       const before = (await partner.get<{ flows: Named[] }>(`/v1/projects/${projectId}/flows`)).body.flows.length;
       const made = expectStatus(await create({ templateVersionId: versionId(3), fieldValues: { text } }), 201);
@@ -276,8 +277,12 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
   });
 
   describe('POST /v1/instances/{id}/upgrade', () => {
-    it('answers at once with the target, then each flow keeps its id and has the new contents', async () => {
+    it('answers an upgrade at once with its target, then gives each flow the new contents under its id', async () => {
       const before = await active({ fieldValues: { name: 'Weber', on: 'false' } });
+      const customer = await holder(projectId, 'project');
+      const files = `/v1/stores/${before.resources.stores[0]?.storeId}/files`;
+      const file = await uploadText(customer, 'What patients ask most');
+      const stored = expectStatus(await customer.post(files, { file_id: file.id }), 200);
       const answered = expectStatus(await upgrade(before, 2, { newFieldValues: { city: 'Bern' } }), 200);
       assert.deepEqual([answered.status, answered.templateVersionId], ['provisioning', versionId(2)]);
       assert.deepEqual(answered.fieldValues, { name: 'Weber', limit: '1.50', city: 'Bern' });
@@ -296,9 +301,9 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       assert.deepEqual(await flowOf(flowIdOf(after, 'hours')), hours);
       assert.equal(await flowOf(flowIdOf(before, 'bye')), null);
       assert.equal((await partner.get(`/v1/agent-profiles/${agentProfileId}`)).body.name, 'Front');
-      const customer = await holder(projectId, 'project');
       const store = await customer.get(`/v1/stores/${before.resources.stores[0]?.storeId}`);
       assert.deepEqual([store.body.name, store.body.description], ['Answers', null]);
+      assert.deepEqual(expectStatus(await customer.get(`${files}/${file.id}`), 200), stored);
       assert.deepEqual(
         after.phoneNumberRequirements.map(({ key }) => key),
         ['main', 'fax'],
@@ -307,7 +312,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       assert.deepEqual({ outcome, kind, reason }, { outcome: 'succeeded', kind: 'upgrade', reason: null });
     });
 
-    it('is undone as a whole where it cannot come to its end, and says why', async () => {
+    it('undoes an upgrade as a whole when it cannot complete, and reports the reason', async () => {
       const before = await active();
       const wanted = await Promise.all(before.resources.flows.map(({ flowId }) => flowOf(flowId)));
       expectStatus(await upgrade(before, 3, { newFieldValues: { text: 'x'.repeat(5_000) } }), 200);
@@ -323,7 +328,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       assert.equal((await settled(before)).templateVersionId, versionId(3));
     });
 
-    it('is refused to what is unknown, another template’s, not published or not newer, and without a value', async () => {
+    it('refuses an upgrade to an unknown, foreign, unpublished or older version, and one that lacks a value', async () => {
       const instance = await active();
       const other = expectStatus(await partner.post<Named>('/v1/templates', { name: 'Other' }), 201);
       const foreign = await published(partner, other.id, first);
@@ -341,7 +346,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       assert.equal((await settled(instance)).templateVersionId, versionId(1));
     });
 
-    it('tells what was changed by hand; with onDrift=reject it is refused, by default it is replaced', async () => {
+    it('reports manual changes, refuses to replace them with onDrift=reject, and replaces them by default', async () => {
       const instance = await active();
       const flowId = flowIdOf(instance, 'welcome');
       const made = expectStatus(await partner.post<Named>(`/v1/flows/${flowId}/versions`, { flowSchema: 'ours' }), 201);
@@ -371,7 +376,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       assert.equal((await partner.get(`/v1/flow-versions/${made.id}`)).body.flowSchema, 'ours');
     });
 
-    it('supersedes what is being done', async () => {
+    it('supersedes a running operation', async () => {
       const made = expectStatus(await create(), 201);
       expectStatus(await upgrade(made, 2, { newFieldValues: { city: 'Bern' } }), 200);
       const third = expectStatus(await upgrade(made, 3), 200);
@@ -390,7 +395,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
   });
 
   describe('GET /v1/instances/{id}/upgrade-preview', () => {
-    it('is refused as the upgrade is, and needs a target', async () => {
+    it('requires a target for an upgrade preview, and refuses it as it refuses the upgrade', async () => {
       const instance = await active();
       const preview = (query: string) => partner.get(`${pathOf(instance)}/upgrade-preview${query}`);
       expectProblem(await preview(''), 422, 'invalid-input', ['/targetTemplateVersionId']);
@@ -404,7 +409,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
   });
 
   describe('PUT /v1/instances/{id}/phone-number-requirements/{key}', () => {
-    it('meets a requirement, takes it back, and an upgrade keeps what is still asked', async () => {
+    it('assigns a phone number to a requirement, removes it, and keeps it in an upgrade that still has the requirement', async () => {
       const instance = await active();
       const body = { name: 'Main', number: '+41 31 123 45 67' };
       const number = expectStatus(await partner.post<Named>(`/v1/projects/${projectId}/phone-numbers`, body), 201);
@@ -431,13 +436,13 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
   });
 
   describe('POST /v1/instances/{id}/retry', () => {
-    it('is 409 where nothing failed', async () => {
+    it('refuses a retry with 409 when nothing failed', async () => {
       expectProblem(await partner.post(`${pathOf(await active())}/retry`), 409, 'nothing-to-retry');
     });
   });
 
   describe('DELETE /v1/instances/{id}', () => {
-    it('answers the record as it was last, removes what it made and nothing else, and is 404 then', async () => {
+    it('answers a deletion with the last record, removes only what the instance created, and then answers 404', async () => {
       const instance = await active();
       const own = expectStatus(
         await partner.post<Named>(`/v1/projects/${projectId}/flows`, { name: 'Own', flowSchema: 1 }),
@@ -460,17 +465,17 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
         const flows = await Promise.all(instance.resources.flows.map(({ flowId }) => flowOf(flowId)));
         const profile = await partner.get(`/v1/agent-profiles/${instance.resources.agentProfileId}`);
         return flows.every((flow) => flow === null) && profile.status === 404;
-      }, settleMilliseconds);
-      assert.ok(gone, 'what it made is still there');
+      }, settleMs);
+      assert.ok(gone, 'resources of the instance still exist');
       assert.ok(await flowOf(own.id));
       const detached = await until(
         async () => (await partner.get(`/v1/phone-numbers/${number.id}`)).body.flowId === null,
-        settleMilliseconds,
+        settleMs,
       );
-      assert.ok(detached, 'the number points at a deleted flow');
+      assert.ok(detached, 'the phone number refers to a deleted flow');
     });
 
-    it('leaves all with keepResources=true', async () => {
+    it('keeps all resources with keepResources=true', async () => {
       const instance = await active();
       expectStatus(await partner.remove(`${pathOf(instance)}?keepResources=true`), 200);
       expectProblem(await partner.get(pathOf(instance)), 404, 'instance-not-found');
@@ -481,7 +486,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
   });
 
   describe('tenancy', () => {
-    it('shows a customer its instances and what they made, and lets it change nothing about them', async () => {
+    it('shows a customer its instances and their resources, and lets it change nothing about the instances', async () => {
       const instance = await active();
       for (const keyType of ['organization', 'project'] as const) {
         const customer = await holder(projectId, keyType);
@@ -504,7 +509,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       }
     });
 
-    it('shows another partner, and another customer, nothing', async () => {
+    it('conceals instances from other partners and customers', async () => {
       const instance = await active();
       const stranger = await holder(await newProject(admin, await newOrganization(admin, true)), 'partner');
       const strangersCustomer = await customerOf(stranger, 'Meier');
@@ -537,7 +542,7 @@ describeOnEngines('the contract over HTTP: instances', (engines) => {
       expectStatus(await stranger.post('/v1/instances', { ...inOurs, projectId: strangersCustomer.projectId }), 201);
     });
 
-    it('asks for the scope', async () => {
+    it('requires the scope for each operation on instances', async () => {
       const { projectId: home } = expectStatus(await admin.get<{ projectId: string }>('/v1/me'), 200);
       const keyOf = (...scopes: ReadonlyArray<string>) => newHolder(admin, home, 'partner', scopes);
       const instance = await active();

@@ -17,7 +17,7 @@ const contents = {
   outputVoiceId: 'narrator',
 };
 
-describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (engines) => {
+describeOnEngines('phone numbers and agent profiles over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
 
@@ -30,7 +30,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
     return expectStatus(reply, 201);
   };
   let nextNumber = 0;
-  /** Numbers that have no E.164 form: each is its own text. */
+  /** Phone numbers without an E.164 form, which are compared as texts. */
   const freshNumber = () => {
     nextNumber += 1;
     return `desk ${nextNumber}`;
@@ -48,7 +48,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
     const created = async (body: object = {}) =>
       expectStatus(await client.post<PhoneNumberRecord>(path, { name: 'Number', number: freshNumber(), ...body }), 201);
 
-    it('are created disabled, platform, on no flow, unless told otherwise', async () => {
+    it('creates a phone number disabled, of type platform and without a flow by default', async () => {
       const number = freshNumber();
       const reply = await client.post<PhoneNumberRecord>(path, { name: 'Reception', number, unknown: 1 });
       const expected = { projectId, type: 'platform', name: 'Reception', number, status: 'disabled', flowId: null };
@@ -59,7 +59,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       assert.equal(read.headers.etag, reply.headers.etag);
     });
 
-    it('take every bound at its edge, and keep what they are given', async () => {
+    it('accepts every member of a phone number at its limits, and stores it unchanged', async () => {
       const flow = await newFlow(projectId);
       for (const body of [
         { name: 'x' },
@@ -86,7 +86,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       }
     });
 
-    it('refuse what is beyond them, with pointers', async () => {
+    it('refuses members of a phone number beyond their limits, with pointers', async () => {
       const good = { name: 'Number', number: '1' };
       for (const [body, ...pointers] of [
         [{ ...good, name: '' }, '/name'],
@@ -107,7 +107,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       }
     });
 
-    it('point at a flow of their own project only', async () => {
+    it('refuses a phone number for a flow of another project', async () => {
       const foreign = await newFlow(await newProject(client));
       const gone = await newFlow(projectId);
       expectStatus(await client.remove(`/v1/flows/${gone.id}`), 204);
@@ -121,7 +121,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       assert.deepEqual(expectStatus(await client.get(`/v1/phone-numbers/${number.id}`), 200), number);
     });
 
-    it('are pointed at a flow and at none by PATCH …/flow, which changes nothing else', async () => {
+    it('sets and clears the flow of a phone number by PATCH …/flow, and changes nothing else', async () => {
       const flow = await newFlow(projectId);
       const number = await created({ status: 'enabled' });
       const target = `/v1/phone-numbers/${number.id}/flow`;
@@ -137,7 +137,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       expectProblem(await client.patch(`/v1/phone-numbers/${unknownId}/flow`, {}), 404, 'phone-number-not-found');
     });
 
-    it('are renamed, enabled and disabled by PATCH', async () => {
+    it('renames, enables and disables a phone number by PATCH', async () => {
       const number = await created();
       const target = `/v1/phone-numbers/${number.id}`;
       const changed = await client.patch(target, { name: characters(200), status: 'enabled', number: 'other' });
@@ -151,7 +151,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       expectProblem(await client.patch(`/v1/phone-numbers/${unknownId}`, bad), 404, 'phone-number-not-found');
     });
 
-    it('are deleted with the record as it was last; then they are 404', async () => {
+    it('deletes a phone number with its last record, and then answers 404', async () => {
       const number = await created();
       const target = `/v1/phone-numbers/${number.id}`;
       const renamed = expectStatus(await client.patch(target, { name: 'Last' }), 200);
@@ -164,7 +164,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       assert.ok(!phoneNumbers.some(({ id }) => id === number.id));
     });
 
-    it('are listed with every field', async () => {
+    it('lists phone numbers with every member', async () => {
       const number = await created({ externalPhoneFields: { a: 1 } });
       const { phoneNumbers } = expectStatus(await client.get<{ phoneNumbers: PhoneNumberRecord[] }>(path), 200);
       assert.deepEqual(phoneNumbers.at(-1), number);
@@ -185,7 +185,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
     const read = async (id: string) =>
       expectStatus(await client.get<AgentProfileRecord>(`/v1/agent-profiles/${id}`), 200);
 
-    it('are created with the six fields, and read one by one and in the list', async () => {
+    it('creates an agent profile with its six members, and returns and lists it', async () => {
       const flow = await newFlow(projectId);
       const reply = await client.post(path, { ...contents, flowIds: [flow.id], unknown: 1 });
       const expected = { ...contents, projectId, flowIds: [flow.id] };
@@ -198,7 +198,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       assert.deepEqual(list, { agentProfiles: [one.body] });
     });
 
-    it('have no bounds of length, and any reasoning mode', async () => {
+    it('accepts texts of any length and any reasoning mode in an agent profile', async () => {
       const long = characters(6_000);
       const body = { ...contents, name: '', reasoningMode: long, outputVoiceId: '', supportedInputLanguages: [] };
       const profile = await created(body);
@@ -207,7 +207,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       expectRecord(expectStatus(replaced, 200), { ...body, name: long, projectId });
     });
 
-    it('need all six fields, of their types, on POST and PUT', async () => {
+    it('requires all six members of an agent profile, of their types, on POST and PUT', async () => {
       const { id } = await created();
       const bad = { name: 1, flowIds: ['x', 2], isDefault: 'yes', supportedInputLanguages: 'en', reasoningMode: null };
       const badPointers = ['/name', '/flowIds/1', '/isDefault', '/supportedInputLanguages', '/reasoningMode'];
@@ -224,7 +224,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       }
     });
 
-    it('are 404 where they are not, and with a flow of another project', async () => {
+    it('answers 404 for an unknown agent profile and for a flow of another project', async () => {
       const foreign = await newFlow(await newProject(client));
       const { id } = await created();
       for (const flowId of [foreign.id, unknownId, 'no id at all']) {
@@ -240,7 +240,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       }
     });
 
-    it('have one default at most, which moves by isDefault and cannot be given up', async () => {
+    it('keeps at most one default agent profile, which moves by isDefault and cannot be unset', async () => {
       const first = await created({ isDefault: true });
       const second = await created({ isDefault: true });
       assert.equal((await read(first.id)).isDefault, false);
@@ -258,7 +258,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       expectProblem(await client.remove(target), 404, 'agent-profile-not-found');
     });
 
-    it('share one relation with flows: both sides show it at once', async () => {
+    it('shows the relation of flows and agent profiles on both sides at once', async () => {
       const [one, two] = [await newFlow(projectId), await newFlow(projectId)];
       const profile = await created({ flowIds: [one.id] });
       const target = `/v1/agent-profiles/${profile.id}`;
@@ -289,7 +289,7 @@ describeOnEngines('the contract over HTTP: phone numbers and agent profiles', (e
       assert.deepEqual([await profileOf(one.id), await profileOf(created3.body.id)], [null, null]);
     });
 
-    it('take a flow away from another profile', async () => {
+    it('moves a flow from another agent profile', async () => {
       const flow = await newFlow(projectId);
       const first = await created({ flowIds: [flow.id] });
       const second = await created({ flowIds: [flow.id] });

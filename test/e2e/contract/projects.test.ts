@@ -9,7 +9,7 @@ import { until } from '#test/support/service/service-process.ts';
 type Named = { readonly id: string; readonly organizationId: string };
 type Projection = { name: string; state: string; position: number; rebuild: object | null; failure: object | null };
 
-describeOnEngines('the contract over HTTP: liveness, projects, organizations, operations', (engines) => {
+describeOnEngines('liveness, projects, organizations and operations over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
 
@@ -17,13 +17,13 @@ describeOnEngines('the contract over HTTP: liveness, projects, organizations, op
     client = running.client;
   });
 
-  it('GET /healthz: status, service and version, nothing else, without a key', async () => {
+  it('answers GET /healthz with status, service and version, without a key', async () => {
     const body = expectStatus(await client.as(null).get('/healthz'), 200);
     assert.match(String(body.version), /\d/);
     assert.deepEqual(body, { status: 'ok', service: 'service-api', version: body.version });
   });
 
-  it('GET /v1/me: the four fields of the key', async () => {
+  it('answers GET /v1/me with the four members of the key', async () => {
     const me = expectStatus(await client.get('/v1/me'), 200);
     assert.deepEqual(Object.keys(me).sort(), ['apiKeyId', 'keyType', 'organizationId', 'projectId']);
     assert.equal(me.keyType, 'admin');
@@ -32,7 +32,7 @@ describeOnEngines('the contract over HTTP: liveness, projects, organizations, op
     assert.equal(projects[0]?.organizationId, me.organizationId);
   });
 
-  it('projects are created in the key’s own organization or a named one, renamed and read', async () => {
+  it('creates a project in the key’s own organization or a named one, renames and returns it', async () => {
     const { organizationId } = expectStatus(await client.get('/v1/me'), 200);
     const created = await client.post<Named>('/v1/projects', { name: characters(200) });
     expectRecord(expectStatus(created, 201), { organizationId, name: characters(200) });
@@ -66,7 +66,7 @@ describeOnEngines('the contract over HTTP: liveness, projects, organizations, op
     }
   });
 
-  it('organizations are created as partner or not, and listed', async () => {
+  it('creates organizations with or without the role of a partner, and lists them', async () => {
     for (const partner of [true, false]) {
       const created = expectStatus(await client.post<Named>('/v1/organizations', { name: 'Org', partner }), 201);
       expectRecord(created, { name: 'Org', partner });
@@ -78,7 +78,7 @@ describeOnEngines('the contract over HTTP: liveness, projects, organizations, op
     expectProblem(await client.post('/v1/organizations', wrong), 422, 'invalid-input', ['/name', '/partner']);
   });
 
-  it('projections tell how they stand, and one is rebuilt while its documents stay readable', async () => {
+  it('lists projections with their status, and rebuilds one while its documents stay readable', async () => {
     const standing = async () =>
       expectStatus(await client.get<{ projections: Projection[] }>('/v1/projections'), 200).projections;
     const names = (await standing()).map(({ name }) => name);
@@ -109,7 +109,7 @@ describeOnEngines('the contract over HTTP: liveness, projects, organizations, op
     }
   });
 
-  it('processes are listed with their status, and retry and skip are refused while they run', async () => {
+  it('lists processes with their status, and refuses retry and skip while they run', async () => {
     const { processes } = expectStatus(await client.get<{ processes: ProcessStatus[] }>('/v1/processes'), 200);
     const names = processes.map(({ name }) => name);
     assert.ok(names.includes('detach-phone-numbers') && names.includes('provision-instances'), names.join());

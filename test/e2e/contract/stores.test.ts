@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { characters, cuidPattern, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newHolder, newProject } from '#test/e2e/support/tenants.ts';
+import { uploadText } from '#test/e2e/support/upload.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
+import { until } from '#test/support/service/service-process.ts';
 
 interface Store {
   readonly id: string;
@@ -17,7 +19,7 @@ interface StoreList {
   readonly has_more: boolean;
 }
 
-/** Asserts an error as clients of OpenAI read it, with the contract's `detail` for invalid input. */
+/** Asserts an error in OpenAI's form, with a `detail` for invalid input. */
 function expectGatewayError(reply: Reply<unknown>, status: number, code: string, param: string | null = null): void {
   expectStatus(reply, status);
   assert.equal(reply.headers['content-type'], 'application/json');
@@ -29,10 +31,10 @@ function expectGatewayError(reply: Reply<unknown>, status: number, code: string,
   assert.equal(Array.isArray(detail), status === 422, reply.text);
 }
 
-describeOnEngines('the contract over HTTP: stores', (engines) => {
+describeOnEngines('stores over HTTP', (engines) => {
   const running = runningService(engines);
   let admin: Client;
-  /** Holds a key of a project of its own, so that every test sees its stores alone. */
+  /** Uses the key of a new project, so that a test sees only its own stores. */
   let client: Client;
 
   before(() => {
@@ -50,7 +52,7 @@ describeOnEngines('the contract over HTTP: stores', (engines) => {
     client = await newHolder(admin, await newProject(admin), 'project');
   });
 
-  it('are created, read and deleted', async () => {
+  it('creates, returns and deletes a store', async () => {
     const created = await client.post<Store>('/v1/stores', { name: characters(300), description: 'd', other: 1 });
     expectRecord(expectStatus(created, 200), { name: characters(300), description: 'd', status: 'ready' });
     assert.match(created.body.id, cuidPattern);
@@ -68,7 +70,7 @@ describeOnEngines('the contract over HTTP: stores', (engines) => {
     }
   });
 
-  it('refuse what is not valid in both shapes', async () => {
+  it('refuses invalid input in both error shapes', async () => {
     const refused = async (body: object, ...members: string[]) => {
       const reply = await client.post('/v1/stores', body);
       expectGatewayError(reply, 422, 'invalid_input', members[0] ?? null);
@@ -100,7 +102,7 @@ describeOnEngines('the contract over HTTP: stores', (engines) => {
     expectGatewayError(await client.as('sy_live_wrong').get('/v1/stores'), 401, 'key_invalid');
   });
 
-  it('are listed by the page, oldest first, and a page may begin after what was deleted', async () => {
+  it('lists stores by page, oldest first, even after a deleted one', async () => {
     assert.deepEqual(await list(), { object: 'list', data: [], first_id: null, last_id: null, has_more: false });
     const made: Store[] = [];
     for (let index = 0; index < 5; index += 1) made.push(await create(`Store ${index}`));
@@ -127,7 +129,80 @@ describeOnEngines('the contract over HTTP: stores', (engines) => {
     }
   });
 
-  it('answer a repeated Idempotency-Key as the first time, and refuse what changed since', async () => {
+  const upload = (content: string) => uploadText(client, content);
+
+  it('adds files to a store, lists and removes them, and keeps the files', async () => {
+    const { id } = await create('Rules');
+    const path = `/v1/stores/${id}/files`;
+    const first = await upload('one');
+    const second = await upload('three');
+    const added = expectStatus(await client.post<Record<string, unknown>>(path, { file_id: first.id }), 200);
+    const { created_at: createdAt, ...facts } = added;
+    assert.deepEqual(facts, { id: first.id, object: 'store.file', store_id: id, bytes: 3, status: 'ready' });
+    assert.ok(Math.abs(Number(createdAt) - Date.now() / 1_000) < 60);
+    const { headers } = await client.get(`/v1/stores/${id}`);
+    assert.deepEqual(expectStatus(await client.post(path, { file_id: first.id }), 200), added);
+    assert.equal((await client.get(`/v1/stores/${id}`)).headers.etag, headers.etag);
+    const other = expectStatus(await client.post(path, { file_id: second.id }), 200);
+    const listed = async (query = '') => expectStatus(await client.get<StoreList>(`${path}${query}`), 200);
+    assert.deepEqual(await listed(), {
+      object: 'list',
+      data: [other, added],
+      first_id: second.id,
+      last_id: first.id,
+      has_more: false,
+    });
+    assert.deepEqual((await listed('?order=asc')).data, [added, other]);
+    const page = await listed('?limit=1');
+    assert.deepEqual([page.data, page.last_id, page.has_more], [[other], second.id, true]);
+    assert.deepEqual((await listed(`?limit=1&after=${second.id}`)).data, [added]);
+    assert.deepEqual(expectStatus(await client.get(`${path}/${first.id}`), 200), added);
+    const removed = expectStatus(await client.remove(`${path}/${first.id}`), 200);
+    assert.deepEqual(removed, { id: first.id, object: 'store.file', deleted: true });
+    for (const reply of [await client.get(`${path}/${first.id}`), await client.remove(`${path}/${first.id}`)]) {
+      expectGatewayError(reply, 404, 'file_not_found');
+    }
+    assert.deepEqual((await listed()).data, [other]);
+    expectStatus(await client.remove(`/v1/stores/${id}`), 200);
+    expectGatewayError(await client.get(path), 404, 'store_not_found');
+    for (const file of [first, second]) expectStatus(await client.get(`/v1/files/${file.id}`), 200);
+  });
+
+  it('takes a deleted file out of its stores within two seconds', async () => {
+    const stores = [await create('One'), await create('Two')];
+    const { id } = await upload('soon gone');
+    for (const store of stores) expectStatus(await client.post(`/v1/stores/${store.id}/files`, { file_id: id }), 200);
+    expectStatus(await client.remove(`/v1/files/${id}`), 200);
+    const isGone = async () => {
+      const lists = stores.map((store) => client.get<StoreList>(`/v1/stores/${store.id}/files`));
+      return (await Promise.all(lists)).every(({ body }) => body.data.length === 0);
+    };
+    assert.ok(await until(isGone, 2_000));
+  });
+
+  it('takes no file that is unknown or of another project, and needs the scope of stores', async () => {
+    const { id } = await create('Mine');
+    const path = `/v1/stores/${id}/files`;
+    const mine = await upload('mine');
+    const projectId = await newProject(admin);
+    const stranger = await newHolder(admin, projectId, 'project');
+    for (const file_id of ['file-unknown00', 'x', mine.id.slice('file-'.length)]) {
+      expectGatewayError(await client.post(path, { file_id }), 404, 'file_not_found');
+    }
+    const theirs = expectStatus(await stranger.post<Store>('/v1/stores', { name: 'Theirs' }), 200);
+    const foreign = await stranger.post(`/v1/stores/${theirs.id}/files`, { file_id: mine.id });
+    expectGatewayError(foreign, 404, 'file_not_found');
+    for (const reply of [await stranger.get(path), await stranger.post(path, { file_id: mine.id })]) {
+      expectGatewayError(reply, 404, 'store_not_found');
+    }
+    expectGatewayError(await client.post(path, {}), 422, 'invalid_input', 'file_id');
+    expectGatewayError(await client.get(`${path}?after=${mine.id}`), 422, 'invalid_input', 'after');
+    const reader = await newHolder(admin, projectId, 'project', ['stores:read']);
+    const refused = await reader.post(`/v1/stores/${theirs.id}/files`, { file_id: mine.id });
+    expectGatewayError(refused, 403, 'scope_required');
+  });
+
+  it('answers a repeated Idempotency-Key with the first answer, and refuses a changed body', async () => {
     const once = { 'idempotency-key': 'make-a-store' };
     const first = await client.post<Store>('/v1/stores', { name: 'Once' }, once);
     const again = await client.post<Store>('/v1/stores', { name: 'Once' }, once);
@@ -140,7 +215,7 @@ describeOnEngines('the contract over HTTP: stores', (engines) => {
     expectStatus(await client.remove(path, { 'if-match': first.headers.etag ?? '' }), 200);
   });
 
-  it('belong to the project of the key, and are reached as everything in it', async () => {
+  it('puts a store into the key’s project, with the access rules of that project', async () => {
     const projectId = await newProject(admin);
     client = await newHolder(admin, projectId, 'project');
     const { id } = await create('Mine');
@@ -162,7 +237,7 @@ describeOnEngines('the contract over HTTP: stores', (engines) => {
     expectStatus(await writer.remove(`/v1/stores/${id}`), 200);
   });
 
-  it('stand in the OpenAPI document with the error shape of the gateway', async () => {
+  it('documents stores in OpenAPI with the error shape of the gateway', async () => {
     const { paths } = expectStatus(await client.get<{ paths: Record<string, unknown> }>('/openapi.json'), 200);
     const text = JSON.stringify([paths['/v1/stores'], paths['/v1/stores/{store_id}']]);
     assert.match(text, /GatewayError/);

@@ -12,7 +12,7 @@ type Versions = { versions: TemplateVersionRecord[]; nextCursor?: string };
 
 const json = { 'content-type': 'application/json' };
 
-describeOnEngines('the contract over HTTP: templates and their versions', (engines) => {
+describeOnEngines('templates and their versions over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let organizationId: string;
@@ -36,7 +36,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
     expectStatus(await client.get<TemplateRecord>(pathOf(template)), 200);
 
   describe('POST /v1/templates', () => {
-    it("answers 201 with a draft of the key's organization", async () => {
+    it('creates a draft in the key’s organization with 201', async () => {
       const reply = await client.post<TemplateRecord>('/v1/templates', { name: 'Dental', unknown: 1 });
       const template = expectStatus(reply, 201);
       const fields = { headlessIntegratorId: organizationId, name: 'Dental', description: null, status: 'draft' };
@@ -47,7 +47,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       assert.match(reply.headers['switchyard-position'] ?? '', /^\d+$/);
     });
 
-    it('takes every bound at its edge, and refuses what is beyond', async () => {
+    it('accepts every member of a template at its limits, and refuses members beyond them', async () => {
       for (const body of [
         { name: 'x' },
         { name: characters(200) },
@@ -73,7 +73,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
   });
 
   describe('GET and PATCH /v1/templates/{templateId}', () => {
-    it('read and change it', async () => {
+    it('returns and changes a template', async () => {
       const template = await created({ description: 'D' });
       const changed = await client.patch<TemplateRecord>(pathOf(template), { name: 'New', status: 'archived' });
       expectRecord(expectStatus(changed, 200), { ...template, name: 'New' });
@@ -94,7 +94,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       }
     });
 
-    it('answer 404 for what is no template', async () => {
+    it('answers 404 for unknown templates', async () => {
       const { template, version } = await withVersion();
       for (const id of [unknownId, '1', version.id, `${template.id}12345678`]) {
         expectProblem(await client.get(`/v1/templates/${id}`), 404, 'template-not-found');
@@ -112,7 +112,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
   });
 
   describe('GET /v1/templates', () => {
-    it('lists them, oldest first, by the page too', async () => {
+    it('lists templates, oldest first, by page too', async () => {
       const made = [await created(), await created(), await created()];
       const ids = async (path: string) => {
         const body = expectStatus(await client.get<{ templates: TemplateRecord[]; nextCursor?: string }>(path), 200);
@@ -135,7 +135,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
   });
 
   describe('POST /v1/templates/{templateId}/versions', () => {
-    it('answers 201 with the next number, not published, and what was sent', async () => {
+    it('creates a template version with 201, the next number, unpublished, with the sent contents', async () => {
       const template = await created();
       const body = { payload: payload(), fieldsSchema: [field()], tag: 'spring' };
       const reply = await addVersion(template, body);
@@ -155,7 +155,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       assert.equal(one.headers.etag, (await client.get(pathOf(template))).headers.etag);
     });
 
-    it('takes every bound of the payload at its edge, and gives it back as sent', async () => {
+    it('accepts every member of a payload at its limits, and returns it unchanged', async () => {
       const template = await created();
       for (const { what, body } of soundBodies) {
         const reply = await addVersion(template, body);
@@ -167,7 +167,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       }
     });
 
-    it('refuses what is beyond them with 422 and a pointer to the exact spot', async () => {
+    it('refuses members beyond their limits with 422 and exact pointers', async () => {
       const template = await created();
       for (const { what, body, pointers } of bodyFaults) {
         const reply = await addVersion(template, body);
@@ -178,7 +178,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       assert.deepEqual(expectStatus(await client.get(`${pathOf(template)}/versions`), 200), { versions: [] });
     });
 
-    it('keeps a flow schema letter for letter, however it is named or nested', async () => {
+    it('stores a flow schema unchanged, however its members are named or nested', async () => {
       const template = await created();
       const nested = `${'['.repeat(250)}"{{fields.name}}"${']'.repeat(250)}`;
       const hostile = `{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":[1e21,0.1,{"a.b":"$x"}]}`;
@@ -197,7 +197,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       expectProblem(await client.send({ method: 'POST', path, headers: json, body: deep }), 422, 'nesting-too-deep');
     });
 
-    it('takes 200 flows of 3 KB, and refuses what is too large to be stored', async () => {
+    it('accepts 200 flows of 3 KB, and refuses contents that are too large to be stored', async () => {
       const template = await created();
       const flows = Array.from({ length: 200 }, (_, index) =>
         payloadFlow({ key: `flow-${index}`, flowSchema: { say: 'x'.repeat(3_000) } }),
@@ -207,13 +207,13 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       assert.deepEqual(expectStatus(await client.get(versionPath(version)), 200), version);
       const more = flows.concat(flows.map((flow) => ({ ...flow, key: `more ${flow.key}` })));
       expectProblem(await addVersion(template, { payload: { flows: more } }), 413, 'body-too-large');
-      // Five bytes here are 22 as they are stored.
+      // Five bytes of the request take 22 bytes in the store.
       const body = `{"payload":{"flows":[{"key":"k","name":"n","flowType":"simple","flowSchema":[${'1e20,'.repeat(49_000)}0]}]}}`;
       const grown = await client.send({ method: 'POST', path: `${pathOf(template)}/versions`, headers: json, body });
       expectProblem(grown, 413, 'append-too-large');
     });
 
-    it('gives every one of many at once a number of its own', async () => {
+    it('numbers concurrently created versions uniquely', async () => {
       const template = await created();
       const replies = await Promise.all(Array.from({ length: 20 }, () => addVersion(template)));
       const numbers = replies.map((reply) => expectStatus(reply, 201).version).toSorted((a, b) => a - b);
@@ -225,7 +225,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
   });
 
   describe('POST /v1/template-versions/{versionId}/publish', () => {
-    it('publishes the version, and by the first one the template', async () => {
+    it('publishes a version, and publishes the template with its first one', async () => {
       const { template, version } = await withVersion();
       const second = expectStatus(await addVersion(template), 201);
       const reply = await client.post<TemplateVersionRecord>(`${versionPath(second)}/publish`);
@@ -247,7 +247,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
   });
 
   describe('POST /v1/templates/{templateId}/archive', () => {
-    it('ends what can come of it, for good; it stays readable', async () => {
+    it('archives a template for good, which stays readable and refuses changes', async () => {
       const { template, version } = await withVersion();
       const draft = expectStatus(await addVersion(template), 201);
       const published = expectStatus(await client.post<object>(`${versionPath(version)}/publish`), 200);
@@ -268,15 +268,15 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       });
     });
 
-    it('takes a draft too', async () => {
+    it('archives a draft', async () => {
       const template = await created();
       const archived = expectStatus(await client.post<TemplateRecord>(`${pathOf(template)}/archive`), 200);
       assert.equal(archived.status, 'archived');
     });
   });
 
-  describe('manners', () => {
-    it('If-Match lets the newest revision through alone; a version has its template’s', async () => {
+  describe('common behaviour', () => {
+    it('accepts only the newest revision in If-Match, and gives a version its template’s revision', async () => {
       const { template, version } = await withVersion();
       const { etag = '' } = (await client.get(versionPath(version))).headers;
       const stale = { 'if-match': (await client.patch(pathOf(await created()), { name: 'x' })).headers.etag ?? '' };
@@ -291,7 +291,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       expectStatus(await client.post(`${versionPath(version)}/publish`, undefined, newest), 200);
     });
 
-    it('Switchyard-Min-Position shows what was written there', async () => {
+    it('shows a written template to a read with its Switchyard-Min-Position', async () => {
       const template = await created();
       const reply = await addVersion(template);
       const position = { 'switchyard-min-position': reply.headers['switchyard-position'] ?? '' };
@@ -300,7 +300,7 @@ describeOnEngines('the contract over HTTP: templates and their versions', (engin
       }
     });
 
-    it('Idempotency-Key answers every write once, and the same again, also after kill -9', async function () {
+    it('answers every repeated write with the first answer, even after kill -9', async function () {
       this.timeout(180_000);
       const { template, version } = await withVersion();
       const writes = [

@@ -17,59 +17,56 @@ import { itInRounds } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { startService, temporaryFolder, until } from '#test/support/service/service-process.ts';
 
-const loadMilliseconds = 400;
-const effectsLimitMilliseconds = 2_000;
+const loadMs = 400;
+const effectsTimeoutMs = 60_000;
 
-describe('the process stopped at any moment', function () {
+describe('a service that is stopped under load', function () {
   this.timeout(180_000);
 
-  const killRounds = { few: 3, many: 20 };
-  itInRounds(
-    'keeps every acknowledged command and every rule when it is killed under load',
-    killRounds,
-    async (kills) => {
-      const folder = temporaryFolder();
-      let service = await startService({ dataDir: folder.path });
-      try {
-        const load = await CommandLoad.begin(service.client);
-        for (let kill = 0; kill < kills; kill += 1) {
-          const running = load.run(service.client);
-          await sleep(loadMilliseconds * (0.5 + Math.random()));
-          await service.kill();
-          await running;
-          service = await startService({ dataDir: folder.path });
-        }
-        assert.ok(load.acknowledged.length > kills * 10, `only ${load.acknowledged.length} commands were answered`);
-        await load.retryUnanswered(service.client);
-        await load.expectNumbersHeldOrFree(service.client);
-        await settled(folder.path);
-        await service.stop();
-
-        const log = await readLog(folder.path);
-        expectSound(log);
-        expectAcknowledged(log, load);
-        expectRules(await readDocuments(folder.path));
-        await expectRebuildAgrees(folder.path);
-      } finally {
+  const killRounds = { few: 1, many: 20 };
+  itInRounds('keeps every acknowledged command and every rule after kill -9 under load', killRounds, async (kills) => {
+    const folder = temporaryFolder();
+    let service = await startService({ dataDir: folder.path });
+    try {
+      const load = await CommandLoad.begin(service.client);
+      for (let kill = 0; kill < kills; kill += 1) {
+        const before = load.acknowledged.length;
+        const running = load.run(service.client);
+        await sleep(loadMs * (0.5 + Math.random()));
+        const answered = async () => load.acknowledged.length - before > 10;
+        assert.ok(await until(answered, effectsTimeoutMs), 'too few commands were answered');
         await service.kill();
-        folder.remove();
+        await running;
+        service = await startService({ dataDir: folder.path });
       }
-    },
-  );
+      await load.retryUnanswered(service.client);
+      await load.expectNumbersHeldOrFree(service.client);
+      await settled(folder.path);
+      await service.stop();
 
-  it('ends well by SIGTERM under load, and loses nothing', async () => {
+      const log = await readLog(folder.path);
+      expectConsistent(log);
+      expectAcknowledged(log, load);
+      expectRules(await readDocuments(folder.path));
+      await expectRebuildAgrees(folder.path);
+    } finally {
+      await service.kill();
+      folder.remove();
+    }
+  });
+
+  it('exits with 0 on SIGTERM under load, and loses nothing', async () => {
     const folder = temporaryFolder();
     const service = await startService({ dataDir: folder.path });
     try {
       const load = await CommandLoad.begin(service.client);
       const running = load.run(service.client);
-      await sleep(loadMilliseconds);
-      const { code, milliseconds } = await service.stop();
+      await sleep(loadMs);
+      const { code } = await service.stop();
       await running;
       assert.equal(code, 0, service.stderr);
-      assert.ok(milliseconds < 10_000, `it took ${milliseconds} ms`);
       const log = await readLog(folder.path);
-      expectSound(log);
+      expectConsistent(log);
       expectAcknowledged(log, load);
     } finally {
       await service.kill();
@@ -77,32 +74,36 @@ describe('the process stopped at any moment', function () {
     }
   });
 
-  const effectRounds = { few: 2, many: 6 };
-  itInRounds('completes what follows from a deleted flow and a replaced profile', effectRounds, async (rounds) => {
-    const folder = temporaryFolder();
-    let service = await startService({ dataDir: folder.path });
-    try {
-      for (let round = 0; round < rounds; round += 1) {
-        const scene = await setScene(service.client);
-        const sent = Promise.allSettled([
-          service.client.remove(`/v1/flows/${scene.doomedFlowId}`),
-          service.client.put(`/v1/agent-profiles/${scene.profileId}`, scene.replacement),
-        ]);
-        await sleep(3 + round * (36 / rounds));
+  const effectRounds = { few: 1, many: 6 };
+  itInRounds(
+    'completes the effects of a deleted flow and a replaced profile after kill -9',
+    effectRounds,
+    async (rounds) => {
+      const folder = temporaryFolder();
+      let service = await startService({ dataDir: folder.path });
+      try {
+        for (let round = 0; round < rounds; round += 1) {
+          const scene = await setScene(service.client);
+          const sent = Promise.allSettled([
+            service.client.remove(`/v1/flows/${scene.doomedFlowId}`),
+            service.client.put(`/v1/agent-profiles/${scene.profileId}`, scene.replacement),
+          ]);
+          await sleep(3 + round * (36 / rounds));
+          await service.kill();
+          const answers = await sent;
+          service = await startService({ dataDir: folder.path });
+          const [deleted, replaced] = answers.map((answer) => answer.status === 'fulfilled');
+          await expectEffects(service.client, scene, { deleted: deleted === true, replaced: replaced === true });
+        }
+      } finally {
         await service.kill();
-        const answers = await sent;
-        service = await startService({ dataDir: folder.path });
-        const [deleted, replaced] = answers.map((answer) => answer.status === 'fulfilled');
-        await expectEffects(service.client, scene, { deleted: deleted === true, replaced: replaced === true });
+        folder.remove();
       }
-    } finally {
-      await service.kill();
-      folder.remove();
-    }
-  });
+    },
+  );
 });
 
-/** Waits until processes and read models have gone through the log: nothing changes any more. */
+/** Waits until processes and read models have handled the whole log, so that documents no longer change. */
 async function settled(dataDir: string): Promise<void> {
   let before = '';
   const still = await until(async () => {
@@ -111,12 +112,12 @@ async function settled(dataDir: string): Promise<void> {
     before = now;
     if (!same) await sleep(300);
     return same;
-  }, 15_000);
+  }, effectsTimeoutMs);
   assert.ok(still, 'the read models keep changing');
 }
 
-function expectSound(log: ReadonlyArray<LoggedEvent>): void {
-  // Each stream's revisions begin at 0 without a gap or a double, and each event's hash is that of what is stored.
+function expectConsistent(log: ReadonlyArray<LoggedEvent>): void {
+  // The revisions of each stream count from 0, and the hash of each event matches its contents.
   assert.equal(verifyChain(log), null);
   assert.ok(log.every(({ position }, index) => index === 0 || position > (log[index - 1]?.position ?? 0)));
   assert.equal(new Set(log.map(({ id }) => id)).size, log.length);
@@ -138,7 +139,7 @@ function expectAcknowledged(log: ReadonlyArray<LoggedEvent>, load: CommandLoad):
   for (const [key, written] of streams) assert.equal(new Set(written).size, 1, `${key} was carried out twice`);
 }
 
-/** The version of a version's flow that was active at a position. */
+/** Returns the version of the same flow that was active at a position. */
 function activeAt(log: ReadonlyArray<LoggedEvent>, position: number, versionId: string): string | undefined {
   const stream = `flow-${parentId(versionId)}`;
   const activation = log.findLast(
@@ -155,8 +156,9 @@ function expectRules(collections: Awaited<ReturnType<typeof readDocuments>>): vo
   const versions = values<FlowVersionDocument>('flow-versions').map(({ record }) => record);
 
   const claimed = numbers.map(({ number }) => number);
-  assert.equal(new Set(claimed).size, claimed.length, 'a number is there twice');
-  for (const { flowId } of numbers) assert.ok(flowId === null || flows.has(flowId), 'a number points at no flow');
+  assert.equal(new Set(claimed).size, claimed.length, 'a phone number is listed twice');
+  for (const { flowId } of numbers)
+    assert.ok(flowId === null || flows.has(flowId), 'a phone number refers to an unknown flow');
   const defaults = Map.groupBy(
     profiles.filter(({ isDefault }) => isDefault),
     ({ projectId }) => projectId,
@@ -170,7 +172,7 @@ function expectRules(collections: Awaited<ReturnType<typeof readDocuments>>): vo
   assert.deepEqual([...versionsOf.keys()].sort(), [...flows.keys()].sort());
   for (const [flowId, ofFlow] of versionsOf) {
     assert.equal(ofFlow.filter(({ isActive }) => isActive).length, 1, `${flowId} has not one active version`);
-    // None was deleted: the numbers have no gap.
+    // No version was deleted, so the numbers have no gap.
     assert.deepEqual(
       ofFlow.map(({ version }) => version),
       ofFlow.map((_, index) => index + 1),
@@ -178,7 +180,7 @@ function expectRules(collections: Awaited<ReturnType<typeof readDocuments>>): vo
   }
 }
 
-/** A copy without its read store comes to the same documents. */
+/** A copy of the log without its read store leads to the same documents. */
 async function expectRebuildAgrees(dataDir: string): Promise<void> {
   const copy = temporaryFolder();
   try {
@@ -209,7 +211,7 @@ const profile = {
   outputVoiceId: 'v',
 };
 
-/** A flow with twenty numbers, and a profile of ten flows that is to have ten others. */
+/** Creates a flow with twenty phone numbers, and a profile of ten flows that will be replaced by ten others. */
 async function setScene(client: Client): Promise<Scene> {
   const { id: projectId } = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Scene' }), 201);
   const newFlow = async () => {
@@ -231,7 +233,7 @@ async function setScene(client: Client): Promise<Scene> {
   return { projectId, doomedFlowId, profileId, formerFlowIds, replacement: { ...profile, flowIds } };
 }
 
-/** What was asked has wholly happened or not at all; what was answered has happened. */
+/** Every request has taken full effect or none; every answered request has taken effect. */
 async function expectEffects(
   client: Client,
   { projectId, doomedFlowId, profileId, formerFlowIds, replacement }: Scene,
@@ -247,7 +249,7 @@ async function expectEffects(
   };
   const expected = status === 404 ? 0 : 20;
   assert.ok(
-    await until(async () => (await pointed()) === expected, effectsLimitMilliseconds),
+    await until(async () => (await pointed()) === expected, effectsTimeoutMs),
     `${await pointed()} of 20 numbers point at a flow that answers ${status}`,
   );
 
@@ -260,6 +262,6 @@ async function expectEffects(
   const whole = await until(async () => {
     const now = await assigned();
     return same(now, replacement.flowIds) || (!answered.replaced && same(now, formerFlowIds));
-  }, effectsLimitMilliseconds);
+  }, effectsTimeoutMs);
   assert.ok(whole, `the profile has ${(await assigned()).length} flows, neither the former nor the new ones`);
 }

@@ -10,6 +10,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
+import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { readLog } from '#test/e2e/support/stores.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
@@ -23,7 +24,7 @@ import {
 
 const path = '/v1/partner/customers';
 const person = { name: 'Wilhelmina Quixote-Zebedee', clientEmail: 'wilhelmina@quixote-zebedee.example' };
-/** As a file may hold it: as it is, in other letters, as JSON in JSON, in UTF-16, encoded. */
+/** The forms in which a file could hold the texts: two spellings, in UTF-8 and UTF-16, in base64 and in hex. */
 const traces = ['Quixote', 'quixote', 'Wilhelmina', 'wilhelmina'].flatMap((text) => [
   Buffer.from(text),
   Buffer.from(text, 'utf16le'),
@@ -33,18 +34,18 @@ const encoded = [person.name, person.clientEmail].flatMap((text) => [
   Buffer.from(Buffer.from(text).toString('hex')),
 ]);
 
-/** The files under a folder that hold any of these bytes. */
+/** Returns the files under a folder that contain any of these bytes. */
 function holding(folder: string, wanted: ReadonlyArray<Buffer>): ReadonlyArray<string> {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const file = join(folder, name);
-    // A socket or folder holds nothing.
+    // Sockets and folders have no contents.
     if (!statSync(file).isFile()) return false;
     const bytes = readFileSync(file);
     return wanted.some((each) => bytes.includes(each));
   });
 }
 
-/** A customer's key, as the file holds it; null when it is destroyed. */
+/** Reads a customer's key from the file; null when it is destroyed. */
 function keyOf(dataDir: string, subject: string): Buffer | null {
   const database = new DatabaseSync(join(dataDir, 'subject-keys.db'), { readOnly: true });
   try {
@@ -61,7 +62,7 @@ const create = async (client: Client, headers = {}) =>
 const nameOf = async (client: Client, id: string) =>
   expectStatus(await client.get<{ name: string }>(`${path}/${id}`), 200).name;
 
-describe('erasing personal data', function () {
+describe('erasure of personal data', function () {
   this.timeout(180_000);
 
   let folder: TemporaryFolder;
@@ -80,10 +81,10 @@ describe('erasing personal data', function () {
     service = await startService({ dataDir: folder.path });
   };
 
-  it('leaves neither name nor address in any file or log, and no key to read them by', async () => {
+  it('leaves no name, address or key in any file or log', async () => {
     const doomed = await create(service.client, { 'idempotency-key': 'doomed' });
     const kept = await create(service.client);
-    // What is refused must not be written down either.
+    // Refused input must not be stored or logged either.
     await service.client.post(path, { ...person, name: '' });
     await service.client.post(path, { ...person, clientEmail: 'wilhelmina at quixote' });
     expectStatus(await service.client.post('/v1/projections/customers/rebuild'), 200);
@@ -105,14 +106,14 @@ describe('erasing personal data', function () {
     assert.equal(verifyChain(await readLog(folder.path)), null);
 
     await restart();
-    for (const projection of ['customers', 'organizations']) await rebuilt(service.client, projection);
+    for (const projection of ['customers', 'organizations']) await rebuildProjection(service.client, projection);
     assert.deepEqual(
       [await nameOf(service.client, doomed), await nameOf(service.client, kept)],
       ['erased', person.name],
     );
   });
 
-  it('is finished by the next start when it was only recorded', async () => {
+  it('completes an erasure at the next start when only its event was stored', async () => {
     const id = await create(service.client);
     await service.stop();
     const key = keyOf(folder.path, id);
@@ -127,7 +128,7 @@ describe('erasing personal data', function () {
     assert.equal(keyOf(folder.path, id), null);
   });
 
-  itInRounds('is finished however it was killed in the middle of it', { few: 2, many: 12 }, async (rounds) => {
+  itInRounds('completes an erasure after kill -9 at a random moment', { few: 1, many: 12 }, async (rounds) => {
     for (let round = 0; round < rounds; round += 1) {
       const id = await create(service.client);
       const answer = service.client.remove(`${path}/${id}/personal-data`).catch(() => null);
@@ -143,7 +144,7 @@ describe('erasing personal data', function () {
   });
 });
 
-/** Appends what a node that is killed before it destroys the key leaves behind. */
+/** Appends the event of an erasure without destroying the key, as a node does that is killed in between. */
 async function recordErasure(dataDir: string, id: string): Promise<void> {
   const store = await openSqliteEventStore({ file: join(dataDir, 'events.db') });
   try {
@@ -158,21 +159,4 @@ async function recordErasure(dataDir: string, id: string): Promise<void> {
   } finally {
     await store.close();
   }
-}
-
-/** Rebuilds a projection, and waits until it is done. */
-async function rebuilt(client: Client, name: string): Promise<void> {
-  const standing = async () => {
-    const reply = await client.get<{ projections: Array<{ name: string; position: number; rebuild: object | null }> }>(
-      '/v1/projections',
-    );
-    return expectStatus(reply, 200).projections.find((one) => one.name === name);
-  };
-  const { position = 0 } = (await standing()) ?? {};
-  expectStatus(await client.post(`/v1/projections/${name}/rebuild`), 200);
-  const done = await until(async () => {
-    const now = await standing();
-    return now !== undefined && now.rebuild === null && now.position > position;
-  }, 20_000);
-  assert.ok(done, `the rebuild of ${name} does not end`);
 }

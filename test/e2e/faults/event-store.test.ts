@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { describeFaults } from '#test/e2e/support/faulty-stores.ts';
+import { expectQuickAnswer } from '#test/e2e/support/quick-answers.ts';
 import { long } from '#test/support/run/long.ts';
 
 describeFaults('nodes whose event store fails', (stores) => {
@@ -8,7 +10,7 @@ describeFaults('nodes whose event store fails', (stores) => {
     projectPath = (await stores().newProject()).path;
   });
 
-  /** What needs the event store is refused in time; what does not goes on. */
+  /** Requests that need the event store are refused in time; all others succeed. */
   async function expectRefused(): Promise<void> {
     const [[read, created]] = await Promise.all([
       stores().askFor(projectPath),
@@ -19,31 +21,46 @@ describeFaults('nodes whose event store fails', (stores) => {
     expectProblem(created, 503, 'unavailable');
   }
 
-  it('go on when it was killed and started again', async () => {
+  /** That the event store is away is known: nobody waits to find out. */
+  async function expectRefusedAtOnce(): Promise<void> {
+    const { client, url } = stores().control.service;
+    const create = () => client.post(`${projectPath}/flows`, { name: 'F', flowSchema: {} });
+    const refused = await create();
+    expectProblem(refused, 503, 'unavailable');
+    assert.ok(refused.headers['retry-after']);
+    await expectQuickAnswer(1_000, create);
+    const ready = async () => (await fetch(`${url}/readyz`)).text();
+    assert.match(await ready(), /The event store cannot be read: /);
+    await expectQuickAnswer(1_000, ready);
+  }
+
+  it('recovers after the event store was killed and restarted', async () => {
     await stores().double.order({ call: 'kill' });
     await expectRefused();
+    await expectRefusedAtOnce();
     await stores().double.order({ call: 'start' });
     await stores().expectRecovery();
   });
 
-  describe(`of every kind ${long}`, () => {
-    it('go on when it was stopped and started again', async () => {
+  describe(`further faults ${long}`, () => {
+    it('recovers after the event store was stopped and restarted', async () => {
       await stores().double.order({ call: 'stop' });
       await stores().double.order({ call: 'start' });
       await stores().expectRecovery();
     });
 
-    it('go on when it was frozen', async () => {
+    it('recovers after the event store was frozen', async () => {
       stores().double.freeze();
       try {
         await expectRefused();
+        await expectRefusedAtOnce();
       } finally {
         stores().double.thaw();
       }
       await stores().expectRecovery();
     });
 
-    it('go on when connections are cut in the middle of appends', async () => {
+    it('recovers after connections were cut during appends', async () => {
       for (let cut = 0; cut < 5; cut += 1) {
         await stores().double.order({
           faults: { nextAppends: [{ kind: 'store-and-cut' }, { kind: 'store-and-cut' }] },
@@ -55,7 +72,7 @@ describeFaults('nodes whose event store fails', (stores) => {
       await stores().expectRecovery();
     });
 
-    it('go on when connections are cut in the middle of subscriptions', async () => {
+    it('recovers after connections were cut during subscriptions', async () => {
       const { events } = stores().projecting;
       for (let cut = 0; cut < 5; cut += 1) {
         events.cut();
@@ -68,14 +85,14 @@ describeFaults('nodes whose event store fails', (stores) => {
       await stores().expectRecovery();
     });
 
-    it('go on when its answers come too late', () => stores().bringLateAnswers('events', expectRefused));
+    it('recovers after the event store answered too late', () => stores().bringLateAnswers('events', expectRefused));
 
-    it('go on when its answers are lost on the way', async () => {
+    it('recovers after answers of the event store were lost in the network', async () => {
       for (const { events } of [stores().control, stores().projecting]) events.mute();
       await stores().expectRecovery();
     });
 
-    it('go on when it stores what it does not answer', async () => {
+    it('recovers after the event store stored appends without answering', async () => {
       await stores().double.order({ faults: { everyAppend: { kind: 'store-and-drop-answer' } } });
       await stores().expectUnavailable();
       await stores().double.order({ faults: { everyAppend: null } });

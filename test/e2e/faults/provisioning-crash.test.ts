@@ -12,7 +12,7 @@ type Named = { readonly id: string };
 
 const instances = 12;
 const flowKeys = ['a', 'b', 'c'];
-const settleMilliseconds = 60_000;
+const settleMs = 60_000;
 
 const contents = (text: string) => ({
   payload: payload({
@@ -21,11 +21,11 @@ const contents = (text: string) => ({
   fieldsSchema: [field()],
 });
 
-describe('provisioning through kills', function () {
+describe('provisioning of instances under kill -9', function () {
   this.timeout(180_000);
 
-  const title = 'brings every instance to what was asked of it last, and leaves nothing over';
-  itInRounds(title, { few: 2, many: 8 }, async (kills) => {
+  const title = 'completes the last requested operation of every instance, and leaves no resources behind';
+  itInRounds(title, { few: 1, many: 8 }, async (kills) => {
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     try {
@@ -64,8 +64,8 @@ describe('provisioning through kills', function () {
         const gone = await until(async () => {
           const reply = await service.client.get<Record<string, unknown[]>>(`/v1/projects/${projectId}/${name}`);
           return Object.values(expectStatus(reply, 200)).every((items) => items.length === 0);
-        }, settleMilliseconds);
-        assert.ok(gone, `${name} are left over`);
+        }, settleMs);
+        assert.ok(gone, `${name} are left behind`);
       }
     } finally {
       await service.kill();
@@ -78,7 +78,7 @@ async function settled(client: Client, id: string): Promise<InstanceDetails> {
   const found = await until(async () => {
     const details = expectStatus(await client.get<InstanceDetails>(`/v1/instances/${id}`), 200);
     return details.operation === null ? details : null;
-  }, settleMilliseconds);
+  }, settleMs);
   assert.ok(found, 'the operation does not end');
   return found;
 }

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { describeFaults } from '#test/e2e/support/faulty-stores.ts';
+import { expectQuickAnswer } from '#test/e2e/support/quick-answers.ts';
 import { answeredInTime } from '#test/e2e/support/settling-load.ts';
 import { long } from '#test/support/run/long.ts';
 
@@ -9,38 +11,52 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
     projectPath = (await stores().newProject()).path;
   });
 
-  /** Reads are refused in time. Commands are taken: keys and streams are in the event store. */
+  /** Reads are refused in time. Commands succeed, because keys and streams are in the event store. */
   async function expectReadsRefused(): Promise<void> {
     const [[read]] = await Promise.all([stores().askFor(projectPath), stores().expectNotReady('read-store')]);
     expectProblem(read, 503, 'unavailable');
     await stores().expectMore(2);
   }
 
-  it('go on when it was killed and started again', async () => {
+  /** That the read store is away is known: nobody waits to find out. */
+  async function expectRefusedAtOnce(): Promise<void> {
+    const { client, url } = stores().control.service;
+    const read = await client.get(projectPath);
+    expectProblem(read, 503, 'unavailable');
+    assert.ok(read.headers['retry-after']);
+    await expectQuickAnswer(1_000, () => client.get(projectPath));
+    const ready = async () => (await fetch(`${url}/readyz`)).text();
+    assert.match(await ready(), /MongoDB cannot be used: [^"]*READ_STORE_URL/);
+    await expectQuickAnswer(1_000, ready);
+  }
+
+  it(`recovers after the read store was killed and restarted ${long}`, async () => {
     await ferret.kill();
     await expectReadsRefused();
+    await expectRefusedAtOnce();
     await ferret.start();
     await stores().expectRecovery();
   });
 
-  describe(`of every kind ${long}`, () => {
-    it('go on when it was stopped and started again', async () => {
+  describe(`further faults ${long}`, () => {
+    it('recovers after the read store was stopped and restarted', async () => {
       await ferret.stop();
       await ferret.start();
       await stores().expectRecovery();
     });
 
-    it('go on when it was frozen', async () => {
+    it('recovers after the read store was frozen', async () => {
       ferret.freeze();
       try {
         await expectReadsRefused();
+        await expectRefusedAtOnce();
       } finally {
         ferret.thaw();
       }
       await stores().expectRecovery();
     });
 
-    it('go on when connections to it are cut', async () => {
+    it('recovers after connections to the read store were cut', async () => {
       const { control, projecting } = stores();
       for (let cut = 0; cut < 5; cut += 1) {
         control.documents.cut();
@@ -53,9 +69,10 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
       await stores().expectRecovery();
     });
 
-    it('go on when its answers come too late', () => stores().bringLateAnswers('documents', expectReadsRefused));
+    it('recovers after the read store answered too late', () =>
+      stores().bringLateAnswers('documents', expectReadsRefused));
 
-    it('take commands while it is full, and refuse to read what it lacks', async () => {
+    it('accepts commands while the read store is full, and refuses reads of what it lacks', async () => {
       await ferret.stop();
       await ferret.startFull();
       await stores().expectMore(5);

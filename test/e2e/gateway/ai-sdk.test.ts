@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createOpenAICompatible, type OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
-import { GatewayStory, toolCallAnswer, toolCallDeltas } from '#test/e2e/support/gateway-scenario.ts';
+import { GatewayScenario, toolCallAnswer, toolCallDeltas } from '#test/e2e/support/gateway-scenario.ts';
 import {
   chunk,
   completion,
@@ -15,10 +15,10 @@ import {
 } from '#test/gateway/support/fake-provider.ts';
 import { adminKey } from '#test/support/service/service-process.ts';
 
-/** The AI SDK's client for whoever speaks OpenAI's language, pointed at the service. */
+/** The AI SDK's client for OpenAI-compatible services, with the service's address. */
 describe('the AI SDK', function () {
   this.timeout(180_000);
-  let story: GatewayStory;
+  let scenario: GatewayScenario;
   let switchyard: OpenAICompatibleProvider;
   const asked: string[] = [];
   const tools = {
@@ -37,37 +37,37 @@ describe('the AI SDK', function () {
   };
 
   before(async () => {
-    story = await GatewayStory.begin();
+    scenario = await GatewayScenario.begin();
     switchyard = createOpenAICompatible({
       name: 'switchyard',
       apiKey: adminKey,
-      baseURL: story.baseURL,
+      baseURL: scenario.baseURL,
       includeUsage: true,
     });
   });
-  after(() => story.end());
+  after(() => scenario.end());
   beforeEach(() => {
     asked.length = 0;
-    story.primary.answers(json(completion('from the primary')));
-    story.backup.answers(json(completion('from the backup')));
+    scenario.primary.answers(json(completion('from the primary')));
+    scenario.backup.answers(json(completion('from the backup')));
   });
 
-  it('is answered whole', async () => {
+  it('generates a text', async () => {
     const { text, usage, finishReason } = await generateText({ model: switchyard('large'), prompt: 'Hello' });
     assert.equal(text, 'from the primary');
     assert.equal(finishReason, 'stop');
     assert.deepEqual([usage.inputTokens, usage.outputTokens], [5, 7]);
   });
 
-  it('is answered by the sandbox', async () => {
+  it('generates a text with the sandbox', async () => {
     const { text } = await generateText({ model: switchyard('sandbox'), prompt: 'Hello there' });
     assert.match(text, /You said: Hello there$/);
   });
 
-  it('is answered in a stream, with usage', async () => {
+  it('streams a text with its usage', async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
     const last = `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x', choices: [], usage })}\n\n`;
-    story.primary.answers(stream([role, ...words('Grüß ', 'Gott 😀'), stop, last, done], { gapMs: 1 }));
+    scenario.primary.answers(stream([role, ...words('Grüß ', 'Gott 😀'), stop, last, done], { gapMs: 1 }));
     const answer = streamText({ model: switchyard('large'), prompt: 'Hello' });
     let text = '';
     for await (const piece of answer.textStream) text += piece;
@@ -76,7 +76,7 @@ describe('the AI SDK', function () {
   });
 
   for (const way of ['whole', 'streamed'] as const)
-    it(`calls tools, ${way}, and goes on with what they gave`, async () => {
+    it(`calls tools, ${way}, and continues with their results`, async () => {
       const deltas = toolCallDeltas.map((delta) => chunk(delta));
       const [call, end] =
         way === 'whole'
@@ -85,19 +85,19 @@ describe('the AI SDK', function () {
               stream([...deltas, chunk({}, 'tool_calls'), done]),
               stream([role, ...words('Von neun ', 'bis fünf.'), stop, done]),
             ];
-      story.primary.answers(call, end);
+      scenario.primary.answers(call, end);
       const asking = { model: switchyard('large'), prompt: 'Wann am Montag?', tools, stopWhen: stepCountIs(3) };
       const text = way === 'whole' ? (await generateText(asking)).text : await streamText(asking).text;
       assert.equal(text, 'Von neun bis fünf.');
       assert.deepEqual(asked, ['Montag']);
-      const { messages } = JSON.parse(String(story.primary.seen[1]?.body)) as { messages: { role: string }[] };
+      const { messages } = JSON.parse(String(scenario.primary.seen[1]?.body)) as { messages: { role: string }[] };
       assert.deepEqual(
         messages.map((message) => message.role),
         ['user', 'assistant', 'tool'],
       );
     });
 
-  describe('is told', () => {
+  describe('errors', () => {
     const refusalOf = async (call: PromiseLike<unknown>): Promise<APICallError> => {
       try {
         await call;
@@ -105,24 +105,24 @@ describe('the AI SDK', function () {
         assert.ok(APICallError.isInstance(refusal), String(refusal));
         return refusal;
       }
-      return assert.fail('it was not refused');
+      return assert.fail('the call was not refused');
     };
 
-    it('of a model that is unknown, which it does not try again', async () => {
+    it('reports an unknown model without a retry', async () => {
       const refusal = await refusalOf(generateText({ model: switchyard('gpt-9'), prompt: 'Hello' }));
       assert.deepEqual([refusal.statusCode, refusal.isRetryable], [404, false]);
       assert.match(refusal.message, /There is no model .gpt-9. here/);
     });
 
-    it('of a provider that is down, which it may try again', async () => {
-      story.primary.answers(error(503, 'overloaded'));
+    it('reports an unavailable provider as retryable', async () => {
+      scenario.primary.answers(error(503, 'overloaded'));
       const refusal = await refusalOf(generateText({ model: switchyard('alone'), prompt: 'Hello', maxRetries: 0 }));
       assert.deepEqual([refusal.statusCode, refusal.isRetryable], [503, true]);
       assert.match(refusal.message, /The provider is overloaded or down/);
     });
 
-    it('of a stream that broke in the middle', async () => {
-      story.primary.answers(stream([role, ...words('half ')], { after: 'cut' }));
+    it('reports a stream that broke in the middle', async () => {
+      scenario.primary.answers(stream([role, ...words('half ')], { after: 'cut' }));
       const answer = streamText({ model: switchyard('alone'), prompt: 'Hello', onError: () => undefined });
       let text = '';
       let broken: unknown = null;

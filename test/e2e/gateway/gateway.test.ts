@@ -14,7 +14,7 @@ import {
   until,
 } from '#test/support/service/service-process.ts';
 
-describe('gateway of the whole service', function () {
+describe('gateway of the service', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
   let service: ServiceProcess;
@@ -49,7 +49,7 @@ describe('gateway of the whole service', function () {
       auto: { chat: { balanced: model } },
     });
 
-  it('answers from the sandbox without a configuration, and says so', async () => {
+  it('answers from the sandbox without a configuration, and logs that it does', async () => {
     await start({ LOG_LEVEL: 'info' });
     assert.ok(await until(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
     const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
@@ -71,7 +71,7 @@ describe('gateway of the whole service', function () {
       assert.ok(path in paths, path);
   });
 
-  it('takes an upload as slowly as it comes, up to a limit of its own', async () => {
+  it('accepts a slow upload up to a limit of its own', async () => {
     await start({ HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '300', UPLOAD_TIMEOUT_MS: '6000' });
     const body = transcriptionOf('auto', 100_000);
     const port = Number(new URL(service.url).port);
@@ -85,7 +85,7 @@ describe('gateway of the whole service', function () {
     coming.leave();
   });
 
-  it('refuses a key that is unknown, or lacks the scope, or was revoked a moment ago', async () => {
+  it('refuses an unknown key, a key without the scope and a key that was just revoked', async () => {
     await start();
     const errorOf = async (answer: Response) => {
       const { error } = (await answer.json()) as { error: { code: string; type: string } };
@@ -108,7 +108,7 @@ describe('gateway of the whole service', function () {
     assert.equal((await ask(chat, writing.key)).status, 401);
   });
 
-  it('takes its configuration from a file, and again when that changes or a signal says so; keeps it when it is wrong', async () => {
+  it('reloads its configuration file on a change and on SIGHUP, and keeps the last valid one', async () => {
     const file = join(folder.path, 'gateway.json');
     writeFileSync(file, configuration('first'));
     provider.answers(json(completion('from the provider')));
@@ -130,7 +130,7 @@ describe('gateway of the whole service', function () {
     assert.ok(await until(async () => (await ask({ ...chat, model: 'third' })).status === 200, 20_000));
   });
 
-  it('does not start on a configuration that is wrong', async () => {
+  it('refuses to start with an invalid configuration', async () => {
     const file = join(folder.path, 'gateway.json');
     writeFileSync(file, configuration('first'));
     service = new ServiceProcess({ dataDir: folder.path, environment: { GATEWAY_CONFIG: file } });
@@ -141,7 +141,7 @@ describe('gateway of the whole service', function () {
     );
   });
 
-  it('ends a stream that runs, before it stops', async () => {
+  it('ends a running stream before it stops', async () => {
     const file = join(folder.path, 'gateway.json');
     writeFileSync(file, configuration('first'));
     provider.answers(stream(saying('one', ' two', ' three'), { gapMs: 200 }));

@@ -15,7 +15,7 @@ import {
   until,
 } from '#test/support/service/service-process.ts';
 
-describe('metering of the whole service', function () {
+describe('metering of the service', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
   let service: ServiceProcess;
@@ -29,18 +29,18 @@ describe('metering of the whole service', function () {
     folder.remove();
   });
 
-  const said = 'a text that nobody but the model shall read';
+  const prompt = 'a text that only the model may read';
   const chat = async (model: string, stream = false) => {
     const answer = await fetch(`${service.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: said }] }),
+      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: prompt }] }),
     });
     await answer.text();
   };
   const metrics = async () => (await fetch(`${service.url}/metrics`)).text();
 
-  /** What the log tells of usage, read when nobody has it open. */
+  /** Reads the recorded usage from the log of a stopped service. */
   const recorded = async (): Promise<{
     readonly streams: ReadonlyArray<string>;
     readonly usage: ReadonlyArray<UsageEntry>;
@@ -48,7 +48,7 @@ describe('metering of the whole service', function () {
     const store = await openSqliteEventStore({ file: join(folder.path, 'events.db') });
     try {
       const raw = store.readRawLog(0, 100_000).filter(({ type }) => type === 'UsageRecorded');
-      assert.ok(raw.every(({ data }) => !data.includes(said)));
+      assert.ok(raw.every(({ data }) => !data.includes(prompt)));
       const usage = raw.flatMap(({ data }) => {
         const decoded = usageEvents.UsageRecorded.decode(JSON.parse(data));
         return E.isRight(decoded) ? decoded.right.usage : assert.fail('it cannot be read');
@@ -59,7 +59,7 @@ describe('metering of the whole service', function () {
     }
   };
 
-  it('measures calls, and records at the stop what was not recorded yet', async () => {
+  it('meters calls, and records the remaining ones when the service stops', async () => {
     await chat('sandbox');
     await chat('sandbox', true);
     await chat('unknown');
@@ -82,7 +82,7 @@ describe('metering of the whole service', function () {
       );
   });
 
-  it('records at the stop a call, too, that would not end', async () => {
+  it('records a call that has not ended when the service stops', async () => {
     await service.stop();
     const provider = await FakeProvider.start();
     try {
@@ -107,9 +107,9 @@ describe('metering of the whole service', function () {
     }
   });
 
-  it('records while it runs, so that a crash loses the last seconds alone', async () => {
+  it('records usage while it runs, so that a crash loses only the last seconds', async () => {
     await chat('sandbox');
-    // Read beside the service that has it open.
+    // The service has the log open as well.
     const database = new DatabaseSync(join(folder.path, 'events.db'), { readOnly: true });
     const stored = () => database.prepare("SELECT count(*) AS events FROM events WHERE type = 'UsageRecorded'").get();
     try {

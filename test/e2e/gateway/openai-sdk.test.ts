@@ -9,7 +9,7 @@ import OpenAI, {
   toFile,
   UnprocessableEntityError,
 } from 'openai';
-import { GatewayStory, toolCallAnswer, toolCallDeltas } from '#test/e2e/support/gateway-scenario.ts';
+import { GatewayScenario, toolCallAnswer, toolCallDeltas } from '#test/e2e/support/gateway-scenario.ts';
 import {
   bytes,
   chunk,
@@ -24,12 +24,12 @@ import {
 } from '#test/gateway/support/fake-provider.ts';
 import { adminKey, until } from '#test/support/service/service-process.ts';
 
-/** OpenAI's own client, pointed at the service with one of its keys: it shall notice nothing but that it works. */
+/** OpenAI's own client with the service's address and key. It must work as with OpenAI. */
 describe('the official openai client', function () {
   this.timeout(180_000);
-  let story: GatewayStory;
+  let scenario: GatewayScenario;
   let client: OpenAI;
-  /** The same, but that it does not try again by itself. */
+  /** The same client without retries. */
   let once: OpenAI;
   const messages = [{ role: 'user' as const, content: 'Wann habt ihr offen? 😀' }];
   const tools = [
@@ -43,18 +43,18 @@ describe('the official openai client', function () {
   ];
 
   before(async () => {
-    story = await GatewayStory.begin();
-    client = new OpenAI({ apiKey: adminKey, baseURL: story.baseURL });
-    once = new OpenAI({ apiKey: adminKey, baseURL: story.baseURL, maxRetries: 0 });
+    scenario = await GatewayScenario.begin();
+    client = new OpenAI({ apiKey: adminKey, baseURL: scenario.baseURL });
+    once = new OpenAI({ apiKey: adminKey, baseURL: scenario.baseURL, maxRetries: 0 });
   });
-  after(() => story.end());
+  after(() => scenario.end());
   beforeEach(() => {
-    story.primary.answers(json(completion('from the primary')));
-    story.backup.answers(json(completion('from the backup')));
+    scenario.primary.answers(json(completion('from the primary')));
+    scenario.backup.answers(json(completion('from the backup')));
   });
 
-  const bodySeen = () => JSON.parse(String(story.primary.seen[0]?.body)) as Record<string, unknown>;
-  /** What a call was refused with. */
+  const bodySeen = () => JSON.parse(String(scenario.primary.seen[0]?.body)) as Record<string, unknown>;
+  /** Returns the error of a refused call. */
   const refusalOf = async (call: Promise<unknown>): Promise<APIError> => {
     try {
       await call;
@@ -62,11 +62,11 @@ describe('the official openai client', function () {
       assert.ok(refusal instanceof APIError, String(refusal));
       return refusal;
     }
-    return assert.fail('it was not refused');
+    return assert.fail('the call was not refused');
   };
 
   describe('chat', () => {
-    it('is answered whole, by whom the headers tell', async () => {
+    it('completes a chat, with the target in its headers', async () => {
       const { data, response, request_id } = await client.chat.completions
         .create({ model: 'large', messages, temperature: 0.5, seed: 7 })
         .withResponse();
@@ -78,17 +78,17 @@ describe('the official openai client', function () {
       assert.deepEqual(bodySeen(), { model: 'gpt-x', messages, temperature: 0.5, seed: 7 });
     });
 
-    it('is picked by the hint, which the provider does not see', async () => {
+    it('selects the model by the hint, and does not pass the hint to the provider', async () => {
       const asked = { model: 'auto', messages, reasoning: 'fast' } as OpenAI.ChatCompletionCreateParamsNonStreaming;
       const answer = await client.chat.completions.create(asked);
       assert.equal(answer.model, 'switchyard-sandbox');
       assert.match(answer.choices[0]?.message.content ?? '', /Wann habt ihr offen\? 😀$/);
     });
 
-    it('is streamed, with usage where that is asked for', async () => {
+    it('streams a chat, with usage on request', async () => {
       const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
       const last = `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x', choices: [], usage })}\n\n`;
-      story.primary.answers(stream([role, ...words('Grüß ', 'Gott 😀'), stop, last, done]));
+      scenario.primary.answers(stream([role, ...words('Grüß ', 'Gott 😀'), stop, last, done]));
       const answer = await client.chat.completions.create({
         model: 'large',
         messages,
@@ -96,16 +96,16 @@ describe('the official openai client', function () {
         stream_options: { include_usage: true },
       });
       let text = '';
-      let told: unknown = null;
+      let received: unknown = null;
       for await (const { choices, usage: ofChunk } of answer) {
         text += choices[0]?.delta.content ?? '';
-        told = ofChunk ?? told;
+        received = ofChunk ?? received;
       }
       assert.equal(text, 'Grüß Gott 😀');
-      assert.deepEqual(told, usage);
+      assert.deepEqual(received, usage);
     });
 
-    it('is streamed from the sandbox through the helper that puts answers together', async () => {
+    it('streams a chat from the sandbox through the helper that assembles answers', async () => {
       const answer = await client.chat.completions.stream({ model: 'sandbox', messages }).finalChatCompletion();
       assert.match(
         answer.choices[0]?.message.content ?? '',
@@ -114,7 +114,7 @@ describe('the official openai client', function () {
       assert.equal(answer.choices[0]?.finish_reason, 'stop');
     });
 
-    it('comes in as many choices from the sandbox as are asked for', async () => {
+    it('gets as many choices from the sandbox as requested', async () => {
       const streaming = client.chat.completions.stream({ model: 'sandbox', messages, n: 3 });
       const streamed = await streaming.finalChatCompletion();
       const whole = await client.chat.completions.create({ model: 'sandbox', messages, n: 3 });
@@ -127,15 +127,15 @@ describe('the official openai client', function () {
       }
     });
 
-    it('calls tools, and is told what they gave', async () => {
-      story.primary.answers(json(toolCallAnswer));
+    it('calls tools, and sends their results', async () => {
+      scenario.primary.answers(json(toolCallAnswer));
       const first = await client.chat.completions.create({ model: 'large', messages, tools });
       const message = first.choices[0]?.message ?? assert.fail('no choice');
       const [call] = message.tool_calls ?? [];
       assert.equal(call?.type === 'function' && call.function.arguments, '{"day":"Montag"}');
       assert.deepEqual(bodySeen().tools, tools);
 
-      story.primary.answers(json(completion('Von neun bis fünf.')));
+      scenario.primary.answers(json(completion('Von neun bis fünf.')));
       const result = { role: 'tool' as const, tool_call_id: 'call_1', content: '9-17' };
       const second = await client.chat.completions.create({
         model: 'large',
@@ -148,22 +148,22 @@ describe('the official openai client', function () {
 
     it('calls tools in a stream', async () => {
       const deltas = toolCallDeltas.map((delta) => chunk(delta));
-      story.primary.answers(stream([...deltas, chunk({}, 'tool_calls'), done], { gapMs: 1 }));
+      scenario.primary.answers(stream([...deltas, chunk({}, 'tool_calls'), done], { gapMs: 1 }));
       const answer = await client.chat.completions.stream({ model: 'large', messages, tools }).finalChatCompletion();
       const [call] = answer.choices[0]?.message.tool_calls ?? [];
       assert.equal(call?.type === 'function' && call.function.name, 'opening_hours');
       assert.equal(call?.type === 'function' && call.function.arguments, '{"day":"Montag"}');
     });
 
-    it('comes from the fallback while the primary fails, and nobody notices', async () => {
-      story.primary.answers(error(500, 'server_error'));
+    it('answers from the fallback while the primary fails', async () => {
+      scenario.primary.answers(error(500, 'server_error'));
       const { data, response } = await once.chat.completions.create({ model: 'large', messages }).withResponse();
       assert.equal(data.choices[0]?.message.content, 'from the backup');
       assert.equal(response.headers.get('x-switchyard-target'), 'backup/other-y');
     });
 
-    it('that breaks in the middle is an error and no answer', async () => {
-      story.primary.answers(stream([role, ...words('half ')], { after: 'cut' }));
+    it('reports a chat that breaks in the middle as an error', async () => {
+      scenario.primary.answers(stream([role, ...words('half ')], { after: 'cut' }));
       const answer = await once.chat.completions.create({ model: 'alone', messages, stream: true });
       let text = '';
       const broken = await refusalOf(
@@ -175,18 +175,18 @@ describe('the official openai client', function () {
       assert.equal(broken.code, 'provider_reset');
     });
 
-    it('that the client gives up is given up at the provider', async () => {
-      story.primary.answers(stream([role, ...words('one ')], { after: 'stall' }));
+    it('aborts a chat at the provider when the client aborts it', async () => {
+      scenario.primary.answers(stream([role, ...words('one ')], { after: 'stall' }));
       const answer = await client.chat.completions.create({ model: 'alone', messages, stream: true });
       for await (const { choices } of answer) if (choices[0]?.delta.content === 'one ') break;
-      assert.ok(await until(async () => (story.primary.seen[0]?.closedAt ?? null) !== null, 10_000));
+      assert.ok(await until(async () => (scenario.primary.seen[0]?.closedAt ?? null) !== null, 10_000));
     });
   });
 
   describe('speech', () => {
-    it('comes as the bytes that the provider sent', async () => {
+    it('receives speech as the bytes that the provider sent', async () => {
       const audio = Buffer.from(Array.from({ length: 5_000 }, (_, index) => index % 256));
-      story.primary.answers(bytes(audio, { 'content-type': 'audio/mpeg' }));
+      scenario.primary.answers(bytes(audio, { 'content-type': 'audio/mpeg' }));
       const answer = await client.audio.speech.create({
         model: 'auto',
         voice: 'narrator',
@@ -196,10 +196,10 @@ describe('the official openai client', function () {
       assert.equal(answer.headers.get('content-type'), 'audio/mpeg');
       assert.ok(Buffer.from(await answer.arrayBuffer()).equals(audio));
       assert.deepEqual(bodySeen(), { model: 'tts-x', voice: 'alloy', input: 'Hello', speed: 1.25 });
-      assert.equal(story.primary.seen[0]?.headers.authorization, 'Bearer provider-secret');
+      assert.equal(scenario.primary.seen[0]?.headers.authorization, 'Bearer provider-secret');
     });
 
-    it('of the sandbox can be played', async () => {
+    it('receives a playable WAV file of speech from the sandbox', async () => {
       const answer = await client.audio.speech.create({ model: 'sandbox', voice: 'tone', input: 'Hello there' });
       const wav = Buffer.from(await answer.arrayBuffer());
       assert.equal(wav.toString('latin1', 0, 4) + wav.toString('latin1', 8, 12), 'RIFFWAVE');
@@ -210,36 +210,36 @@ describe('the official openai client', function () {
   describe('transcription', () => {
     const file = () => toFile(Buffer.alloc(200_000, 7), 'call.wav', { type: 'audio/wav' });
 
-    it('is an object, with every field sent on as it was', async () => {
-      story.primary.answers(json({ text: 'Hallo', words: [{ word: 'Hallo', start: 0, end: 0.5 }] }));
-      const heard = await client.audio.transcriptions.create({
+    it('transcribes into an object, with every field passed on unchanged', async () => {
+      scenario.primary.answers(json({ text: 'Hallo', words: [{ word: 'Hallo', start: 0, end: 0.5 }] }));
+      const transcription = await client.audio.transcriptions.create({
         file: await file(),
         model: 'large',
         language: 'de',
         response_format: 'verbose_json',
         timestamp_granularities: ['word', 'segment'],
       });
-      assert.equal(heard.text, 'Hallo');
-      assert.equal(heard.words?.[0]?.word, 'Hallo');
-      const sent = story.primary.seen[0]?.body.toString('latin1') ?? '';
+      assert.equal(transcription.text, 'Hallo');
+      assert.equal(transcription.words?.[0]?.word, 'Hallo');
+      const sent = scenario.primary.seen[0]?.body.toString('latin1') ?? '';
       assert.match(sent, /name="model"\r\n\r\ngpt-x\r\n/);
       assert.equal(sent.match(/name="timestamp_granularities\[\]"\r\n\r\n(word|segment)\r\n/g)?.length, 2);
       assert.match(sent, /filename="call\.wav"/);
     });
 
-    it('is text where text is asked for', async () => {
-      story.primary.answers(bytes('Hallo\n', { 'content-type': 'text/plain; charset=utf-8' }));
-      const heard = await client.audio.transcriptions.create({
+    it('transcribes into text on request', async () => {
+      scenario.primary.answers(bytes('Hallo\n', { 'content-type': 'text/plain; charset=utf-8' }));
+      const transcription = await client.audio.transcriptions.create({
         file: await file(),
         model: 'auto',
         response_format: 'text',
       });
-      assert.equal(heard, 'Hallo\n');
+      assert.equal(transcription, 'Hallo\n');
     });
 
-    it('of the sandbox tells how much it was given', async () => {
-      const heard = await client.audio.transcriptions.create({ file: await file(), model: 'sandbox' });
-      assert.match(heard.text, /It was given 200000 bytes of audio\.$/);
+    it('transcribes in the sandbox into the size of the upload', async () => {
+      const transcription = await client.audio.transcriptions.create({ file: await file(), model: 'sandbox' });
+      assert.match(transcription.text, /It was given 200000 bytes of audio\.$/);
     });
   });
 
@@ -262,16 +262,16 @@ describe('the official openai client', function () {
     assert.match(refusal.message, /"a\/b"/);
   });
 
-  describe('is told in its own classes', () => {
-    it('of a key that is unknown', async () => {
-      const stranger = new OpenAI({ apiKey: `sy_live_${'z'.repeat(40)}`, baseURL: story.baseURL });
+  describe('errors', () => {
+    it('reports an unknown key as AuthenticationError', async () => {
+      const stranger = new OpenAI({ apiKey: `sy_live_${'z'.repeat(40)}`, baseURL: scenario.baseURL });
       const refusal = await refusalOf(stranger.chat.completions.create({ model: 'large', messages }));
       assert.ok(refusal instanceof AuthenticationError);
       assert.deepEqual([refusal.code, refusal.type], ['key_invalid', 'authentication_error']);
       assert.match(refusal.message, /^401 \S/);
     });
 
-    it('of a model that is unknown', async () => {
+    it('reports an unknown model as NotFoundError', async () => {
       const refusal = await refusalOf(client.chat.completions.create({ model: 'gpt-9', messages }));
       assert.ok(refusal instanceof NotFoundError);
       assert.deepEqual([refusal.code, refusal.param], ['model_not_found', 'model']);
@@ -279,50 +279,61 @@ describe('the official openai client', function () {
       assert.match(refusal.requestID ?? '', /^[\w-]{8,}$/);
     });
 
-    it('of a path that there is not', async () => {
-      const refusal = await refusalOf(client.embeddings.create({ model: 'large', input: 'Hello' }));
-      assert.ok(refusal instanceof NotFoundError);
-      assert.deepEqual([refusal.code, refusal.message], ['path_not_found', '404 There is nothing at this path.']);
+    it('reports a path that is not served as NotFoundError, and says what to do', async () => {
+      for (const [call, path, hint] of [
+        [() => client.responses.create({ model: 'large', input: 'Hello' }), '/v1/responses', /use_responses_api=False/],
+        [
+          () => client.embeddings.create({ model: 'large', input: 'Hello' }),
+          '/v1/embeddings',
+          /base URL of a provider/,
+        ],
+      ] as const) {
+        const refusal = await refusalOf(call());
+        assert.ok(refusal instanceof NotFoundError);
+        assert.deepEqual([refusal.code, refusal.type], ['unsupported_endpoint', 'invalid_request_error']);
+        assert.ok(refusal.message.startsWith(`404 Switchyard does not serve ${path}. It serves /v1/audio/speech, `));
+        assert.match(refusal.message, hint);
+      }
     });
 
-    it('of input that is not valid, by its place', async () => {
-      const faulty = [{ content: 'nobody says this' }] as unknown as OpenAI.ChatCompletionMessageParam[];
+    it('reports invalid input as UnprocessableEntityError with its place', async () => {
+      const faulty = [{ content: 'a message without a role' }] as unknown as OpenAI.ChatCompletionMessageParam[];
       const refusal = await refusalOf(client.chat.completions.create({ model: 'large', messages: faulty }));
       assert.ok(refusal instanceof UnprocessableEntityError);
       assert.equal(refusal.param, 'messages[0].role');
-      assert.equal(story.primary.seen.length, 0);
+      assert.equal(scenario.primary.seen.length, 0);
     });
 
-    it('of what the provider refuses, in its words', async () => {
-      story.primary.answers(error(400, 'content_policy_violation', {}, 'Not this.'));
+    it('reports a provider’s refusal as BadRequestError with its message', async () => {
+      scenario.primary.answers(error(400, 'content_policy_violation', {}, 'Not this.'));
       const refusal = await refusalOf(client.chat.completions.create({ model: 'alone', messages }));
       assert.ok(refusal instanceof BadRequestError);
       assert.deepEqual([refusal.code, refusal.message], ['content_policy_violation', '400 Not this.']);
     });
 
-    it('of a provider that has too much to do, and tries again when it says', async () => {
-      story.primary.answers(error(429, 'rate_limit_exceeded', { 'retry-after-ms': '40' }, 'Slow down.'));
+    it('reports an overloaded provider as RateLimitError, and retries after the requested time', async () => {
+      scenario.primary.answers(error(429, 'rate_limit_exceeded', { 'retry-after-ms': '40' }, 'Slow down.'));
       const refusal = await refusalOf(once.chat.completions.create({ model: 'alone', messages }));
       assert.ok(refusal instanceof RateLimitError);
       assert.deepEqual([refusal.code, refusal.headers.get('retry-after-ms')], ['rate_limit_exceeded', '40']);
-      story.primary.answers(
+      scenario.primary.answers(
         error(429, 'rate_limit_exceeded', { 'retry-after-ms': '40' }),
         json(completion('at the second try')),
       );
       const answer = await client.chat.completions.create({ model: 'alone', messages });
       assert.equal(answer.choices[0]?.message.content, 'at the second try');
-      assert.equal(story.primary.seen.length, 2);
+      assert.equal(scenario.primary.seen.length, 2);
     });
 
-    it('of a provider that is down', async () => {
-      story.primary.answers(error(503, 'overloaded'));
+    it('reports an unavailable provider as InternalServerError', async () => {
+      scenario.primary.answers(error(503, 'overloaded'));
       const refusal = await refusalOf(once.chat.completions.create({ model: 'alone', messages }));
       assert.ok(refusal instanceof InternalServerError);
       assert.deepEqual([refusal.status, refusal.code], [503, 'provider_overloaded']);
       assert.ok(Number(refusal.headers.get('retry-after')) >= 1);
     });
 
-    it('of a voice that is unknown', async () => {
+    it('reports an unknown voice as UnprocessableEntityError', async () => {
       const refusal = await refusalOf(
         client.audio.speech.create({ model: 'sandbox', voice: 'narrator', input: 'Hello' }),
       );

@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict';
 import type { Reply } from '#test/support/service/client.ts';
 
-/** The contract's form of an id. */
+/** The form of an id. */
 export const cuidPattern = /^[cC][0-9a-z]{6,}$/;
 
-/** An id that nothing ever had. */
+/** An id of no resource. */
 export const unknownId = 'cnothing0was0ever0here00';
 
-/** RFC 3339 in UTC with milliseconds. */
+/** A time in RFC 3339, in UTC with milliseconds. */
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Asserts the status, showing the body when it is another. @returns the body */
+/** Asserts the status; a failure shows the body. @returns the body */
 export function expectStatus<T>(reply: Reply<T>, status: number): T {
   assert.equal(reply.status, status, `expected ${status}, got ${reply.status}: ${reply.text.slice(0, 2_000)}`);
   return reply.body;
 }
 
-/** Whose clients ask a path: where the gateway's do too, a problem also has the `error` that they read. */
-type Askers = 'control plane' | 'both planes';
+/** The planes whose clients use a path. For those of the gateway, a problem also has the member `error`. */
+type Planes = 'control plane' | 'both planes';
 
 /**
- * Asserts a problem as RFC 9457 wants it.
- * @param pointers of its `errors`, in any order; none: it has no `errors`
- * @param askers absent: both planes for `/v1/me` and where the path is unknown, else the control plane
+ * Asserts a problem in the form of RFC 9457.
+ * @param pointers the pointers of its `errors`, in any order; empty when it has no `errors`
+ * @param planes default: both planes for `/v1/me` and for unknown paths, else the control plane
  */
 export function expectProblem(
   reply: Reply<unknown>,
   status: number,
   code: string,
   pointers: ReadonlyArray<string> = [],
-  askers: Askers = isAskedByAll(reply, code) ? 'both planes' : 'control plane',
+  planes: Planes = isOnBothPlanes(reply, code) ? 'both planes' : 'control plane',
 ): void {
   expectStatus(reply, status);
   assert.match(reply.headers['content-type'] ?? '', /^application\/problem\+json/);
@@ -44,18 +44,18 @@ export function expectProblem(
   for (const { message } of errors) assert.ok(message.length > 0);
   const members = ['code', 'detail', 'instance', 'requestId', 'status', 'title', 'type'];
   if (errors.length > 0) members.push('errors');
-  if (askers === 'both planes') members.push('error');
+  if (planes === 'both planes') members.push('error');
   assert.deepEqual(Object.keys(problem).sort(), members.sort());
   if (status === 401) assert.match(reply.headers['www-authenticate'] ?? '', /^Bearer/);
   if (status === 503) assert.match(reply.headers['retry-after'] ?? '', /^\d+$/);
 }
 
-/** Keys of both planes ask who they are, and a path that no operation has belongs to neither plane. */
-function isAskedByAll({ body }: Reply<unknown>, code: string): boolean {
+/** `/v1/me` is on both planes, and an unknown path belongs to neither. */
+function isOnBothPlanes({ body }: Reply<unknown>, code: string): boolean {
   return code === 'path-not-found' || (body as { instance?: unknown } | null)?.instance === '/v1/me';
 }
 
-/** Asserts that a record has these members and, besides a fresh id and times where it has such, no others. */
+/** Asserts that a record has exactly these members, besides a valid id and times. */
 export function expectRecord(record: unknown, expected: object): void {
   const { id, createdAt, updatedAt, ...others } = record as Record<string, unknown>;
   const { id: expectedId, createdAt: firstCreatedAt, ...rest } = expected as Record<string, unknown>;
@@ -69,7 +69,7 @@ export function expectRecord(record: unknown, expected: object): void {
   assert.deepEqual(others, rest);
 }
 
-/** A text of so many characters, one of which needs two UTF-16 units and four bytes. */
+/** Returns a text of so many characters, one of them with two UTF-16 units and four bytes. */
 export function characters(count: number): string {
   return count === 0 ? '' : `😀${'x'.repeat(count - 1)}`;
 }

@@ -6,18 +6,18 @@ import { describeOnFerretDb, type FerretDb } from '#test/support/service/ferretd
 import { Nodes } from '#test/support/service/nodes.ts';
 import { type ServiceProcess, until } from '#test/support/service/service-process.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
-import { expectSound, expectVerified } from './consistent-stores.ts';
+import { expectConsistent, expectVerified } from './consistent-stores.ts';
 import { expectStatus } from './expect.ts';
 import { answeredInTime, SettlingLoad } from './settling-load.ts';
 
-const startLimitMilliseconds = 120_000;
-const recoveryLimitMilliseconds = 120_000;
+const startTimeoutMs = 120_000;
+const recoveryTimeoutMs = 120_000;
 /** Longer than a call to a store may take. */
-const lateMilliseconds = 6_000;
-/** Acknowledged before a fault begins: it strikes in the middle of work. */
-const workFirst = 10;
+const lateMs = 6_000;
+/** The commands that are acknowledged before a fault begins, so that it comes under load. */
+const commandsBeforeFault = 10;
 
-/** A node, and what stands between it and each store. */
+/** A node with a proxy in front of each store. */
 export interface ProxiedNode {
   readonly service: ServiceProcess;
   readonly events: TcpProxy;
@@ -25,9 +25,9 @@ export interface ProxiedNode {
 }
 
 /**
- * Describes faults of stores that nodes share, one after the other: each begins in the middle of work. What was stored
- * through all of them is verified in the end.
- * @param define is handed what gives the stores, to be asked in tests
+ * Describes faults of shared stores, one after the other, each under load. Finally the hash chains of everything that was
+ * stored are verified.
+ * @param define receives a function that returns the stores; call it in hooks and tests only
  */
 export function describeFaults(suite: string, define: (stores: () => FaultyStores, ferret: FerretDb) => void): void {
   describeOnFerretDb(suite, (ferret) => {
@@ -37,34 +37,34 @@ export function describeFaults(suite: string, define: (stores: () => FaultyStore
       return started;
     };
     before(async function () {
-      this.timeout(startLimitMilliseconds);
+      this.timeout(startTimeoutMs);
       started = await FaultyStores.start(ferret);
     });
     after(async function () {
-      this.timeout(recoveryLimitMilliseconds);
+      this.timeout(recoveryTimeoutMs);
       try {
-        await started?.rest();
-        // The chains of what was stored through all faults must hold.
+        await started?.stopLoad();
+        // The hash chains must be intact after all faults.
         if (started !== null) await expectVerified(started.urls);
       } finally {
         await started?.end();
       }
     });
     beforeEach(() => stores().begin());
-    afterEach(() => started?.rest());
+    afterEach(() => started?.stopLoad());
     define(stores, ferret);
   });
 }
 
 /**
- * EventStoreDB's double and a FerretDB, each in a process of its own, and two nodes that reach each of them through a
- * proxy of their own. One of the nodes is under a load of commands.
+ * The double of EventStoreDB and a FerretDB, each in its own process, and two nodes that reach each of them through their
+ * own proxies. One of the nodes is under a load of commands.
  */
 export class FaultyStores {
   readonly double: EventStoreDbDoubleProcess;
-  /** Takes the commands. */
+  /** The node that accepts commands. */
   readonly control: ProxiedNode;
-  /** Runs projections and processes. */
+  /** The node that runs projections and processes. */
   readonly projecting: ProxiedNode;
   readonly #readStoreUrl: string;
   readonly #opened: AsyncDisposableStack;
@@ -83,7 +83,7 @@ export class FaultyStores {
     this.#opened = opened;
   }
 
-  /** Starts all of it but the FerretDB, which runs already. */
+  /** Starts the double, the proxies and the nodes. The FerretDB runs already. */
   static async start(ferret: FerretDb): Promise<FaultyStores> {
     const opened = new AsyncDisposableStack();
     try {
@@ -115,33 +115,33 @@ export class FaultyStores {
     }
   }
 
-  /** The node that takes the commands, to its clients. */
+  /** A client of the node that accepts commands. */
   get client() {
     return this.control.service.client;
   }
 
-  /** The addresses of the stores, past the proxies. */
+  /** The addresses of the stores, without the proxies. */
   get urls(): SharedStores {
     return { eventStoreUrl: this.double.url, readStoreUrl: this.#readStoreUrl };
   }
 
-  /** Lets a store's answers come too late to both nodes, expects what follows from it, and that all recovers. */
+  /** Delays a store's answers to both nodes beyond their timeouts, expects refusals, and then recovery. */
   async bringLateAnswers(of: 'events' | 'documents', expectRefused: () => Promise<void>): Promise<void> {
     const proxies = [this.control[of], this.projecting[of]];
-    for (const proxy of proxies) proxy.delay(lateMilliseconds);
+    for (const proxy of proxies) proxy.delay(lateMs);
     await expectRefused();
     for (const proxy of proxies) proxy.delay(0);
     await this.expectRecovery();
   }
 
-  /** Makes a project. @returns its path, and the position at which it was made */
+  /** Creates a project. @returns its path and the position of its creation */
   async newProject(): Promise<{ readonly path: string; readonly position: string }> {
     const made = await this.client.post<{ id: string }>('/v1/projects', { name: 'P' });
     const { id } = expectStatus(made, 201);
     return { path: `/v1/projects/${id}`, position: made.headers['switchyard-position'] ?? '' };
   }
 
-  /** Asks for a project and for a new flow in it, each to be answered in time. */
+  /** Reads a project and creates a flow in it. Both must be answered in time. */
   askFor(path: string): Promise<readonly [Reply<unknown>, Reply<unknown>]> {
     return Promise.all([
       answeredInTime(() => this.client.get(path), 'reading'),
@@ -149,23 +149,23 @@ export class FaultyStores {
     ]);
   }
 
-  /** Has commands sent without a pause. */
+  /** Starts a continuous load of commands. */
   async begin(): Promise<void> {
     this.#load = await SettlingLoad.begin(this.client);
-    await this.expectMore(workFirst);
+    await this.expectMore(commandsBeforeFault);
   }
 
-  /** Waits until so many more commands were acknowledged. */
+  /** Waits until this many further commands were acknowledged. */
   expectMore(count: number): Promise<void> {
     return this.#loaded.expectMore(count);
   }
 
-  /** Waits until commands were answered by 503. */
+  /** Waits until commands were answered with 503. */
   expectUnavailable(): Promise<void> {
     return this.#loaded.expectUnavailable();
   }
 
-  /** The node that takes the commands says what it lacks, and that it lives. */
+  /** Asserts that the node that accepts commands reports the failed check, and that it is alive. */
   async expectNotReady(check: string): Promise<void> {
     const ask = () => this.client.get<{ checks: ReadonlyArray<{ name: string; ready: boolean }> }>('/readyz');
     const reply = await answeredInTime(ask, 'asking whether it is ready');
@@ -177,30 +177,30 @@ export class FaultyStores {
     expectStatus(await this.client.get('/healthz'), 200);
   }
 
-  /** Commands go on to be acknowledged, all of them, nodes are ready, and nothing was lost or doubled. */
+  /** Asserts that all commands are acknowledged again, that nodes are ready, and that nothing was lost or stored twice. */
   async expectRecovery(): Promise<void> {
-    await this.expectMore(workFirst);
+    await this.expectMore(commandsBeforeFault);
     await this.#loaded.stop();
     for (const { service } of [this.control, this.projecting]) {
       const ready = async () => (await service.client.get('/readyz')).status === 200;
-      if (!(await until(ready, recoveryLimitMilliseconds))) expectStatus(await service.client.get('/readyz'), 200);
+      if (!(await until(ready, recoveryTimeoutMs))) expectStatus(await service.client.get('/readyz'), 200);
     }
-    await expectSound(this.urls, this.#loaded.acknowledged);
+    await expectConsistent(this.urls, this.#loaded.acknowledged);
   }
 
-  /** Ends the load, whatever became of it. */
-  async rest(): Promise<void> {
+  /** Ends the load, even after a failure. */
+  async stopLoad(): Promise<void> {
     await this.#load?.stop().catch(() => undefined);
     this.#load = null;
   }
 
-  /** Ends all that was started. */
+  /** Ends everything that was started. */
   end(): Promise<void> {
     return this.#opened.disposeAsync();
   }
 
   get #loaded(): SettlingLoad {
-    if (this.#load === null) throw new Error('no load was begun');
+    if (this.#load === null) throw new Error('the load was not started');
     return this.#load;
   }
 }

@@ -11,7 +11,7 @@ export type StepKind =
   | 'delete version'
   | 'delete flow';
 
-/** One random step: which of its members count, its kind decides. */
+/** A random step. Its kind determines which members are used. */
 export interface Step {
   readonly kind: StepKind;
   readonly flow: number;
@@ -25,7 +25,7 @@ export interface Step {
   readonly ifMatch: 'none' | 'current' | 'stale';
 }
 
-/** A step made into a request for an operation. */
+/** The request to an operation for a step. */
 export interface ModelRequest {
   readonly kind: StepKind;
   readonly name: string;
@@ -37,14 +37,14 @@ export interface ModelRequest {
   readonly version: ModelVersion | null;
 }
 
-/** The ids that the service gave to what a request created; nothing else is taken from it. */
+/** The ids that the service gave to created resources. The model takes nothing else from the service. */
 export interface CreatedIds {
   readonly id: string;
-  /** Of a new flow's first version. */
+  /** The id of a new flow's first version. */
   readonly firstVersionId: string;
 }
 
-/** What an operation answers: a refusal, or a success. Absent members are undefined, or not there. */
+/** The answer of an operation: a refusal or a success. */
 export interface Expected {
   readonly refused?: string;
   readonly status?: number;
@@ -69,9 +69,9 @@ export interface ModelFlow {
   readonly versions: ModelVersion[];
   active: ModelVersion | null;
   lastNumber: number;
-  /** Of the newest event that changed something: the ETag. */
+  /** The revision of the newest event that changed something: the ETag. */
   revision: number;
-  /** Of the newest event. */
+  /** The revision of the newest event. */
   streamRevision: number;
 }
 
@@ -86,7 +86,7 @@ const names: Readonly<Record<StepKind, string>> = {
   'delete flow': 'delete_flow',
 };
 
-/** Flows and their versions as DECISIONS.md has them, as plainly as can be said. */
+/** A simple model of flows and their versions, by the rules in docs/behaviour.md. */
 export class FlowModel {
   readonly #projectId: string;
   readonly #flows: ModelFlow[] = [];
@@ -96,7 +96,7 @@ export class FlowModel {
     this.#projectId = projectId;
   }
 
-  /** Deleted ones too. */
+  /** All flows, including deleted ones. */
   everyFlow(): ReadonlyArray<ModelFlow> {
     return this.#flows;
   }
@@ -123,10 +123,10 @@ export class FlowModel {
     return { status: 200, body: versionRecord(flow, version), revision: flow.revision };
   }
 
-  /** Makes a step into a request, on what there is. */
+  /** Returns the request for a step in the current state. */
   request(step: Step): ModelRequest {
     const flow = this.#flows[step.flow] ?? null;
-    // Without a flow to work on, the step makes one.
+    // Without an existing flow, the step creates one.
     const kind = flow === null ? 'create flow' : step.kind;
     const version = flow?.versions[step.version % flow.versions.length] ?? null;
     const parameters = this.#parameters(kind, flow, version);
@@ -136,23 +136,23 @@ export class FlowModel {
     return { kind, name: names[kind], parameters, body, ifMatch, idempotencyKey, flow, version };
   }
 
-  /** The answer that must come, without times; the model is then as after it. */
+  /** Carries a request out on the model. @returns the expected answer, without times */
   expected(request: ModelRequest, created: CreatedIds): Expected {
-    const key = rememberedAs(request);
+    const key = idempotencyScopeOf(request);
     const before = key === null ? undefined : this.#remembered.get(key);
     if (before !== undefined) {
       return before.body === JSON.stringify(request.body) ? before.answer : { refused: 'idempotency-key-reused' };
     }
-    const answer = this.#carriedOut(request, created);
+    const answer = this.#carryOut(request, created);
     if (key !== null && answer.refused === undefined) {
       this.#remembered.set(key, { body: JSON.stringify(request.body), answer, first: undefined });
     }
     return answer;
   }
 
-  /** A repeated answer is the first one to the millisecond. */
+  /** Asserts that a repeated answer equals the first one, including times. */
   checkRepeated(request: ModelRequest, answer: Expected): void {
-    const remembered = this.#remembered.get(rememberedAs(request) ?? '');
+    const remembered = this.#remembered.get(idempotencyScopeOf(request) ?? '');
     if (remembered === undefined || answer.refused !== undefined) return;
     remembered.first ??= answer;
     assert.deepEqual(answer, remembered.first);
@@ -164,7 +164,7 @@ export class FlowModel {
     return { flowId: flow?.id ?? '' };
   }
 
-  #carriedOut(request: ModelRequest, created: CreatedIds): Expected {
+  #carryOut(request: ModelRequest, created: CreatedIds): Expected {
     const { kind, body, flow, version, ifMatch, idempotencyKey } = request;
     if (kind === 'create flow') return this.#createFlow(body, created);
     if (flow === null || version === null) throw new Error('every other step has a flow');
@@ -174,7 +174,7 @@ export class FlowModel {
     if (gone) return { refused };
     if (ifMatch !== null && ifMatch !== flow.revision) return { refused: 'precondition-failed' };
     if (kind === 'delete version' && flow.active === version) return { refused: 'flow-version-active' };
-    const changes = changed(kind, body, flow, version, created.id);
+    const changes = applyChange(kind, body, flow, version, created.id);
     if (changes > 0) {
       flow.streamRevision += changes;
       flow.revision = flow.streamRevision;
@@ -233,8 +233,8 @@ function versionRecord(flow: ModelFlow, { id, version, tag, flowSchema }: ModelV
   return { id, flowId: flow.id, version, tag, flowSchema, isActive };
 }
 
-/** Carries a change out. @returns how many events it takes */
-function changed(kind: StepKind, body: JsonObject, flow: ModelFlow, version: ModelVersion, id: string): number {
+/** Applies a change to the model. @returns the number of events that it takes */
+function applyChange(kind: StepKind, body: JsonObject, flow: ModelFlow, version: ModelVersion, id: string): number {
   switch (kind) {
     case 'patch flow': {
       const renamed = body.name !== flow.name;
@@ -301,6 +301,6 @@ function ifMatchOf({ ifMatch }: Step, flow: ModelFlow | null): number | null {
   return ifMatch === 'current' ? flow.revision : flow.revision - 1;
 }
 
-function rememberedAs({ name, parameters, idempotencyKey }: ModelRequest): string | null {
+function idempotencyScopeOf({ name, parameters, idempotencyKey }: ModelRequest): string | null {
   return idempotencyKey === null ? null : [name, ...Object.values(parameters), idempotencyKey].join(' ');
 }

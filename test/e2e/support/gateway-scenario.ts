@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import {
+  type ServiceEnvironment,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
@@ -11,10 +12,10 @@ import {
 const timeouts = { connectMs: 2_000, headersMs: 5_000, firstContentMs: 5_000, idleMs: 5_000 };
 
 /**
- * The whole service as an operator runs it, with two providers that do what a test says and the sandbox. Its models:
- * `large` (the first provider, then the second), `alone` (the first provider, tried once), `sandbox`.
+ * The service with two scripted providers and the sandbox. Its models: `large` (the first provider, then the second),
+ * `alone` (the first provider without retries), `sandbox`.
  */
-export class GatewayStory {
+export class GatewayScenario {
   readonly primary: FakeProvider;
   readonly backup: FakeProvider;
   readonly service: ServiceProcess;
@@ -27,14 +28,15 @@ export class GatewayStory {
     this.#folder = folder;
   }
 
-  static async begin(): Promise<GatewayStory> {
+  /** @param stores the variables of the service's stores; by default embedded ones */
+  static async begin(stores: ServiceEnvironment = {}): Promise<GatewayScenario> {
     const [primary, backup] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
     const folder = temporaryFolder();
     const file = join(folder.path, 'gateway.json');
     writeFileSync(file, JSON.stringify(configurationOf(primary, backup)));
-    const environment = { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-secret' };
+    const environment = { ...stores, GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-secret' };
     const service = await startService({ dataDir: folder.path, environment });
-    return new GatewayStory(primary, backup, service, folder);
+    return new GatewayScenario(primary, backup, service, folder);
   }
 
   get baseURL(): string {
@@ -75,7 +77,7 @@ function configurationOf(primary: FakeProvider, backup: FakeProvider): object {
   };
 }
 
-/** What an assistant says that wants a tool to be called, as one answer. */
+/** A complete answer with a tool call. */
 export const toolCallAnswer = {
   id: 'c1',
   object: 'chat.completion',
@@ -98,7 +100,7 @@ export const toolCallAnswer = {
   usage: { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15 },
 };
 
-/** The parts in which a stream brings the same. */
+/** The same answer as the deltas of a stream. */
 export const toolCallDeltas: ReadonlyArray<object> = [
   { role: 'assistant', content: null },
   { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'opening_hours', arguments: '' } }] },

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { expectStatus } from './expect.ts';
 
-/** A command that was answered with success, and where the log must hold it. */
+/** A command that was answered with success, and its position in the log. */
 export interface Acknowledged {
   readonly requestId: string;
   readonly position: number;
-  /** The version that it made the active one, or found to be it: then another request's event may be there. */
+  /** The version that it activated or found active; in the latter case the event may be another request's. */
   readonly activated?: string;
 }
 
-/** A request that may have been cut off: sent again with its key, it must be carried out once. */
+/** A request that may have been cut off. Repeated with its key, it must be carried out once. */
 interface Creation {
   readonly key: string;
   readonly path: string;
@@ -19,7 +19,7 @@ interface Creation {
   id: string | null;
 }
 
-/** Few, so that many claims meet. */
+/** Few, so that many requests claim the same number. */
 const numbers = Array.from({ length: 30 }, (_, index) => `+44207183${8700 + index}`);
 
 type Names = { readonly id: string };
@@ -27,7 +27,7 @@ type Names = { readonly id: string };
 const workers = 12;
 const profile = { supportedInputLanguages: ['en'], reasoningMode: 'fast', outputVoiceId: 'v' };
 
-/** Writers that send commands of many kinds, some of them at odds with each other, and keep what was answered. */
+/** Writers that send commands of many kinds, some of them conflicting, and record the acknowledged ones. */
 export class CommandLoad {
   readonly acknowledged: Acknowledged[] = [];
   readonly #creations: Creation[] = [];
@@ -41,7 +41,7 @@ export class CommandLoad {
     this.#projectId = projectId;
   }
 
-  /** Makes the project in which all of it happens. */
+  /** Creates the project of the load. */
   static async begin(client: Client): Promise<CommandLoad> {
     const project = expectStatus(await client.post<Names>('/v1/projects', { name: 'Load' }), 201);
     const load = new CommandLoad(project.id);
@@ -52,17 +52,17 @@ export class CommandLoad {
     return load;
   }
 
-  /** Sends until the service answers no more. */
+  /** Sends commands until the service ends. */
   async run(client: Client): Promise<void> {
     await Promise.all(Array.from({ length: workers }, () => this.#work(client)));
   }
 
-  /** Sends every creation again with its `Idempotency-Key`: the first answer comes again, or the first one comes now. */
+  /** Repeats unanswered and some answered creations with their `Idempotency-Key`. Each must be carried out exactly once. */
   async retryUnanswered(client: Client): Promise<void> {
     const sample = this.#creations.filter(({ id }, index) => id === null || index % 10 === 0);
     for (const { key, path, body, id } of sample) {
       const reply = await client.post<Names>(path, body, { 'idempotency-key': key });
-      // Its profile or flow may have been deleted since it was first sent.
+      // Its profile or flow may have been deleted in the meantime.
       if (id === null && reply.status === 404) continue;
       const repeated = expectStatus(reply, 201);
       if (id !== null) assert.equal(repeated.id, id);
@@ -71,7 +71,7 @@ export class CommandLoad {
     }
   }
 
-  /** No number is locked by a creation that was cut off: each has its holder, or can be had. */
+  /** Asserts that no cut-off creation blocks a phone number: each is listed or free. */
   async expectNumbersHeldOrFree(client: Client): Promise<void> {
     const path = `/v1/projects/${this.#projectId}/phone-numbers`;
     const { phoneNumbers } = expectStatus(await client.get<{ phoneNumbers: Array<{ number: string }> }>(path), 200);
@@ -88,7 +88,7 @@ export class CommandLoad {
     try {
       for (;;) await this.#step(client);
     } catch (error) {
-      // The connection ended with the process; what else went wrong is a finding.
+      // The connection ended with the process. An assertion that failed is a finding.
       if (error instanceof assert.AssertionError) throw error;
     }
   }
@@ -179,7 +179,7 @@ export class CommandLoad {
       headers,
       ...(body && { body: JSON.stringify(body) }),
     });
-    // What others deleted or took is refused; a service that stops says so.
+    // Conflicts with other writers and a stopping service are expected.
     if ([404, 409, 503].includes(reply.status)) return null;
     assert.ok(reply.status < 300, `${method} ${path} → ${reply.status} ${reply.text}`);
     this.#keep(requestId, reply, activated);
@@ -188,13 +188,13 @@ export class CommandLoad {
 
   #keep(requestId: string, reply: Reply<unknown>, activated?: string): void {
     const position = Number(reply.headers['switchyard-position']);
-    assert.ok(position > 0, 'an acknowledged command tells its position');
+    assert.ok(position > 0, 'an acknowledged command has no position');
     this.acknowledged.push({ requestId, position, ...(activated === undefined ? {} : { activated }) });
   }
 }
 
 function anyOf<T>(items: ReadonlyArray<T>): T {
   const item = items[Math.floor(Math.random() * items.length)];
-  if (item === undefined) throw new Error('there is none yet');
+  if (item === undefined) throw new Error('there is no item yet');
   return item;
 }

@@ -3,8 +3,8 @@ import { expectStatus } from './expect.ts';
 
 type Named = { readonly id: string };
 
-/** A project with one of everything. */
-export interface Place {
+/** The ids of a project with one resource of each kind. */
+export interface ProjectResources {
   readonly projectId: string;
   readonly flowId: string;
   readonly versionId: string;
@@ -13,17 +13,17 @@ export interface Place {
   readonly keyId: string;
 }
 
-/** One operation on what a place holds, such that it succeeds for who may. */
-export interface Row {
-  readonly line: string;
+/** An operation on a project's resources that succeeds for a key with the scope. */
+export interface OperationCase {
+  readonly name: string;
   readonly scope: string;
   readonly success: number;
-  readonly call: (client: Client, place: Place) => Promise<Reply<unknown>>;
+  readonly call: (client: Client, resources: ProjectResources) => Promise<Reply<unknown>>;
 }
 
 let count = 0;
 
-/** A number that no other has. */
+/** Returns an unused phone number. */
 export function freshNumber(): string {
   count += 1;
   return `line ${count}`;
@@ -38,8 +38,8 @@ export const profileContents = {
   outputVoiceId: 'v',
 };
 
-/** Fills a project. */
-export async function furnish(admin: Client, projectId: string): Promise<Place> {
+/** Creates one resource of each kind in a project. */
+export async function createResources(admin: Client, projectId: string): Promise<ProjectResources> {
   const path = `/v1/projects/${projectId}`;
   const flow = expectStatus(await admin.post<Named>(`${path}/flows`, { name: 'Flow', flowSchema: 1 }), 201);
   const added = await admin.post<Named>(`/v1/flows/${flow.id}/versions`, { flowSchema: 2 });
@@ -56,10 +56,15 @@ export async function furnish(admin: Client, projectId: string): Promise<Place> 
   };
 }
 
-const row = (line: string, scope: string, success: number, call: Row['call']): Row => ({ line, scope, success, call });
+const row = (name: string, scope: string, success: number, call: OperationCase['call']): OperationCase => ({
+  name,
+  scope,
+  success,
+  call,
+});
 
-/** Every operation whose path names a resource. Those that delete come last, a version before its flow. */
-export const rows: ReadonlyArray<Row> = [
+/** Every operation whose path names a resource. Deletions come last, a version before its flow. */
+export const rows: ReadonlyArray<OperationCase> = [
   row('GET project', 'projects:read', 200, (c, p) => c.get(`/v1/projects/${p.projectId}`)),
   row('PATCH project', 'projects:write', 200, (c, p) => c.patch(`/v1/projects/${p.projectId}`, { name: 'New' })),
   row('GET keys', 'keys:read', 200, (c, p) => c.get(`/v1/projects/${p.projectId}/keys`)),
@@ -107,8 +112,8 @@ export const rows: ReadonlyArray<Row> = [
   row('DELETE key', 'keys:write', 200, (c, p) => c.remove(`/v1/keys/${p.keyId}`)),
 ];
 
-/** Operations that name no resource. */
-export const rowsWithoutSubject: ReadonlyArray<Row> = [
+/** The operations whose path names no resource. */
+export const rowsWithoutSubject: ReadonlyArray<OperationCase> = [
   row('GET projects', 'projects:read', 200, (c) => c.get('/v1/projects')),
   row('POST projects', 'projects:write', 201, (c) => c.post('/v1/projects', { name: 'Another' })),
   row('GET organizations', 'operations:write', 200, (c) => c.get('/v1/organizations')),

@@ -7,27 +7,31 @@ import {
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
 
-/** A suite's service. */
+/** The service of a suite. */
 export interface RunningService {
-  /** Holds its first admin key. To be asked in hooks and tests. */
+  /** A client with the admin key. Read it in hooks and tests only. */
   readonly client: Client;
-  /** Kills it, and starts it on what it left. @returns the new one's client */
+  /** Where the service listens. Read it in hooks and tests only. */
+  readonly url: string;
+  /** Its `DATA_DIR`. */
+  readonly dataDir: string;
+  /** Kills the service and starts it again on its data. @returns a client of the new process */
   readonly restarted: () => Promise<Client>;
 }
 
 /**
- * How long its answers wait for the read models at most. A test that reads what was written means no statement about how
- * soon that shows on a busy machine.
+ * How long answers wait for the read models at most. It is long, because these tests do not check how soon a write shows
+ * on a busy machine.
  */
-const showLimitMilliseconds = 10_000;
+const readYourWritesTimeoutMs = 10_000;
 
-/** Starts a service on these stores before a suite, and ends it after: to be called where the suite is described. */
+/** Starts a service on these stores before a suite, and ends it after it. Call it in the callback of `describe`. */
 export function runningService({ environment }: Engines, further: ServiceEnvironment = {}): RunningService {
   const folder = temporaryFolder();
   let service: ServiceProcess | undefined;
   const started = async () => {
-    const told = { READ_YOUR_WRITES_TIMEOUT_MS: String(showLimitMilliseconds), ...environment(), ...further };
-    service = await startService({ dataDir: folder.path, environment: told });
+    const variables = { READ_YOUR_WRITES_TIMEOUT_MS: String(readYourWritesTimeoutMs), ...environment(), ...further };
+    service = await startService({ dataDir: folder.path, environment: variables });
     return service.client;
   };
   before(async function () {
@@ -43,6 +47,11 @@ export function runningService({ environment }: Engines, further: ServiceEnviron
       if (service === undefined) throw new Error('The service is not started yet.');
       return service.client;
     },
+    get url() {
+      if (service === undefined) throw new Error('The service is not started yet.');
+      return service.url;
+    },
+    dataDir: folder.path,
     restarted: async () => {
       await service?.kill();
       return started();

@@ -7,21 +7,20 @@ import { expectStatus } from './expect.ts';
 
 type Named = { readonly id: string };
 
-const workers = 4;
-const restMilliseconds = 20;
-const retryMilliseconds = 200;
-/** A store answers within five seconds or is given up; a request that waits its turn on a stream waits ten. */
-const answerLimitMilliseconds = 20_000;
-/** From the first try of a command to its success, whatever went wrong meanwhile. */
-const settleLimitMilliseconds = 120_000;
-/** Of whoever waits for what it does. */
-const waitLimitMilliseconds = 120_000;
+const defaultWriters = 4;
+const saveIntervalMs = 20;
+const retryDelayMs = 200;
+/** More than the five seconds that a call to a store may take and the ten that a request may wait for its stream. */
+const answerTimeoutMs = 20_000;
+/** From the first attempt of a command to its success, with all retries. */
+const settleTimeoutMs = 120_000;
+/** For a test that waits for the load. */
+const waitTimeoutMs = 120_000;
 const profile = { name: 'P', supportedInputLanguages: ['en'], reasoningMode: 'fast', outputVoiceId: 'v' };
 
 /**
- * Writers that carry each command out to its end: what is answered by 503 they send again with the same
- * `Idempotency-Key` and request id, until it is acknowledged. An answer of another kind is a failure, and so is one that
- * takes longer than the service may take.
+ * Writers that repeat each command with the same `Idempotency-Key` and request id while it is answered with 503, until it
+ * is acknowledged. Any other refusal is a failure, and so is an answer that takes too long.
  */
 export class SettlingLoad {
   /** The request ids of the commands that were acknowledged. */
@@ -40,20 +39,20 @@ export class SettlingLoad {
     this.#sharedFlowId = sharedFlowId;
   }
 
-  /** Makes the project in which all of it happens, and begins. */
-  static async begin(client: Client): Promise<SettlingLoad> {
+  /** Creates the project of the load, and starts the writers. @param writers how many */
+  static async begin(client: Client, writers = defaultWriters): Promise<SettlingLoad> {
     const project = expectStatus(await client.post<Named>('/v1/projects', { name: 'Load' }), 201);
     const path = `/v1/projects/${project.id}/flows`;
     const flow = expectStatus(await client.post<Named>(path, { name: 'Shared', flowSchema: {} }), 201);
     const load = new SettlingLoad(client, project.id, flow.id);
-    load.#running = Promise.all(Array.from({ length: workers }, () => load.#work()));
+    load.#running = Promise.all(Array.from({ length: writers }, () => load.#work()));
     load.#running.catch((error: unknown) => {
       load.#failure = error;
     });
     return load;
   }
 
-  /** Waits until so many more commands were acknowledged. @throws what went wrong in it */
+  /** Waits until this many further commands were acknowledged. @throws the failure of the load */
   async expectMore(count: number): Promise<void> {
     const before = this.acknowledged.length;
     const more = () => this.acknowledged.length - before;
@@ -63,7 +62,7 @@ export class SettlingLoad {
     );
   }
 
-  /** Waits until commands were answered by 503. @throws what went wrong in it */
+  /** Waits until commands were answered with 503. @throws the failure of the load */
   async expectUnavailable(): Promise<void> {
     const before = this.#unavailable;
     await this.#until(
@@ -72,7 +71,7 @@ export class SettlingLoad {
     );
   }
 
-  /** Ends it once each command under way was acknowledged. @throws what went wrong in it */
+  /** Stops once each command under way is acknowledged. @throws the failure of the load */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -82,7 +81,7 @@ export class SettlingLoad {
     const held = await until(async () => {
       if (this.#failure !== null) throw this.#failure;
       return holds();
-    }, waitLimitMilliseconds);
+    }, waitTimeoutMs);
     assert.ok(held, otherwise());
   }
 
@@ -92,7 +91,7 @@ export class SettlingLoad {
     while (!this.#stopping.signal.aborted) await this.#round(profileId);
   }
 
-  /** The life of a flow, whose end has its number detached by a process. */
+  /** The commands on one flow, from its creation to its deletion, after which a process detaches its phone number. */
   async #round(profileId: string): Promise<void> {
     const project = `/v1/projects/${this.#projectId}`;
     const flowId = await this.#carryOut('POST', `${project}/flows`, { name: 'Flow', flowSchema: { a: 1 } });
@@ -115,33 +114,33 @@ export class SettlingLoad {
       ...(body && { 'content-type': 'application/json' }),
     };
     const request = { method, path, headers, ...(body && { body: JSON.stringify(body) }) };
-    const deadline = performance.now() + settleLimitMilliseconds;
+    const deadline = performance.now() + settleTimeoutMs;
     for (;;) {
       const reply = await answeredInTime(() => this.#client.send<Named | undefined>(request), `${method} ${path}`);
       if (reply.status < 300) {
         this.acknowledged.push(requestId);
-        await sleep(restMilliseconds);
+        await sleep(saveIntervalMs);
         return reply.body?.id ?? '';
       }
-      this.#expectPassing(reply, `${method} ${path}`);
+      this.#expectRetryable(reply, `${method} ${path}`);
       assert.ok(performance.now() < deadline, `${method} ${path} does not recover: ${reply.text}`);
-      await sleep(retryMilliseconds);
+      await sleep(retryDelayMs);
     }
   }
 
-  #expectPassing(reply: Reply<unknown>, request: string): void {
-    const told = `${request} → ${reply.status} ${reply.text}`;
+  #expectRetryable(reply: Reply<unknown>, request: string): void {
+    const summary = `${request} → ${reply.status} ${reply.text}`;
     if (reply.status === 503) this.#unavailable += 1;
-    else assert.match(reply.text, /"too-many-conflicts"|"idempotency-key-in-progress"/, told);
-    if (reply.status === 503) assert.match(reply.headers['retry-after'] ?? '', /^[1-9]\d*$/, told);
+    else assert.match(reply.text, /"too-many-conflicts"|"idempotency-key-in-progress"/, summary);
+    if (reply.status === 503) assert.match(reply.headers['retry-after'] ?? '', /^[1-9]\d*$/, summary);
   }
 }
 
-/** What a request is answered; it fails if that takes longer than the service may take. */
+/** Sends a request, and fails when the answer takes longer than the service may take. */
 export async function answeredInTime<T>(send: () => Promise<Reply<T>>, request: string): Promise<Reply<T>> {
   const sent = performance.now();
   const reply = await send();
   const took = performance.now() - sent;
-  assert.ok(took < answerLimitMilliseconds, `${request} was answered by ${reply.status} after ${took} ms`);
+  assert.ok(took < answerTimeoutMs, `${request} was answered by ${reply.status} after ${took} ms`);
   return reply;
 }

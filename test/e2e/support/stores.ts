@@ -6,10 +6,10 @@ import type { PageKey, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
-/** An event as it lies in the file, with its place in the log. */
+/** A stored event with its position in the log. */
 export type LoggedEvent = StoredEvent & { readonly position: number };
 
-/** The whole log of a service that does not run, as stored. */
+/** Reads the whole log of a stopped service. */
 export async function readLog(dataDir: string): Promise<ReadonlyArray<LoggedEvent>> {
   const store = await openSqliteEventStore({ file: join(dataDir, 'events.db') });
   try {
@@ -24,7 +24,7 @@ export async function readLog(dataDir: string): Promise<ReadonlyArray<LoggedEven
   }
 }
 
-/** Every document of every read model, in the order of lists. The service may run. */
+/** Reads every document of every read model, in the order of lists. The service may run. */
 export async function readDocuments(dataDir: string): Promise<Documents> {
   const store = openSqliteReadStore(join(dataDir, 'read.db'));
   try {
@@ -34,10 +34,10 @@ export async function readDocuments(dataDir: string): Promise<Documents> {
   }
 }
 
-/** Of every read model, by its name. */
+/** The documents of every read model, by its name. */
 export type Documents = Readonly<Record<string, ReadonlyArray<StoredDocument>>>;
 
-/** Every document of every read model in a store, in the order of lists. */
+/** Reads every document of every read model from a store, in the order of lists. */
 export async function everyDocument(store: ReadStore): Promise<Documents> {
   const collections: Record<string, ReadonlyArray<StoredDocument>> = {};
   for (const { name } of projections) {

@@ -6,12 +6,12 @@ export type KeyType = 'admin' | 'partner' | 'organization' | 'project';
 type Named = { readonly id: string };
 export type MadeKey = Named & { readonly key: string; readonly keyType: string; readonly scopes: string[] };
 
-/** @returns its id */
+/** Creates an organization. @returns its id */
 export async function newOrganization(admin: Client, partner: boolean): Promise<string> {
   return expectStatus(await admin.post<Named>('/v1/organizations', { name: 'O', partner }), 201).id;
 }
 
-/** @param organizationId default: the maker's own; @returns its id */
+/** Creates a project. @param organizationId default: that of the client's key @returns its id */
 export async function newProject(maker: Client, organizationId?: string): Promise<string> {
   return expectStatus(await maker.post<Named>('/v1/projects', { name: 'P', organizationId }), 201).id;
 }
@@ -27,7 +27,7 @@ export async function newKey(
   return expectStatus(await maker.post<MadeKey>(path, { name: 'K', keyType, scopes }), 201);
 }
 
-/** Who holds a new key. @param scopes default: all that the type and the maker have */
+/** Creates a key. @param scopes default: all that the type and the client have @returns a client with the key */
 export async function newHolder(
   maker: Client,
   projectId: string,

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
-import { connectionUrl } from '#event-store/eventstoredb/connection-url.ts';
+import { connectionUrl } from '#event-store/eventstoredb/connection/connection-url.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 const defaults = 'keepAliveInterval=10000&keepAliveTimeout=5000&connectionName=switchyard';
 
-describe('EventStoreDB connection URL', () => {
-  it('keeps its hosts, credentials and options, and turns keep-alive on', () => {
+describe('connectionUrl', () => {
+  it('keeps hosts, credentials and options, and enables keep-alive', () => {
     assert.equal(
       connectionUrl('esdb://me:secret@one:2113,two:2113?tlsCAFile=/ca.crt'),
       `esdb://me:secret@one:2113,two:2113?tlsCAFile=/ca.crt&${defaults}`,
     );
   });
 
-  it('leaves what it says itself', () => {
+  it('keeps options that the URL sets itself', () => {
     const url = 'esdb://one?tls=false&keep-alive-interval=20000&KeepAliveTimeout=1000&connectionName=other';
     assert.equal(connectionUrl(url), url);
   });
 
-  it('uses every seed, also where the client would use the first alone', () => {
+  it('uses every seed, even where the client would use only the first', () => {
     assert.equal(connectionUrl('esdb+discover://one,two:1?tls=false'), `esdb://one,two:1?tls=false&${defaults}`);
     assert.equal(connectionUrl('esdb+discover://cluster'), `esdb+discover://cluster?${defaults}`);
   });
 
-  it("takes KurrentDB's name for the same", () => {
+  it('accepts the schemes of KurrentDB', () => {
     assert.equal(connectionUrl('kurrentdb://one?tls=false'), `esdb://one?tls=false&${defaults}`);
     assert.equal(connectionUrl('kurrentdb+discover://cluster'), `esdb+discover://cluster?${defaults}`);
   });
@@ -38,7 +38,7 @@ describe('EventStoreDB connection URL', () => {
     'esdb://me:secret@one?tls',
     'esdb://me:secret@one?throwOnAppendFailure=false',
   ])
-    it(`refuses ${JSON.stringify(url)}, and says no secret`, () => {
+    it(`rejects ${JSON.stringify(url)} without repeating a secret`, () => {
       assert.throws(
         () => connectionUrl(url),
         (error) => error instanceof StartupError && !error.message.includes('secret'),

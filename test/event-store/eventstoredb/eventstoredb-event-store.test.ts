@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { noStream } from '#event-store/event-store.ts';
-import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import {
-  eventStoreContract,
-  mustAppend,
-  type OpenedEventStore,
-  someEvents,
-  someStream,
-} from '#test/contract/event-store.ts';
+  type EventStoreDbOptions,
+  openEventStoreDbEventStore,
+} from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { eventStoreContract, mustAppend, someEvents, someStream } from '#test/contract/event-store.ts';
+import { streamRemovalContract } from '#test/contract/stream-removal.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { eventually } from '#test/support/eventstoredb/eventually.ts';
 
 const realServer = process.env.EVENTSTOREDB_TEST_URL;
 
@@ -18,10 +18,46 @@ eventStoreContract('EventStoreDB (double)', async () => {
   return openedOn(double.url, () => double.kill());
 });
 
-describe('EventStoreDB event store: reading the log', function () {
+streamRemovalContract('EventStoreDB (double)', async () => {
+  const double = await EventStoreDbDouble.start();
+  return openedOn(double.url, () => double.kill());
+});
+
+describe('EventStoreDbEventStore.removeStream', () => {
+  it('fails as unavailable while the server is away, and removes the stream once it is back', async () => {
+    const double = await EventStoreDbDouble.start();
+    const { store, destroy } = openedOn(double.url, () => double.kill(), {});
+    try {
+      await mustAppend(store, 'usage-2026-01-05-node', noStream, someEvents(3));
+      await double.kill();
+      await assert.rejects(store.removeStream('usage-2026-01-05-node', 2), UnavailableError);
+      await double.start();
+      await eventually(() => store.removeStream('usage-2026-01-05-node', 2).catch(() => false));
+      const isRead = () => store.readRaw('usage-2026-01-05-node', 0, 10).then(({ length }) => length === 0);
+      await eventually(() => isRead().catch(() => false));
+    } finally {
+      await destroy();
+    }
+  }).timeout(60_000);
+
+  it('answers that a stream is removed whose deletion another one has forestalled', async () => {
+    const double = await EventStoreDbDouble.start();
+    const { store, destroy } = openedOn(double.url, () => double.kill());
+    try {
+      await mustAppend(store, 'usage-2026-01-05-node', noStream, someEvents(3));
+      assert.equal(await store.removeStream('usage-2026-01-05-node', 2), true);
+      // The revision is not the last one any more for whoever asks by an older one.
+      assert.equal(await store.removeStream('usage-2026-01-05-node', 1), true);
+    } finally {
+      await destroy();
+    }
+  });
+});
+
+describe('EventStoreDbEventStore.subscribe', function () {
   this.timeout(60_000);
 
-  it('gathers the events that the server sends one by one', async () => {
+  it('batches events that the server sends one by one', async () => {
     const double = await EventStoreDbDouble.start();
     const { store, destroy } = openedOn(double.url, () => double.kill());
     try {
@@ -42,12 +78,16 @@ describe('EventStoreDB event store: reading the log', function () {
   });
 });
 
-// Its log may hold anything; the contract's tests keep to streams of their own.
+// The log of a real server may hold other events; the contract's tests use only their own streams.
 if (realServer !== undefined)
   eventStoreContract('EventStoreDB (EVENTSTOREDB_TEST_URL)', async () => openedOn(realServer, async () => {}));
 
-function openedOn(url: string, end: () => Promise<void>): OpenedEventStore {
-  const open = () => openEventStoreDbEventStore({ url, log: pino({ level: 'silent' }) });
+/** Patient, because most of these tests check results and not times. */
+const patient = { answerWithinMs: 60_000, attemptMs: 30_000, readWithinMs: 60_000, isPatient: true };
+
+function openedOn(url: string, end: () => Promise<void>, patience: Partial<EventStoreDbOptions> = patient) {
+  const log = pino({ level: 'silent' });
+  const open = () => openEventStoreDbEventStore({ url, streamPrefix: 'test.', log, ...patience });
   let store = open();
   return {
     store,

@@ -14,13 +14,15 @@ import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-err
 /** A subscription that is read to its end in the background. */
 interface Reading {
   readonly events: RecordedEvent[];
-  /** It was, at least once. */
+  /** Whether it has caught up at least once. */
   caughtUp: boolean;
   /** Ends it. @throws what it ended with */
   end(): Promise<void>;
 }
 
-describe('EventStoreDB event store: subscriptions that go wrong', function () {
+const streamPrefix = 'test.';
+
+describe('EventStoreDbEventStore with failing subscriptions', function () {
   this.timeout(60_000);
 
   let double: EventStoreDbDouble;
@@ -33,6 +35,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     double = await EventStoreDbDouble.start();
     store = openEventStoreDbEventStore({
       url: double.url,
+      streamPrefix,
       log: pino({ level: 'silent' }),
       answerWithinMs: 5_000,
       attemptMs: 300,
@@ -73,23 +76,24 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     return reading;
   }
 
-  /** Each event of the log once, in its order. */
+  const ownEvents = () => double.log.events.filter(({ stream }) => stream.startsWith(streamPrefix));
+
+  /** Asserts that each event of the log was read once, in order. */
   function assertComplete({ events }: Reading): void {
-    const ours = double.log.events.filter(({ type }) => !type.startsWith('$'));
+    const ours = ownEvents();
     assert.deepEqual(
       events.map(({ position }) => position),
       ours.map(({ position }) => position),
     );
   }
 
-  const allRead = (reading: Reading) => () =>
-    reading.events.length >= double.log.events.filter(({ type }) => !type.startsWith('$')).length;
+  const allRead = (reading: Reading) => () => reading.events.length >= ownEvents().length;
 
   /** Puts events into the log at once, as another client does, without the time that appends take. */
   function fill(count: number, bytes = 100): void {
     const text = 'x'.repeat(bytes);
     for (const { id, type } of someEvents(count))
-      double.log.append(`fill-${id}`, 'any', [
+      double.log.append(`${streamPrefix}fill-${id}`, 'any', [
         {
           id,
           type,
@@ -100,7 +104,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
       ]);
   }
 
-  it('dropped as too slow again and again, it goes on after the last batch handled', async () => {
+  it('continues after the last handled batch when it is dropped as too slow again and again', async () => {
     const reading = read(0, 5, 20);
     await eventually(() => reading.caughtUp);
     for (let round = 0; round < 20; round += 1) {
@@ -114,7 +118,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     await eventually(allRead(reading));
   });
 
-  it('a consumer that stops reading holds a bounded number of events, and loses none', async () => {
+  it('buffers a bounded number of events for a consumer that stops reading, and loses none', async () => {
     let held = true;
     const abort = new AbortController();
     const positions: number[] = [];
@@ -134,7 +138,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assert.ok(positions.every((position, index) => position > (positions[index - 1] ?? 0)));
   });
 
-  it('cut in the middle, while it catches up and live', async () => {
+  it('loses no event when it is cut while it catches up or while it is live', async () => {
     fill(3_000);
     const reading = read(0, 1, 100);
     await eventually(() => reading.events.length > 500);
@@ -151,7 +155,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assertComplete(reading);
   });
 
-  it('goes on when the server was stopped and started', async () => {
+  it('continues when the server was stopped and started', async () => {
     fill(10);
     const reading = read();
     await eventually(() => reading.caughtUp);
@@ -163,7 +167,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assertComplete(reading);
   });
 
-  it('goes on when the server stopped with grace', async () => {
+  it('continues when the server stopped gracefully', async () => {
     const reading = read();
     await eventually(() => reading.caughtUp);
     await double.stop(100);
@@ -173,7 +177,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assertComplete(reading);
   });
 
-  it('goes on when the server was frozen', async () => {
+  it('continues when the server was frozen', async () => {
     const reading = read();
     await eventually(() => reading.caughtUp);
     double.freeze();
@@ -185,7 +189,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assertComplete(reading);
   });
 
-  it('does not wait for ever for a server that does not confirm it', async () => {
+  it('retries when the server does not confirm the subscription', async () => {
     double.faults.silentReads = true;
     const reading = read();
     await sleep(500);
@@ -195,7 +199,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assertComplete(reading);
   });
 
-  it('is not caught up with a server that is not ready', async () => {
+  it('does not report the end of the log of a server that is not ready', async () => {
     fill(3);
     double.faults.notReady = true;
     const reading = read();
@@ -206,7 +210,7 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assertComplete(reading);
   });
 
-  it('begins when the server is there', async () => {
+  it('begins when the server has started', async () => {
     fill(3);
     await double.kill();
     const reading = read();
@@ -216,13 +220,11 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     assertComplete(reading);
   });
 
-  it('ends without an error while no server is there', async () => {
+  it('ends without an error while no server is running', async () => {
     await double.kill();
     const reading = read();
     await sleep(50);
-    const began = performance.now();
     await reading.end();
-    assert.ok(performance.now() - began < 1_000);
     await double.start();
   });
 
@@ -233,20 +235,21 @@ describe('EventStoreDB event store: subscriptions that go wrong', function () {
     await eventually(() => double.subscriptions === 0);
   });
 
-  it('passes over what a soft delete hides and what the server writes itself', async () => {
+  it('skips events of the server itself, and gives those of a soft-deleted stream', async () => {
     const stream = someStream();
     await mustAppend(store, stream, noStream, [someEvent()]);
-    double.log.softDelete(stream, 'any');
+    double.log.softDelete(`${streamPrefix}${stream}`, 'any');
     const reading = read();
     await eventually(() => reading.caughtUp);
     assert.deepEqual(
       reading.events.map((event) => event.stream),
       [stream],
     );
-    assert.equal(await store.lastPosition(), reading.events[0]?.position);
+    assert.equal(await store.lastOwnPosition(), reading.events[0]?.position);
+    assert.equal(await store.lastPosition(), double.log.events.at(-1)?.position);
   });
 
-  it('gives the log as it was stored', async () => {
+  it('reads the log as it was stored', async () => {
     const stream = someStream();
     const events = someEvents(5);
     await mustAppend(store, stream, noStream, events);

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
+import { ChangeNotifier, listenForChanges } from '#event-store/change-notifications.ts';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import { noStream } from '#event-store/event-store.ts';
-import { ChangeNotifier, listenForChanges } from '#event-store/sqlite/change-notifications.ts';
 import { openEventFile } from '#event-store/sqlite/event-file.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import {
@@ -29,6 +29,7 @@ import {
   someEvents,
   someStream,
 } from '#test/contract/event-store.ts';
+import { streamRemovalContract } from '#test/contract/stream-removal.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 
 eventStoreContract('SQLite', async () => {
@@ -49,7 +50,19 @@ eventStoreContract('SQLite', async () => {
   };
 });
 
-describe('SQLite event store', () => {
+streamRemovalContract('SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-event-store-'));
+  const store = await openSqliteEventStore({ file: join(folder, 'events.sqlite') });
+  return {
+    store,
+    async destroy() {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+});
+
+describe('SqliteEventStore', () => {
   let folder: string;
   let file: string;
   const opened: SqliteEventStore[] = [];
@@ -70,18 +83,18 @@ describe('SQLite event store', () => {
     return store;
   }
 
-  it('commits what waits together', async () => {
+  it('commits waiting appends together', async () => {
     const commits: CommitStatistics[] = [];
     const store = await open({ onCommit: (statistics) => commits.push(statistics) });
     await Promise.all(Array.from({ length: 200 }, () => mustAppend(store, someStream(), noStream, someEvents(2))));
     const appends = commits.reduce((sum, commit) => sum + commit.appends, 0);
     const events = commits.reduce((sum, commit) => sum + commit.events, 0);
     assert.deepEqual({ appends, events }, { appends: 200, events: 400 });
-    // They go to the writer in parcels of a few: at worst each parcel is a commit of its own.
+    // Appends reach the writer in messages of several: at worst each message is one commit.
     assert.ok(commits.length <= 25, `${commits.length} commits`);
   });
 
-  it('refuses at once what exceeds the appends that may wait, and takes more afterwards', async () => {
+  it('refuses appends beyond the limit of waiting ones at once, and accepts more afterwards', async () => {
     const store = await open({ maxPendingAppends: 10 });
     const outcomes = await Promise.all(
       Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])()),
@@ -92,7 +105,7 @@ describe('SQLite event store', () => {
     await mustAppend(store, someStream(), noStream, [someEvent()]);
   });
 
-  it('refuses at once what exceeds the bytes that may wait, and takes more afterwards', async () => {
+  it('refuses appends beyond the limit of waiting bytes at once, and accepts more afterwards', async () => {
     const store = await open({ maxPendingBytes: 10_000 });
     const large = () => someEvent('Large', { text: 'x'.repeat(3_000) });
     const outcomes = await Promise.all(
@@ -105,7 +118,7 @@ describe('SQLite event store', () => {
     await mustAppend(store, someStream(), noStream, [large()]);
   });
 
-  it('upcasts what is read, and reads raw what is stored', async () => {
+  it('upcasts events that it reads, and reads raw events as stored', async () => {
     const store = await open({ upcast: (type, version, data) => ({ ...data, type, version }) });
     const event = someEvent('Done', { a: 1 });
     const { position } = await mustAppend(store, 'thing-1', noStream, [event]);
@@ -118,7 +131,7 @@ describe('SQLite event store', () => {
     assert.deepEqual(store.readRawLog(0, 10), [raw]);
   });
 
-  it('reads any range of a long stream, whatever lies between its events', async () => {
+  it('reads any range of a long stream, whatever is stored between its events', async () => {
     const store = await open();
     const events = someEvents(300);
     for (let revision = noStream; revision < 299; revision += 5) {
@@ -145,7 +158,7 @@ describe('SQLite event store', () => {
     assert.equal(repeated.revision, 104);
   });
 
-  it('ends a batch early where its texts grow large', async () => {
+  it('ends a batch early when its texts grow large', async () => {
     const store = await open();
     const large = () => [someEvent('Large', { text: 'x'.repeat(890_000) })];
     for (let count = 0; count < 25; count += 1) await mustAppend(store, someStream(), noStream, large());
@@ -158,7 +171,7 @@ describe('SQLite event store', () => {
     assert.deepEqual(sizes, [5, 5, 5, 5, 5]);
   });
 
-  it('passes over a long run of other types in steps', async () => {
+  it('skips a long run of other event types in steps', async () => {
     const store = await open();
     for (let revision = noStream; revision < 24_000; revision += 1_000)
       await mustAppend(store, 'thing-1', revision, someEvents(1_000, 'Other'));
@@ -172,8 +185,8 @@ describe('SQLite event store', () => {
     assert.equal(batches, 2);
   });
 
-  describe('killed with -9 while it appends', () => {
-    /** Lets the appender run until it has said some lines, kills it and gives the lines. */
+  describe('SqliteEventStore killed with -9 during appends', () => {
+    /** Runs the appending process until it has printed some lines, kills it and returns the lines. */
     async function appendUntilKilled(lines: number): Promise<string[]> {
       const script = join(import.meta.dirname, 'appending-process.ts');
       const child = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -187,7 +200,8 @@ describe('SQLite event store', () => {
       return text.split('\n').slice(0, -1);
     }
 
-    it('has every acknowledged event, and revisions without a gap', async () => {
+    it('holds every acknowledged event, and revisions without a gap', async function () {
+      this.timeout(60_000);
       const acknowledged: string[] = [];
       for (const lines of [50, 200, 400]) acknowledged.push(...(await appendUntilKilled(lines)));
       assert.ok(acknowledged.length >= 650);
@@ -198,8 +212,8 @@ describe('SQLite event store', () => {
         acknowledged.filter((line) => !stored.has(line)),
         [],
       );
-      for (let lane = 0; lane < 8; lane += 1) {
-        const revisions = log.filter(({ stream }) => stream === `lane-${lane}`).map(({ revision }) => revision);
+      for (let writer = 0; writer < 8; writer += 1) {
+        const revisions = log.filter(({ stream }) => stream === `stream-${writer}`).map(({ revision }) => revision);
         assert.deepEqual(
           revisions,
           revisions.map((_, index) => index),
@@ -208,8 +222,8 @@ describe('SQLite event store', () => {
     });
   });
 
-  describe('wake-ups', () => {
-    it('reach a subscription in another thread', async () => {
+  describe('wake-ups of readers', () => {
+    it('wakes a subscription in another thread', async () => {
       const store = await open();
       const events = someEvents(6);
       await mustAppend(store, 'thing-1', noStream, events.slice(0, 2));
@@ -222,7 +236,7 @@ describe('SQLite event store', () => {
       let revision = 1;
       thread.on('message', ({ ids, caughtUp }: { ids: string[]; caughtUp: boolean }) => {
         seen.push(...ids);
-        // One at a time, each only when the thread waits for it.
+        // Appends one event at a time, when the thread has caught up.
         if (caughtUp && revision < 5) {
           void mustAppend(store, 'thing-1', revision, events.slice(revision + 1, revision + 2));
           revision += 1;
@@ -235,19 +249,19 @@ describe('SQLite event store', () => {
       );
     });
 
-    it('let one message wait at most for a listener that is busy, and then tell the newest position', async () => {
+    it('keeps at most one message waiting for a busy listener, which then gets the newest position', async () => {
       const { port1, port2 } = new MessageChannel();
       const sender = new ChangeNotifier(port1, () => {});
       for (let position = 1; position <= 1_000; position += 1) sender.send(position);
-      const told: number[] = [];
-      port2.on('message', (position: number) => told.push(position));
+      const positions: number[] = [];
+      port2.on('message', (position: number) => positions.push(position));
       const wakeUps = listenForChanges(port2);
       await wakeUps.waitPast(999, AbortSignal.timeout(5_000));
       sender.close();
-      assert.deepEqual(told, [1, 1_000]);
+      assert.deepEqual(positions, [1, 1_000]);
     });
 
-    it('end with an error when the store closes under a reader elsewhere', async () => {
+    it('ends a subscription with an error when the store closes', async () => {
       const store = await open();
       const reader = openSqliteEventReader({ file, wake: store.wakePort() });
       const signal = AbortSignal.timeout(10_000);
@@ -258,8 +272,8 @@ describe('SQLite event store', () => {
     });
   });
 
-  describe('writer', () => {
-    it('fails all appends of a transaction that the disk refuses, and goes on when it takes more', () => {
+  describe('Writer', () => {
+    it('fails all appends of a transaction that the disk refuses, and continues when there is space', () => {
       const database = openEventFile(file);
       const writer = new Writer(database);
       const append = (stream: string, expectedRevision: number, bytes: number) => ({
@@ -280,7 +294,7 @@ describe('SQLite event store', () => {
       writer.close();
     });
 
-    it('notices what another writer has stored', () => {
+    it('detects appends of another writer', () => {
       const one = new Writer(openEventFile(file));
       const other = new Writer(openEventFile(file));
       const append = (expectedRevision: number) => ({
@@ -303,8 +317,8 @@ describe('SQLite event store', () => {
     });
   });
 
-  describe('start', () => {
-    /** The one line with which the start is refused. */
+  describe('opening the event file', () => {
+    /** Returns the error message of a failed start, which is one line. */
     async function refusal(): Promise<string> {
       try {
         await open();
@@ -316,17 +330,17 @@ describe('SQLite event store', () => {
       return assert.fail('started');
     }
 
-    it('takes an empty file for a new one', async () => {
+    it('opens an empty file as a new one', async () => {
       writeFileSync(file, '');
       await mustAppend(await open(), 'thing-1', noStream, [someEvent()]);
     });
 
-    it('is refused by a file that is not SQLite', async () => {
+    it('refuses a file that is not SQLite', async () => {
       writeFileSync(file, 'plain text, and more than a page of it\n'.repeat(500));
       assert.match(await refusal(), /is not a SQLite file/);
     });
 
-    it("is refused by another application's file, and leaves it as it was", async () => {
+    it('refuses another application’s file, and leaves it unchanged', async () => {
       const foreign = new DatabaseSync(file);
       foreign.exec('CREATE TABLE events (anything TEXT)');
       foreign.close();
@@ -335,7 +349,7 @@ describe('SQLite event store', () => {
       assert.deepEqual([statSync(file).size, statSync(file).mtimeMs], [size, mtimeMs]);
     });
 
-    it('is refused by a file of a newer release', async () => {
+    it('refuses a file of a newer release', async () => {
       await (await open()).close();
       const newer = new DatabaseSync(file);
       newer.exec('PRAGMA user_version = 999');
@@ -343,7 +357,7 @@ describe('SQLite event store', () => {
       assert.match(await refusal(), /newer Switchyard \(format 999/);
     });
 
-    it('is refused by a file that was cut short', async () => {
+    it('refuses a truncated file', async () => {
       const store = await open();
       await mustAppend(store, 'thing-1', noStream, someEvents(500));
       await store.close();
@@ -351,7 +365,7 @@ describe('SQLite event store', () => {
       assert.match(await refusal(), /is damaged/);
     });
 
-    it('is refused by a folder, and by a path whose folder is missing', async () => {
+    it('refuses a folder, and a path whose folder is missing', async () => {
       file = folder;
       assert.match(await refusal(), /is a folder/);
       file = join(folder, 'missing', 'events.sqlite');
@@ -359,11 +373,45 @@ describe('SQLite event store', () => {
     });
   });
 
-  it('refuses as unavailable after its end, without an error', async () => {
+  describe('SqliteEventStore.removeStream', () => {
+    it('keeps the newest event of the log, from which positions count up', async () => {
+      const store = await open();
+      await mustAppend(store, 'usage-2026-01-05-node', noStream, someEvents(3));
+      await assert.rejects(store.removeStream('usage-2026-01-05-node', 2), /never removed/);
+      assert.equal(store.readRaw('usage-2026-01-05-node', 0).length, 3);
+      const { position } = await mustAppend(store, 'thing-1', noStream, [someEvent()]);
+      assert.equal(position, 4);
+    });
+
+    it('removes the rest of a stream whose first events were removed before a crash', async () => {
+      const store = await open();
+      await mustAppend(store, 'usage-2026-01-05-node', noStream, someEvents(600));
+      await mustAppend(store, 'thing-1', noStream, [someEvent()]);
+      await store.close();
+      const writer = new Writer(openEventFile(file));
+      const part = { stream: 'usage-2026-01-05-node', from: 0, to: 511, lastRevision: 599 };
+      assert.equal(writer.remove({ kind: 'remove', ...part }).outcome, 'removed');
+      writer.close();
+      const again = await open();
+      assert.deepEqual(
+        again.readRaw('usage-2026-01-05-node', 0, 1_000).map(({ revision }) => revision),
+        Array.from({ length: 88 }, (_, index) => 512 + index),
+      );
+      assert.equal(await again.removeStream('usage-2026-01-05-node', 599), true);
+      assert.deepEqual(await again.streamNames('usage-'), []);
+      assert.deepEqual(
+        again.readRawLog(0, 10).map(({ stream }) => stream),
+        ['thing-1'],
+      );
+    });
+  });
+
+  it('answers unavailable after it is closed, without throwing on append', async () => {
     const store = await open();
     const closing = store.close();
     assert.equal((await mustRefuse(store, 'thing-1', noStream, [someEvent()])).kind, 'unavailable');
     await closing;
     assert.throws(() => store.readRaw('thing-1', 0), UnavailableError);
+    await assert.rejects(store.removeStream('thing-1', 0), UnavailableError);
   });
 });

@@ -7,8 +7,8 @@ import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
 const logOf = (count: number) =>
   new MemoryLog(Array.from({ length: count }, (_, revision) => ({ stream: 'thing-1', revision, ...someEvent() })));
 
-describe('pages of a log', () => {
-  it('hold every event up to a position, once', async () => {
+describe('pagesOf', () => {
+  it('gives every event up to a position once', async () => {
     const log = logOf(2_500);
     for (const last of [0, 1, 999, 1_000, 1_001, 2_000, 2_500]) {
       const revisions: number[] = [];
@@ -20,13 +20,13 @@ describe('pages of a log', () => {
     }
   });
 
-  it('end where the log does', async () => {
+  it('ends at the end of the log', async () => {
     const pages: number[] = [];
     for await (const page of pagesOf(logOf(3), 1_000_000)) pages.push(page.length);
     assert.deepEqual(pages, [3]);
   });
 
-  it('leave nothing behind when nobody takes the next one, which cannot be read', async () => {
+  it('handles the failure of a page that is read ahead and not used', async () => {
     const whole = logOf(2_000);
     const asked: number[] = [];
     const log: RawLog = {

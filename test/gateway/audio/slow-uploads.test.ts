@@ -10,7 +10,7 @@ import { goodKey } from '#test/http/support/fake-service.ts';
 
 /** Longer than any whole request may take on this server, and than what the server needs to notice. */
 const longMs = 1_000;
-const serverLimits = { headersMilliseconds: 200, requestMilliseconds: 300 };
+const serverLimits = { headersTimeoutMs: 200, requestTimeoutMs: 300 };
 const patient = { idleMs: 20_000, totalMs: 20_000 };
 
 describe('bodies that arrive slowly', () => {

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { loggerOn } from '#shared/logging/logger.ts';
+import { loggerOn } from '#shared/logging/pino-logger.ts';
 import { eventually } from '#test/gateway/support/gateway-service.ts';
 
 const withModel = (name: string) =>

@@ -179,6 +179,7 @@ describe('gateway configuration', () => {
     ['/models/gpt-large/price/input', 1, /^\/models\/gpt-large\/price\/input is no setting/],
     ['/models/auto', { targets: [{ provider: 'openai', model: 'x' }] }, /^\/models\/auto is taken/],
     ['/auto/chat/smart', 'gpt', /^\/auto\/chat\/smart names no model: there are gpt-large$/],
+    ['/auto/chat', { fast: 'gpt-large' }, /^\/auto\/chat\/balanced is required/],
     ['/auto/transcription', 'gpt', /^\/auto\/transcription names no model/],
     ['/voices/narrator/provider', 'x', /^\/voices\/narrator\/provider names no provider/],
     [

@@ -29,6 +29,9 @@ describe('a gateway call without a connection', () => {
       configuration: configurationOf(builtInConfiguration),
       environment: {},
       usage: { record: (record) => void records.push(record) },
+      attempts: { attempt: () => undefined },
+      node: 'node-1',
+      log: { warn: () => undefined },
       spools: new SpoolFolder({
         folder: tmpdir(),
         budget: new ByteBudget(defaultSpoolByteLimits),
@@ -49,11 +52,13 @@ describe('a gateway call without a connection', () => {
     const bodyHold = bodies.hold(caller.projectId);
     await operation?.relay({
       headers,
+      query: '',
       body: new MemoryBody(Buffer.from(body)),
       bodyHold,
       response,
       parameters: {},
       caller,
+      requestId: 'call-in-memory',
     });
     bodyHold.release();
     return response;

@@ -20,8 +20,10 @@ import { createMetrics } from '#http/routes/metrics.ts';
 import { createApp } from '#http/server/app.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
-import { loggerOn } from '#shared/logging/logger.ts';
+import { loggerOn } from '#shared/logging/pino-logger.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
+import { poll } from '#test/support/run/poll.ts';
+import { createAttemptMetrics } from '#usage/attempt-metrics.ts';
 
 /** A gateway behind the real app on a real socket. */
 export interface GatewayService extends HttpServer {
@@ -31,6 +33,8 @@ export interface GatewayService extends HttpServer {
   readonly records: CallRecord[];
   readonly logged: () => string;
   readonly configure: (configuration: unknown) => void;
+  /** Moves the clock of the circuits. */
+  readonly letCircuitsWait: (milliseconds: number) => void;
 }
 
 export interface GatewayServiceOptions {
@@ -85,22 +89,29 @@ export async function startGateway(
 ): Promise<GatewayService> {
   const records: CallRecord[] = [];
   const lines: string[] = [];
-  const gateway = new Gateway({
-    configuration: configurationOf(configuration),
-    environment: { PROVIDER_KEY: 'provider-secret' },
-    usage: { record: (record) => void records.push(record) },
-    random,
-    spools: new SpoolFolder({ folder: spoolFolder, budget: spoolBudget, freeSpace, makeFile }),
-  });
   const sink = new Writable({
     write: (line, _encoding, taken) => {
       lines.push(String(line));
       taken();
     },
   });
-  const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
-  const metrics = createMetrics();
   const log = loggerOn('info', sink);
+  const metrics = createMetrics();
+  const attempts = createAttemptMetrics(metrics.registry);
+  let skippedMs = 0;
+  const gateway = new Gateway({
+    configuration: configurationOf(configuration),
+    environment: { PROVIDER_KEY: 'provider-secret' },
+    usage: { record: (record) => void records.push(record) },
+    attempts,
+    node: 'node-1',
+    log,
+    random,
+    circuitClock: () => performance.now() + skippedMs,
+    spools: new SpoolFolder({ folder: spoolFolder, budget: spoolBudget, freeSpace, makeFile }),
+  });
+  const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
+  attempts.watchTargets(() => gateway.targets());
   const app = createApp({
     operations: gatewayOperations(gateway, { ...usualLimits, ...limits }),
     invoke: createInvoke({
@@ -128,6 +139,9 @@ export async function startGateway(
     records,
     logged: () => lines.join(''),
     configure: (changed) => gateway.configure(configurationOf(changed)),
+    letCircuitsWait: (milliseconds) => {
+      skippedMs += milliseconds;
+    },
     stop: async () => {
       await server.stop();
       await gateway.close();
@@ -225,9 +239,5 @@ export async function eventually(
   what: string,
   limitMs = 30_000,
 ): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`It never came: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  if (!(await poll(holds, limitMs))) throw new Error(`It never came: ${what}`);
 }

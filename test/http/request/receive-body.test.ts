@@ -11,12 +11,12 @@ const budget = new ByteBudget({ maxBytesPerProject: 100_000, maxBytes: 100_000 }
 const hold = () => budget.hold('cproject01');
 const patient: ArrivalLimits = { idleMs: 20_000, totalMs: 20_000 };
 
-describe('receiving a body', () => {
+describe('receiveBody', () => {
   let stop: () => Promise<void> = async () => undefined;
   afterEach(() => stop());
 
-  /** A request whose headers have come, announcing so many bytes, and the client that sends them. */
-  async function begun(bytes: number, first = ''): Promise<{ req: IncomingMessage; client: Socket }> {
+  /** Starts a request that announces `bytes` bytes, and returns it with the client that sends them. */
+  async function beginRequest(bytes: number, first = ''): Promise<{ req: IncomingMessage; client: Socket }> {
     const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
     const server = createServer(resolve);
     await new Promise<void>((listening) => {
@@ -33,15 +33,15 @@ describe('receiving a body', () => {
     return { req: await promise, client };
   }
 
-  /** Takes everything, and keeps it. */
+  /** A receiver that takes and keeps every piece. */
   function keeping(): { readonly take: TakePiece; readonly text: () => string } {
     const pieces: Buffer[] = [];
     const take = (piece: Buffer) => pieces.push(piece) > 0;
     return { take, text: () => Buffer.concat(pieces).toString() };
   }
 
-  it('hands over the whole of it, that which came with the headers and that which came later', async () => {
-    const { req, client } = await begun(10, 'with ');
+  it('passes on the bytes that came with the headers and those that came later', async () => {
+    const { req, client } = await beginRequest(10, 'with ');
     const { take, text } = keeping();
     const arrival = receiveBody(req, patient, hold(), take);
     client.write('later');
@@ -49,21 +49,21 @@ describe('receiving a body', () => {
     assert.equal(text(), 'with later');
   });
 
-  it('ends when it has enough', async () => {
-    const { req } = await begun(10, 'four');
+  it('stops when the receiver has enough', async () => {
+    const { req } = await beginRequest(10, 'four');
     assert.equal(await receiveBody(req, patient, hold(), () => false), 'stopped');
     assert.equal(await receiveBody(req, { ...patient, idleMs: 20 }, hold(), async () => false), 'too-slow');
   });
 
-  it('ends when nothing comes for too long', async () => {
-    const { req } = await begun(10, 'four');
+  it('ends when no bytes arrive within the idle limit', async () => {
+    const { req } = await beginRequest(10, 'four');
     const { take, text } = keeping();
     assert.equal(await receiveBody(req, { ...patient, idleMs: 50 }, hold(), take), 'too-slow');
     assert.equal(text(), 'four');
   });
 
-  it('ends when all of it takes too long, however it comes', async () => {
-    const { req, client } = await begun(1_000_000);
+  it('ends at the total time limit, however the bytes arrive', async () => {
+    const { req, client } = await beginRequest(1_000_000);
     const trickle = setInterval(() => client.write('x'), 5);
     const { take, text } = keeping();
     assert.equal(await receiveBody(req, { ...patient, totalMs: 200 }, hold(), take), 'too-slow');
@@ -71,8 +71,8 @@ describe('receiving a body', () => {
     assert.match(text(), /^x+$/);
   });
 
-  it('lets no piece come before the last one was taken, for which there is no limit', async () => {
-    const { req, client } = await begun(10, 'first');
+  it('waits without a time limit until the receiver has taken a piece before it passes on the next', async () => {
+    const { req, client } = await beginRequest(10, 'first');
     let taking = 0;
     let most = 0;
     const texts: string[] = [];
@@ -91,8 +91,8 @@ describe('receiving a body', () => {
     assert.equal(most, 1);
   });
 
-  it('rejects when a piece cannot be taken', async () => {
-    const { req } = await begun(10, 'four');
+  it('rejects when the receiver fails to take a piece', async () => {
+    const { req } = await beginRequest(10, 'four');
     await assert.rejects(
       receiveBody(req, patient, hold(), async () => {
         throw new Error('disk full');
@@ -101,8 +101,8 @@ describe('receiving a body', () => {
     );
   });
 
-  it('rejects when the client has left, and when it leaves, but not while a piece is being taken', async () => {
-    const { req, client } = await begun(10, 'four');
+  it('rejects when the client disconnects, but not while a piece is being taken', async () => {
+    const { req, client } = await beginRequest(10, 'four');
     const gate = Promise.withResolvers<boolean>();
     const closed = new Promise((resolve) => req.once('close', resolve));
     let isOver = false;

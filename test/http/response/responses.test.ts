@@ -7,7 +7,7 @@ import { type FakeService, goodKey, startFakeService, widgetId } from '#test/htt
 const headers = { authorization: `Bearer ${goodKey}` };
 const list = `/v1/projects/${widgetId}/widgets`;
 
-describe('HTTP answers', () => {
+describe('HTTP responses', () => {
   let service: FakeService;
   let ready = true;
 
@@ -20,7 +20,7 @@ describe('HTTP answers', () => {
 
   const get = (path: string, more: Record<string, string> = headers) => fetch(service.url + path, { headers: more });
 
-  it('carry the resource, its revision and the security headers', async () => {
+  it('sends a resource with its revision and the security headers', async () => {
     const answer = await get(`/v1/widgets/${widgetId}`);
     assert.deepEqual(await answer.json(), { id: widgetId, name: 'cog', shape: { teeth: 12 } });
     const expected = {
@@ -37,7 +37,7 @@ describe('HTTP answers', () => {
     for (const [name, value] of Object.entries(expected)) assert.equal(answer.headers.get(name), value, name);
   });
 
-  it('to HEAD are those to GET, without the body', async () => {
+  it('answers HEAD like GET without the body', async () => {
     const head = await fetch(`${service.url}/v1/widgets/${widgetId}`, { method: 'HEAD', headers });
     assert.equal(head.status, 200);
     assert.equal(head.headers.get('content-length'), '68');
@@ -45,7 +45,7 @@ describe('HTTP answers', () => {
     assert.equal(await head.text(), '');
   });
 
-  it('to a creation tell where it is and its position', async () => {
+  it('answers a creation with its location and position', async () => {
     const answer = await fetch(service.url + list, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
@@ -58,19 +58,19 @@ describe('HTTP answers', () => {
     assert.equal(((await answer.json()) as { name: string }).name, 'Zahnrad – ⚙️');
   });
 
-  it('without content have no body and no type', async () => {
+  it('answers without content with no body and no content type', async () => {
     const answer = await fetch(`${service.url}/v1/widgets/${widgetId}`, { method: 'DELETE', headers });
     assert.equal(answer.status, 204);
     assert.equal(answer.headers.get('content-type'), null);
     assert.equal(answer.headers.get('switchyard-position'), '11');
   });
 
-  it('of a list link to the next page, keeping the other parameters', async () => {
+  it('links a list to its next page and keeps the other parameters', async () => {
     const answer = await get(`${list}?limit=1&cursor=old&tag=a%20b`);
     assert.equal(answer.headers.get('link'), `<${list}?limit=1&cursor=n%2F1&tag=a+b>; rel="next"`);
   });
 
-  it('come with a hash of the bytes read for Idempotency-Key', async () => {
+  it('hashes the bytes and query of a request for its Idempotency-Key', async () => {
     const send = (body: string, query = '') =>
       fetch(`${service.url}${list}${query}`, {
         method: 'POST',
@@ -89,15 +89,15 @@ describe('HTTP answers', () => {
     assert.notEqual(otherQuery, first);
   });
 
-  describe('that need no key', () => {
-    it('/healthz is exact', async () => {
+  describe('endpoints without a key', () => {
+    it('answers /healthz with exactly the documented body', async () => {
       const answer = await get('/healthz', {});
       assert.equal(answer.status, 200);
       assert.deepEqual(await answer.json(), { status: 'ok', service: 'service-api', version: '0.2.0' });
       assert.equal((await fetch(`${service.url}/healthz`, { method: 'HEAD' })).status, 200);
     });
 
-    it('/readyz tells what is not ready', async () => {
+    it('answers /readyz with the checks that fail', async () => {
       ready = false;
       const not = await get('/readyz', {});
       assert.equal(not.status, 503);
@@ -110,7 +110,7 @@ describe('HTTP answers', () => {
       assert.equal((await get('/readyz', {})).status, 200);
     });
 
-    it('/metrics counts requests by operation, never by path', async () => {
+    it('counts requests in /metrics by operation and never by path', async () => {
       await get('/v1/anything/at/all');
       await fetch(service.url + list, { method: 'POST', headers });
       const text = await (await get('/metrics', {})).text();
@@ -126,12 +126,12 @@ describe('HTTP answers', () => {
       assert.doesNotMatch(text, new RegExp(widgetId));
     });
 
-    it('/docs comes from the package alone, with a policy that allows no other place', async () => {
+    it('serves /docs from the package only, with a policy that allows no other origin', async () => {
       const page = await get('/docs', {});
       const html = await page.text();
       assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'; script-src 'self'/);
       assert.doesNotMatch(html, /https?:\/\//);
-      const parts = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
+      const parts = [...html.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path ?? '');
       assert.ok(parts.length >= 4);
       for (const path of parts) {
         const part = await get(path, {});
@@ -144,7 +144,7 @@ describe('HTTP answers', () => {
       assert.equal((await get('/docs/assets/..%2fpackage.json', headers)).status, 404);
     });
 
-    it('/ sends a browser to /docs, and is no path for anything else', async () => {
+    it('redirects a browser from / to /docs, and answers everything else there with 401', async () => {
       const asked = async (accept: string, method = 'GET') => {
         const answer = await fetch(`${service.url}/`, { method, headers: { accept }, redirect: 'manual' });
         return [answer.status, answer.headers.get('location')];
@@ -158,12 +158,12 @@ describe('HTTP answers', () => {
       }
     });
 
-    it('/docs/problems has a place for every code', async () => {
+    it('describes every failure code in /docs/problems', async () => {
       const html = await (await get('/docs/problems', {})).text();
       for (const code of Object.keys(failures)) assert.match(html, new RegExp(`id="${code}"`));
     });
 
-    it('/openapi.json describes every operation', async () => {
+    it('describes every operation in /openapi.json', async () => {
       const document = (await (await get('/openapi.json', {})).json()) as {
         info: object;
         paths: Record<string, object>;
@@ -172,8 +172,8 @@ describe('HTTP answers', () => {
     });
   });
 
-  describe('in the log', () => {
-    it('are one line each, without keys, bodies or query values', async () => {
+  describe('request log', () => {
+    it('logs each request in one line without keys, bodies or query values', async () => {
       const before = service.logged().split('\n').length;
       await get(`${list}?tag=hidden-value`);
       await fetch(`${service.url}${list}?tag=hidden-value`, {
@@ -189,6 +189,7 @@ describe('HTTP answers', () => {
       assert.deepEqual(line, {
         level: 'info',
         method: 'GET',
+        path: '/v1/projects/{projectId}/widgets',
         operation: 'list_widgets',
         status: 200,
         keyId: 'ckey000001',
@@ -197,9 +198,37 @@ describe('HTTP answers', () => {
       assert.equal(typeof ms, 'number');
       assert.equal(typeof requestId, 'string');
     });
+
+    it('says when, in ISO 8601', async () => {
+      await get(list);
+      const { time } = JSON.parse(service.logged().trimEnd().split('\n').at(-1) ?? '') as { time: string };
+      assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000);
+    });
+
+    it('names the code of a refusal', async () => {
+      await get('/v1/widgets/x');
+      await get('/v1/nothing/here');
+      const lines = service.logged().trimEnd().split('\n').slice(-2);
+      assert.deepEqual(
+        lines
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+          .map(({ path, code, status }) => [path, code, status]),
+        [
+          ['/v1/widgets/{widgetId}', 'flow-not-found', 404],
+          [null, 'path-not-found', 404],
+        ],
+      );
+    });
+
+    it('leaves out what machines ask every few seconds', async () => {
+      const before = service.logged();
+      for (const path of ['/healthz', '/readyz', '/metrics']) await get(path, {});
+      assert.equal(service.logged(), before);
+    });
   });
 
-  it('come from the planes of a node alone; health and metrics from every one', async () => {
+  it('serves only the operations of the node’s planes, and health and metrics on every node', async () => {
     const statuses = async (...planes: ReadonlyArray<'control' | 'gateway'>) => {
       const node = await startFakeService({ planes: new Set(planes) });
       try {

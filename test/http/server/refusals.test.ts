@@ -52,19 +52,19 @@ describe('HTTP refusals', () => {
   const refusedBody = (body: string | Buffer, expected: { status: number; code: string }, headers = {}) =>
     refused('POST', create, expected, { headers: { ...withKey, ...json, ...headers }, body });
 
-  describe('401', () => {
+  describe('authentication of requests', () => {
     for (const [what, headers] of Object.entries({
       'no key': {},
       'another scheme': { authorization: `Basic ${goodKey}` },
       'an empty key': { 'x-api-key': '' },
       'two different keys': { authorization: `Bearer ${goodKey}`, 'x-api-key': 'sy_live_other' },
     }))
-      it(`comes for ${what}, even for an unknown path`, async () => {
+      it(`refuses ${what} with 401, even for an unknown path`, async () => {
         for (const path of [create, '/v1/nothing', '/'])
           await refused('POST', path, { status: 401, code: 'key-required' }, { headers, body: 'x' });
       });
 
-    it('challenges, and tells an invalid key apart', async () => {
+    it('sends a challenge with 401, and marks an invalid key in it', async () => {
       const none = await send('GET', '/v1/nothing', {});
       assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="switchyard"');
       const wrong = await send('GET', '/v1/nothing', { 'x-api-key': 'sy_live_wrong' });
@@ -72,7 +72,7 @@ describe('HTTP refusals', () => {
       assert.equal(wrong.headers.get('www-authenticate'), 'Bearer realm="switchyard", error="invalid_token"');
     });
 
-    it('does not come for either way to present a key', async () => {
+    it('accepts either header for a key', async () => {
       for (const headers of [
         { 'x-api-key': goodKey },
         withKey,
@@ -82,8 +82,8 @@ describe('HTTP refusals', () => {
     });
   });
 
-  describe('404 and 405', () => {
-    it('answers an unknown path, and paths that only look like known ones', async () => {
+  describe('paths and methods', () => {
+    it('answers an unknown path with 404, and paths that only resemble known ones', async () => {
       for (const path of [
         '/',
         '/v1',
@@ -95,12 +95,12 @@ describe('HTTP refusals', () => {
         await refused('GET', path, { status: 404, code: 'path-not-found' });
     });
 
-    it('tells clients of either plane of a path that nobody has', async () => {
+    it('answers an unknown path with an error that clients of both planes can read', async () => {
       for (const [headers, code] of [
         [withKey, 'path_not_found'],
         [{}, 'key_required'],
       ] as const) {
-        const answer = await send('POST', '/v1/embeddings', headers);
+        const answer = await send('POST', '/v1/nothing', headers);
         const { detail, error } = (await answer.json()) as { detail: string; error: Record<string, unknown> };
         assert.equal(error.code, code);
         assert.equal(error.message, detail);
@@ -110,36 +110,36 @@ describe('HTTP refusals', () => {
       assert.equal(((await known.json()) as { error?: unknown }).error, undefined);
     });
 
-    it('names the methods of a known path', async () => {
+    it('answers a wrong method with 405 and the allowed methods', async () => {
       await refused('PUT', `/v1/widgets/${widgetId}`, { status: 405, code: 'method-not-allowed' });
       const answer = await send('OPTIONS', `/v1/widgets/${widgetId}`, withKey);
       assert.equal(answer.headers.get('allow'), 'DELETE, GET, HEAD, PATCH');
       assert.equal(answer.headers.get('access-control-allow-origin'), null);
     });
 
-    it('answers an ill-formed id like an unknown one, without asking the operation', async () => {
+    it('answers a malformed id like an unknown one, without calling the operation', async () => {
       for (const id of ['x', 'c123', 'D3v8k2p90000', '%00', '%zz', 'c..%2f..%2f1'])
         await refused('GET', `/v1/widgets/${id}`, { status: 404, code: 'flow-not-found' });
       await refused('POST', '/v1/projects/7/widgets', { status: 404, code: 'project-not-found' }, { body: '{' });
       assert.equal(service.seen.length, 0);
     });
 
-    it('takes a parameter that is no id as it is', async () => {
+    it('accepts any text for a path parameter that is no id', async () => {
       const answer = await send('PUT', `/v1/widgets/${widgetId}/break/rate`, withKey);
       assert.equal(answer.status, 429);
       assert.equal(answer.headers.get('retry-after'), '9');
     });
 
-    it('leaves 404 and 403 to the operation, before the body is looked at', async () => {
+    it('passes on the 404 and the 403 of an operation', async () => {
       await refused('GET', '/v1/widgets/cabsent00', { status: 404, code: 'flow-not-found' });
       await refused('GET', '/v1/widgets/cforeign0', { status: 403, code: 'scope-required' });
     });
   });
 
-  describe('media type', () => {
+  describe('media type of a body', () => {
     const good = JSON.stringify({ name: 'cog', shape: {} });
 
-    it('must be JSON in UTF-8, uncompressed', async () => {
+    it('refuses any body but uncompressed UTF-8 JSON with 415', async () => {
       const expected = { status: 415, code: 'unsupported-media-type' };
       for (const type of [
         'text/plain',
@@ -152,7 +152,7 @@ describe('HTTP refusals', () => {
       await refusedBody(good, expected, { 'content-encoding': 'gzip' });
     });
 
-    it('may be any kind of JSON', async () => {
+    it('accepts every JSON media type', async () => {
       for (const type of [
         'application/json',
         'Application/JSON;charset="UTF-8"',
@@ -161,7 +161,7 @@ describe('HTTP refusals', () => {
         assert.equal((await send('POST', create, { ...withKey, 'content-type': type }, good)).status, 201, type);
     });
 
-    it('is asked for before the size', async () => {
+    it('checks the media type before the size', async () => {
       await refusedBody(
         'x'.repeat(maxBodyBytes + 1),
         { status: 415, code: 'unsupported-media-type' },
@@ -169,7 +169,7 @@ describe('HTTP refusals', () => {
       );
     });
 
-    it('does not matter without a body', async () => {
+    it('ignores the media type of an empty body', async () => {
       assert.equal((await send('POST', `/v1/widgets/${widgetId}/activate`, withKey)).status, 200);
       assert.equal((await send('PATCH', `/v1/widgets/${widgetId}`, withKey)).status, 200);
       const problem = await refused('POST', create, { status: 422, code: 'invalid-input' });
@@ -180,18 +180,18 @@ describe('HTTP refusals', () => {
     });
   });
 
-  describe('size', () => {
+  describe('size of a body', () => {
     const ofSize = (bytes: number) => {
       const frame = JSON.stringify({ name: 'cog', shape: { t: '' } });
       return JSON.stringify({ name: 'cog', shape: { t: 'x'.repeat(bytes - frame.length) } });
     };
 
-    it('may be the most that is taken, and not one byte more', async () => {
+    it('accepts a body of the maximum size, and refuses one byte more with 413', async () => {
       assert.equal((await send('POST', create, { ...withKey, ...json }, ofSize(maxBodyBytes))).status, 201);
       await refusedBody(ofSize(maxBodyBytes + 1), { status: 413, code: 'body-too-large' });
     });
 
-    it('is counted while a body without a length comes in', async () => {
+    it('counts the bytes of a body without a length as they arrive', async () => {
       const chunk = `400\r\n${'x'.repeat(1024)}\r\n`;
       const head = `POST ${create} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${goodKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
       const { text, closed } = await rawRequest(service.port, [head, chunk.repeat(3), chunk.repeat(3)]);
@@ -200,12 +200,12 @@ describe('HTTP refusals', () => {
       assert.ok(closed);
     });
 
-    it('lets a client that sends 10 MB read its answer', async () => {
+    it('lets a client that sends 10 MB read the refusal', async () => {
       const problem = await refusedBody('x'.repeat(10_000_000), { status: 413, code: 'body-too-large' });
       assert.match(problem.detail, /4096/);
     });
 
-    it('is judged before a body that waits to be asked for is sent', async () => {
+    it('checks key and size before it asks for a body with 100 Continue', async () => {
       const head = (length: number, key: string) =>
         `POST ${create} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
       const large = await rawRequest(service.port, [head(1_000_000, goodKey)], (text) =>
@@ -224,8 +224,8 @@ describe('HTTP refusals', () => {
     });
   });
 
-  describe('JSON', () => {
-    it('must be well-formed; says where it is not', async () => {
+  describe('JSON body', () => {
+    it('refuses malformed JSON with 400, and names line and column', async () => {
       const problem = await refusedBody('{"name": "a",\n "shape" {}}', { status: 400, code: 'malformed-json' });
       assert.match(problem.detail, /line 2, column 10/);
       const marked = await refusedBody('\ufeff{}', { status: 400, code: 'malformed-json' });
@@ -236,7 +236,7 @@ describe('HTTP refusals', () => {
         await refusedBody(body, { status: 400, code: 'malformed-json' });
     });
 
-    it('must be UTF-8', async () => {
+    it('refuses JSON that is not UTF-8 with 400', async () => {
       for (const bytes of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82]])
         await refusedBody(Buffer.from([...Buffer.from('{"name":"'), ...bytes, ...Buffer.from('"}')]), {
           status: 400,
@@ -244,7 +244,7 @@ describe('HTTP refusals', () => {
         });
     });
 
-    it('may have 256 levels, not 257', async () => {
+    it('accepts 256 levels of nesting, and refuses 257', async () => {
       const nested = (levels: number) =>
         `{"name":"cog","shape":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
       assert.equal((await send('POST', create, { ...withKey, ...json }, nested(256))).status, 201);
@@ -252,7 +252,7 @@ describe('HTTP refusals', () => {
       await refusedBody('['.repeat(4_000), { status: 422, code: 'nesting-too-deep' });
     });
 
-    it('may hold so many values and no more; points at the first that is too many', async () => {
+    it('accepts the maximum number of values, and points at the first value beyond it', async () => {
       const body = (values: number) => `{"name":"cog","shape":{"a/b":[${Array(values).fill('{}').join(',')}]}}`;
       assert.equal((await send('POST', create, { ...withKey, ...json }, body(996))).status, 201);
       const problem = await refusedBody(body(997), { status: 422, code: 'too-many-values' });
@@ -262,7 +262,7 @@ describe('HTTP refusals', () => {
       );
     });
 
-    it('points at no more than 1,000 characters, however long the names are', async () => {
+    it('limits a JSON pointer to 1,000 characters, however long the names are', async () => {
       const name = 'n'.repeat(1_500);
       const problem = await refusedBody(`{"name":"cog","shape":{"a":{"${name}":"\\ud800"}}}`, {
         status: 422,
@@ -274,19 +274,19 @@ describe('HTTP refusals', () => {
       );
     });
 
-    it('counts no brackets in texts', async () => {
+    it('ignores brackets in texts when it counts levels', async () => {
       const body = JSON.stringify({ name: 'cog', shape: { a: `\\"${'['.repeat(300)}\\`, b: '{"' } });
       assert.equal((await send('POST', create, { ...withKey, ...json }, body)).status, 201);
     });
 
-    it('must be an object', async () => {
+    it('refuses JSON that is no object with 422', async () => {
       for (const body of ['[]', '"a"', '1', 'null', 'true']) {
         const problem = await refusedBody(body, { status: 422, code: 'invalid-input' });
         assert.deepEqual(problem.errors, [{ pointer: '', message: 'must be a JSON object' }]);
       }
     });
 
-    it('must not hold numbers beyond a double or halves of surrogate pairs', async () => {
+    it('refuses numbers beyond a double and lone surrogates with 422', async () => {
       const problem = await refusedBody('{"name":"cog","shape":{"a/b":[1e999,"\\ud800"],"c":1e308}}', {
         status: 422,
         code: 'invalid-input',
@@ -302,7 +302,7 @@ describe('HTTP refusals', () => {
       assert.equal(pair.status, 201);
     });
 
-    it('may hold __proto__, which does nothing', async () => {
+    it('accepts __proto__ as an ordinary member', async () => {
       const body =
         '{"name":"cog","shape":{"__proto__":{"x":1}},"__proto__":{"colour":"much too long"},"hasOwnProperty":1,"parts":[{"size":1,"__proto__":2}]}';
       const answer = await send('POST', create, { ...withKey, ...json }, body);
@@ -313,7 +313,7 @@ describe('HTTP refusals', () => {
       assert.equal(({} as Record<string, unknown>).x, undefined);
     });
 
-    it('lists every fault of the input once, with its pointer', async () => {
+    it('lists every invalid member once, with its pointer', async () => {
       const body = '{"name":"","colour":5,"finish":"dull","parts":[{"size":1},{"size":"2"},{}],"shape":[]}';
       const problem = await refusedBody(body, { status: 422, code: 'invalid-input' });
       assert.deepEqual(problem.errors, [
@@ -326,7 +326,7 @@ describe('HTTP refusals', () => {
       ]);
     });
 
-    it('cannot replace what the path says', async () => {
+    it('ignores a body member named like a path parameter', async () => {
       const other = 'cother00000';
       const answer = await send(
         'POST',
@@ -338,31 +338,31 @@ describe('HTTP refusals', () => {
     });
   });
 
-  describe('query', () => {
-    it('gives the input of a GET, other parameters ignored', async () => {
+  describe('query of a request', () => {
+    it('reads the input of a GET from the query, and ignores unknown parameters', async () => {
       assert.equal((await send('GET', `${create}?limit=10&unknown=1&unknown=2`, withKey)).status, 200);
       const problem = await refused('GET', `${create}?limit=0`, { status: 422, code: 'invalid-input' });
       assert.equal(problem.errors?.[0]?.pointer, '/limit');
     });
 
-    it('takes a parameter once', async () => {
+    it('refuses a query parameter that is given twice', async () => {
       const problem = await refused('GET', `${create}?limit=1&limit=2`, { status: 422, code: 'invalid-input' });
-      assert.deepEqual(problem.errors, [{ pointer: '/limit', message: 'must be given once' }]);
+      assert.deepEqual(problem.errors, [{ pointer: '/limit', parameter: 'limit', message: 'must be given once' }]);
     });
   });
 
-  describe('headers', () => {
+  describe('request headers', () => {
     const rename = (headers: Record<string, string>) =>
       send('PATCH', `/v1/widgets/${widgetId}`, { ...withKey, ...json, ...headers }, '{"name":"a"}');
 
-    it('If-Match matches the strong tag of the revision alone', async () => {
+    it('matches If-Match only with the strong tag of the revision', async () => {
       for (const tag of ['"3"', '*', ' "3" ', 'W/"1", "3"'])
         assert.equal((await rename({ 'if-match': tag })).status, 200, tag);
       for (const tag of ['"2"', 'W/"3"', '3', '"x"', '', '"3"x', '"2", "3"', '""'])
         assert.equal((await rename({ 'if-match': tag })).status, 412, tag);
     });
 
-    it('Idempotency-Key is 1 to 255 printable characters', async () => {
+    it('accepts an Idempotency-Key of 1 to 255 printable characters', async () => {
       assert.equal((await rename({ 'idempotency-key': 'k'.repeat(255) })).status, 200);
       assert.equal(service.seen.at(-1)?.idempotencyKey, 'k'.repeat(255));
       assert.equal((await rename({ 'idempotency-key': ' order 12: "new" ' })).status, 200);
@@ -371,7 +371,7 @@ describe('HTTP refusals', () => {
         assert.equal((await rename({ 'idempotency-key': key })).status, 422, key);
     });
 
-    it('Switchyard-Min-Position is digits', async () => {
+    it('accepts only digits in Switchyard-Min-Position', async () => {
       const read = (position: string) =>
         send('GET', `/v1/widgets/${widgetId}`, { ...withKey, 'switchyard-min-position': position });
       assert.equal((await read('12')).status, 200);
@@ -379,7 +379,7 @@ describe('HTTP refusals', () => {
       for (const position of ['-1', 'x', '1.5', '']) assert.equal((await read(position)).status, 422, position);
     });
 
-    it('X-Request-Id is kept where it is well-formed', async () => {
+    it('keeps a well-formed X-Request-Id, and replaces any other', async () => {
       const idFor = async (id: string) =>
         (await send('GET', `/v1/widgets/${widgetId}`, { ...withKey, 'x-request-id': id })).headers.get('x-request-id');
       assert.equal(await idFor('a.B-9_'), 'a.B-9_');
@@ -388,8 +388,8 @@ describe('HTTP refusals', () => {
     });
   });
 
-  describe('failures inside', () => {
-    it('are 500 without what went wrong, which the log has', async () => {
+  describe('internal errors', () => {
+    it('answers an internal error with 500, and logs its cause without sending it', async () => {
       const problem = await refused('PUT', `/v1/widgets/${widgetId}/break/bug`, {
         status: 500,
         code: 'internal-error',
@@ -398,17 +398,17 @@ describe('HTTP refusals', () => {
       assert.match(service.logged(), new RegExp(`${problem.requestId}.*secret inside`));
     });
 
-    it('are 503 with Retry-After for what is unavailable', async () => {
+    it('answers 503 with Retry-After when a store is unavailable', async () => {
       const answer = await send('PUT', `/v1/widgets/${widgetId}/break/unavailable`, withKey);
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '3']);
     });
   });
 
-  describe('on the gateway', () => {
+  describe('refusals of gateway operations', () => {
     const complete = (headers: Record<string, string>, body: string, method = 'POST') =>
       send(method, '/v1/chat/completions', headers, method === 'POST' ? body : undefined);
 
-    it('carry an error object, and detail for invalid input', async () => {
+    it('answers invalid input with an OpenAI error and a detail list', async () => {
       const answer = await complete({ ...withKey, ...json }, '{"messages":[{"role":1}]}');
       assert.equal(answer.status, 422);
       assert.equal(answer.headers.get('content-type'), 'application/json');
@@ -418,7 +418,7 @@ describe('HTTP refusals', () => {
           { loc: ['body', 'messages', 0, 'role'], msg: 'must be a string', type: 'value_error' },
         ],
         error: {
-          message: '2 members are not valid: /model is required',
+          message: '/model is required; /messages/0/role must be a string.',
           type: 'invalid_request_error',
           param: 'model',
           code: 'invalid_input',
@@ -426,7 +426,7 @@ describe('HTTP refusals', () => {
       });
     });
 
-    it('point at the first value that is too many', async () => {
+    it('points at the first value beyond the maximum number in a gateway request', async () => {
       const answer = await complete({ ...withKey, ...json }, `{"messages":[${Array(1_000).fill('{}').join(',')}]}`);
       assert.equal(answer.status, 422);
       const message = 'is one value more than the 1000 that are taken';
@@ -435,7 +435,7 @@ describe('HTTP refusals', () => {
       assert.deepEqual([error.code, error.param], ['too_many_values', 'messages[998]']);
     });
 
-    it('have that shape for every refusal', async () => {
+    it('answers every refusal of a gateway operation with an OpenAI error', async () => {
       for (const [answer, status, type] of [
         [await complete({}, '{}'), 401, 'authentication_error'],
         [await complete(withKey, '', 'GET'), 405, 'invalid_request_error'],

@@ -7,13 +7,14 @@ import type { Operation } from '#application/operations/operation.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { createMetricsApp } from '#http/server/app.ts';
 import { listen } from '#http/server/server.ts';
+import { createStartingApp } from '#http/server/starting-app.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { fakeOperations, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
 import { rawRequest } from '#test/http/support/raw-request.ts';
 
 const headers = { authorization: `Bearer ${goodKey}` };
 
-/** Fake operations of which `get_widget` waits until it is let go. */
+/** Fake operations of which `get_widget` waits until it is released. */
 function heldOperations() {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -32,16 +33,39 @@ function heldOperations() {
 }
 
 describe('HTTP server', () => {
-  it('closes a connection whose headers do not come', async () => {
-    const service = await startFakeService({}, { headersMilliseconds: 200, requestMilliseconds: 400 });
+  it('refuses every request with 503 until it serves the app of the started service', async () => {
+    const server = await listen(createStartingApp(), { host: '127.0.0.1', port: 0 });
+    const url = `http://127.0.0.1:${server.port}`;
+    try {
+      for (const [method, path] of [
+        ['GET', '/readyz'],
+        ['GET', '/healthz'],
+        ['GET', '/v1/me'],
+        ['POST', '/v1/chat/completions'],
+      ] as const) {
+        const body = method === 'POST' ? '{"model":"a"}' : null;
+        const response = await fetch(url + path, { method, headers, body });
+        const problem = (await response.json()) as { code: string; instance: string; error: { code: string } };
+        assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1'], path);
+        assert.deepEqual([problem.code, problem.instance, problem.error.code], ['unavailable', path, 'unavailable']);
+      }
+      server.serve(createMetricsApp(createMetrics()));
+      assert.equal((await fetch(`${url}/metrics`)).status, 200);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('closes a connection whose headers do not arrive in time', async () => {
+    const service = await startFakeService({}, { headersTimeoutMs: 200, requestTimeoutMs: 400 });
     const { text, closed } = await rawRequest(service.port, ['GET /healthz HTTP/1.1\r\n', 'Host: a\r\n']);
     assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
     assert.ok(closed);
     await service.stop();
   });
 
-  it('closes a connection whose body does not come, and goes on', async () => {
-    const service = await startFakeService({}, { headersMilliseconds: 200, requestMilliseconds: 300 });
+  it('closes a connection whose body does not arrive in time, and serves others', async () => {
+    const service = await startFakeService({}, { headersTimeoutMs: 200, requestTimeoutMs: 300 });
     const head = `POST /v1/projects/${widgetId}/widgets HTTP/1.1\r\nHost: a\r\nx-api-key: ${goodKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
     const { text, closed } = await rawRequest(service.port, [head, '{"name":']);
     assert.match(text, /^HTTP\/1\.1 408 /);
@@ -52,7 +76,7 @@ describe('HTTP server', () => {
     assert.doesNotMatch(service.logged(), /internal error/);
   });
 
-  it('answers what is no HTTP, and headers that are too large', async () => {
+  it('answers invalid HTTP and too large headers with an error', async () => {
     const service = await startFakeService({}, { maxHeaderBytes: 2_048 });
     const garbage = await rawRequest(service.port, ['hello?\r\n\r\n']);
     assert.match(garbage.text, /^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -62,7 +86,7 @@ describe('HTTP server', () => {
     await service.stop();
   });
 
-  it('puts nothing before an answer that is still to come', async () => {
+  it('closes a connection with invalid HTTP without an answer while an earlier response is due', async () => {
     const { operations, begun, release } = heldOperations();
     const service = await startFakeService({ operations });
     const request = `GET /v1/widgets/${widgetId} HTTP/1.1\r\nHost: a\r\nx-api-key: ${goodKey}\r\n\r\n`;
@@ -73,7 +97,7 @@ describe('HTTP server', () => {
     await service.stop();
   });
 
-  it('takes so many connections at most', async () => {
+  it('refuses connections beyond the limit', async () => {
     const service = await startFakeService({}, { maxConnections: 1 });
     const agent = new Agent({ keepAlive: true });
     const first = await new Promise<number>((resolve, reject) => {
@@ -90,7 +114,7 @@ describe('HTTP server', () => {
     await service.stop();
   });
 
-  it('stops when running requests have been answered, and takes no new ones', async () => {
+  it('answers running requests before it stops, and accepts no new ones', async () => {
     const { operations, begun, release } = heldOperations();
     const service = await startFakeService({ operations });
     const running = fetch(`${service.url}/v1/widgets/${widgetId}`, { headers });
@@ -107,17 +131,15 @@ describe('HTTP server', () => {
     await stop;
   });
 
-  it('closes idle connections at once when stopping', async () => {
-    const service = await startFakeService();
+  it('closes idle connections at once when it stops', async () => {
+    const service = await startFakeService({}, { stopTimeoutMs: 600_000 });
     await (await fetch(`${service.url}/healthz`)).text();
-    const started = performance.now();
     await service.stop();
-    assert.ok(performance.now() - started < 2_000);
   });
 
-  it('waits for running requests within the limit only', async () => {
+  it('waits for running requests only up to the limit when it stops', async () => {
     const { operations, begun, release } = heldOperations();
-    const service = await startFakeService({ operations }, { stopMilliseconds: 100 });
+    const service = await startFakeService({ operations }, { stopTimeoutMs: 100 });
     const running = assert.rejects(fetch(`${service.url}/v1/widgets/${widgetId}`, { headers }));
     await begun;
     await service.stop();
@@ -125,7 +147,7 @@ describe('HTTP server', () => {
     release();
   });
 
-  it('says which variables to change when the address is taken', async () => {
+  it('names the variables to change when the address is in use', async () => {
     const service = await startFakeService();
     await assert.rejects(
       listen(createMetricsApp(createMetrics()), { host: '127.0.0.1', port: service.port }),
@@ -138,7 +160,7 @@ describe('HTTP server', () => {
     await service.stop();
   });
 
-  it('can serve the metrics alone', async () => {
+  it('serves metrics on a port of their own', async () => {
     const metrics = createMetrics();
     metrics.appendBatch(3);
     metrics.watchProjections(async () => [{ name: 'flows', positions: 12 }]);

@@ -12,15 +12,20 @@ import {
   put,
   remove,
 } from '#application/operations/operation.ts';
-import { cuid, jsonObject, nullable, oneOf, text, wholeNumber, withDefault } from '#domain/codecs/codecs.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { type AppOptions, createApp } from '#http/server/app.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { withDefault } from '#shared/codecs/default.ts';
+import { jsonObject } from '#shared/codecs/json-value.ts';
+import { wholeNumber } from '#shared/codecs/number.ts';
+import { text } from '#shared/codecs/text.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { loggerOn } from '#shared/logging/logger.ts';
+import { loggerOn } from '#shared/logging/pino-logger.ts';
 
 export const goodKey = `sy_live_${'a'.repeat(40)}`;
 export const widgetId = 'cm3v8k2p90000qzrm4d1x7w5b';
@@ -49,7 +54,7 @@ const common = {
   example: { output: widget },
 } as const;
 
-/** Operations of every kind that the HTTP face must serve, each simple enough to see through. */
+/** Simple operations of every kind that the HTTP server must serve. */
 export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] = []): ReadonlyArray<Operation> {
   const byId = t.type({ widgetId: cuid });
   const creation = t.intersection([
@@ -60,7 +65,7 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
       parts: t.array(t.type({ size: t.number })),
     }),
   ]);
-  /** Every widget is there, and within reach. */
+  /** Every widget exists, and every key can access it. */
   const loadSubject = async (request: OperationRequest) => {
     seen.push(request);
     return E.right(null);
@@ -208,7 +213,7 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
 /** A running service of fake operations. */
 export interface FakeService extends HttpServer {
   readonly url: string;
-  /** The requests that operations were handed. */
+  /** The requests that operations received. */
   readonly seen: OperationRequest[];
   /** The hashes of the bodies that they read. */
   readonly hashes: string[];
@@ -216,7 +221,7 @@ export interface FakeService extends HttpServer {
   readonly logged: () => string;
 }
 
-/** What replaces the fakes. */
+/** Replacements of the fakes. */
 export interface FakeServiceOptions extends Partial<AppOptions> {
   readonly authenticate?: InvokeDependencies['authenticate'];
   /** Default: no limit. */

@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 
-/** What came back on a raw connection. */
+/** The response on a raw connection. */
 export interface RawAnswer {
   readonly text: string;
   /** Whether the server closed the connection, within the limit. */
   readonly closed: boolean;
 }
 
-const limitMilliseconds = 60_000;
+const timeoutMs = 60_000;
 
 /**
  * Sends bytes as they are and collects what comes back until the server closes, or until `enough` says so.
@@ -17,7 +17,7 @@ export function rawRequest(
   port: number,
   parts: ReadonlyArray<string | Buffer>,
   enough: (text: string) => boolean = () => false,
-  pauseMilliseconds = 20,
+  pauseMs = 20,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -30,22 +30,19 @@ export function rawRequest(
       socket.destroy();
       resolve({ text, closed });
     };
-    const limit = setTimeout(
-      () => reject(new Error(`No end after ${limitMilliseconds} ms: ${text}`)),
-      limitMilliseconds,
-    );
+    const limit = setTimeout(() => reject(new Error(`No end after ${timeoutMs} ms: ${text}`)), timeoutMs);
     const send = () => {
       const part = waiting.shift();
       if (part === undefined || socket.destroyed) return;
       socket.write(part);
-      timer = setTimeout(send, pauseMilliseconds);
+      timer = setTimeout(send, pauseMs);
     };
     socket.on('connect', send);
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
       if (enough(text)) finish(false);
     });
-    // A reset after the answer is an end like any other; the answer is what counts.
+    // A reset after the response counts as a close, because only the response matters.
     socket.on('error', () => finish(true));
     socket.on('close', () => finish(true));
   });

@@ -5,18 +5,18 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { leaseStoreContract } from '#test/contract/lease-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
-/** Far above what a busy machine needs: no test here is about the limit. */
-const timeoutMilliseconds = 20_000;
+/** Long enough for a busy machine: no test here is about the limit. */
+const timeoutMs = 20_000;
 
-describeOnMongoDb('leases on MongoDB', (server) => {
+describeOnMongoDb('openMongoDbLeaseStore', (server) => {
   leaseStoreContract('MongoDB', () => {
     const url = server.newUrl();
-    return () => openMongoDbLeaseStore({ url, timeoutMilliseconds });
+    return () => openMongoDbLeaseStore({ url, timeoutMs });
   });
 
   it('keeps one document for each lease, however many terms it has had', async () => {
     const url = server.newUrl();
-    const store = openMongoDbLeaseStore({ url, timeoutMilliseconds });
+    const store = openMongoDbLeaseStore({ url, timeoutMs });
     const client = new MongoClient(url);
     try {
       for (let token = 1; token <= 5; token += 1) await store.begin('work', token, 'holder');
@@ -30,7 +30,7 @@ describeOnMongoDb('leases on MongoDB', (server) => {
 
   it('ends a term whose successor has not removed it yet', async () => {
     const url = server.newUrl();
-    const store = openMongoDbLeaseStore({ url, timeoutMilliseconds });
+    const store = openMongoDbLeaseStore({ url, timeoutMs });
     const client = new MongoClient(url);
     try {
       await store.begin('work', 1, 'older');
@@ -44,8 +44,8 @@ describeOnMongoDb('leases on MongoDB', (server) => {
     }
   });
 
-  it('is unavailable once it is closed', async () => {
-    const store = openMongoDbLeaseStore({ url: server.newUrl(), timeoutMilliseconds });
+  it('throws an UnavailableError once it is closed', async () => {
+    const store = openMongoDbLeaseStore({ url: server.newUrl(), timeoutMs });
     await store.close();
     await assert.rejects(store.newest('work'), UnavailableError);
   });

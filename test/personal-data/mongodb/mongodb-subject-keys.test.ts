@@ -2,7 +2,7 @@ import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-k
 import { subjectKeysContract } from '#test/contract/subject-keys.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
-describeOnMongoDb('subject keys on MongoDB', (server) => {
+describeOnMongoDb('openMongoDbSubjectKeys', (server) => {
   subjectKeysContract('MongoDB', async () => {
     const url = server.newUrl();
     return {

@@ -19,7 +19,7 @@ subjectKeysContract('SQLite', async () => {
   };
 });
 
-describe('subject keys in a file', () => {
+describe('openSqliteSubjectKeys', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await newFolder();
@@ -29,14 +29,14 @@ describe('subject keys in a file', () => {
   const contents = () => readdirSync(folder).map((name) => readFileSync(join(folder, name)));
   const holds = (files: ReadonlyArray<Buffer>, secret: Buffer) => files.some((bytes) => bytes.includes(secret));
 
-  it('are for their owner alone', async () => {
+  it('creates files that only their owner can access', async () => {
     const keys = openSqliteSubjectKeys(join(folder, 'keys.db'));
     await keys.obtain('one');
     for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
     await keys.close();
   });
 
-  it('are in no file of anything else, which stays as it is', () => {
+  it('refuses any other file, and leaves it unchanged', () => {
     const other = join(folder, 'events.db');
     const database = new DatabaseSync(other);
     database.exec('CREATE TABLE events (position INTEGER PRIMARY KEY) STRICT');
@@ -50,12 +50,12 @@ describe('subject keys in a file', () => {
     assert.deepEqual(contents(), before);
   });
 
-  it('leave no byte behind when they are destroyed, whichever of thousands, in whatever order', async function () {
+  it('leaves no byte of destroyed keys, whichever of thousands, in any order', async function () {
     this.timeout(180_000);
     const keys = openSqliteSubjectKeys(join(folder, 'keys.db'));
     const made = new Map<string, Buffer>();
     for (let index = 0; index < 1_000; index += 1) {
-      // Out of their order, so that the index over them splits its pages everywhere.
+      // Inserted out of order, so that the index splits its pages everywhere.
       const subject = `subject ${(index * 7_919) % 1_000} ${'x'.repeat(index % 40)}`;
       made.set(subject, Buffer.from((await keys.obtain(subject)) ?? []));
     }
@@ -70,12 +70,12 @@ describe('subject keys in a file', () => {
     await keys.close();
   });
 
-  it('are erased from what a process that died left in the write-ahead log', async () => {
+  it('erases a key from the write-ahead log of an ended process', async () => {
     const file = join(folder, 'keys.db');
     const died = openSqliteSubjectKeys(file);
     const secret = Buffer.from((await died.obtain('one')) ?? []);
     assert.ok(secret.length > 0 && holds(contents(), secret));
-    // It never closes: its log stays as it is.
+    // It is not closed, so that its write-ahead log stays unchanged.
     const next = openSqliteSubjectKeys(file);
     await next.destroy('one');
     assert.ok(!holds(contents(), secret));

@@ -15,7 +15,7 @@ import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 const log = '3/first';
 const other = '3/another';
 
-// What stands in for a store in other tests is held to what the real ones do.
+// The in-memory store that other tests use passes the contract of the real ones.
 checkpointStoreContract('in memory', async () => {
   const store = new InMemoryCheckpointStore();
   return { connect: () => store, dispose: async () => undefined };
@@ -32,7 +32,7 @@ describe('checkpoints of processes on SQLite', () => {
     };
   });
 
-  it('reads what a release stored that knew nothing of appends and logs, and takes it for this log', async () => {
+  it('reads a checkpoint from before appends and logs were recorded, and assigns it to the current log', async () => {
     const folder = await newFolder();
     const file = join(folder, 'processes.db');
     const database = new DatabaseSync(file);
@@ -60,7 +60,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     return { connect: () => openMongoDbCheckpointStore({ url }), dispose: async () => undefined };
   });
 
-  it('never go back: a write whose answer was lost may come after the next', async () => {
+  it('ignores a delayed write with an older position', async () => {
     const store = openMongoDbCheckpointStore({ url: server.newUrl() });
     await store.read('one', log);
     await store.write('one', log, { position: 7, lastAppended: 6 });
@@ -70,7 +70,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     await assert.rejects(store.read('one', log), UnavailableError);
   });
 
-  it('are taken for this log where an older release stored them, and noted as such', async () => {
+  it('assigns a checkpoint of an older release to the current log', async () => {
     const url = server.newUrl();
     const client = new MongoClient(url);
     const old = { position: Long.fromNumber(7), lastAppended: Long.fromNumber(5), fence: Long.fromNumber(1) };
@@ -90,7 +90,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     }
   });
 
-  it('are set back by nobody whose lease is over: not for another log, and not for the same', async () => {
+  it('refuses to reset a checkpoint with an expired lease, for the same and for another log', async () => {
     const url = server.newUrl();
     const older = openMongoDbCheckpointStore({ url, fence: 1 });
     const newer = openMongoDbCheckpointStore({ url, fence: 2 });
@@ -101,7 +101,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
       await assert.rejects(older.read('one', other), FencedError);
       await assert.rejects(older.reset('one', log), FencedError);
       assert.deepEqual(await newer.read('one', log), { position: 7, lastAppended: 6 });
-      // On another log whoever comes later begins anew, and the earlier can write to neither.
+      // On another log the newer lease begins again, and the older one can write to neither log.
       assert.equal((await newer.read('one', other)).position, 0);
       for (const each of [log, other]) {
         await assert.rejects(older.write('one', each, { position: 9, lastAppended: 0 }), FencedError);
@@ -113,7 +113,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     }
   });
 
-  it('refuse a node once another with a newer lease has begun, but let it look', async () => {
+  it('refuses a node’s writes once a newer lease has begun, and still lets it read', async () => {
     const url = server.newUrl();
     const older = openMongoDbCheckpointStore({ url, fence: 1 });
     const newer = openMongoDbCheckpointStore({ url, fence: 2 });

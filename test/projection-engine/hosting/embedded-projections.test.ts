@@ -13,7 +13,7 @@ import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { eventually, testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 
-describe('the projections of an embedded read store', () => {
+describe('startEmbeddedProjections', () => {
   let folder: string;
   let store: SqliteEventStore;
   let reader: ReadStore;
@@ -51,7 +51,7 @@ describe('the projections of an embedded read store', () => {
     (await reader.get<{ readonly count: number }>(collection, id))?.value.count;
   const ready = () => eventually('the projector is ready', () => projector.following().live);
 
-  it('lets a reader see its own writes, each time', async () => {
+  it('lets a reader see its own write after each of fifty waits', async () => {
     await ready();
     for (let expected = 1; expected <= 50; expected += 1) {
       const position = await append('Counted', { id: 'a' });
@@ -61,30 +61,30 @@ describe('the projections of an embedded read store', () => {
     }
   });
 
-  it('answers at once when nothing handles the event', async () => {
+  it('ends a wait at once when no projection handles the event type', async () => {
     await ready();
     assert.equal(await projector.waitFor(1e9, ['SomethingElse'], 60_000), 'reached');
   });
 
-  it('answers timeout when a position does not come', async () => {
+  it('answers timeout when the log does not reach the position in time', async () => {
     await ready();
     assert.equal(await projector.waitFor(1e9, ['Counted'], 20), 'timeout');
     assert.equal(await projector.waitForProjections(['counters'], 1e9, 20), 'timeout');
   });
 
-  it('lets a projection be waited for past events that it does not handle', async () => {
+  it('reaches a position that a projection passes without handling the event', async () => {
     await ready();
     const position = await append('SomethingElse', { id: 'a' });
     assert.equal(await projector.waitForProjections(['counters'], position, 5000), 'reached');
   });
 
-  it('does not wait for a projection that has stopped, but does when it is named', async () => {
+  it('skips a stopped projection in a wait by event type, but waits for it when it is named', async () => {
     await ready();
-    const told: string[] = [];
-    const end = projector.onStatus((statuses) => told.push(statuses[1]?.state ?? ''));
+    const states: string[] = [];
+    const end = projector.onStatus((statuses) => states.push(statuses[1]?.state ?? ''));
     await append('Poisoned', { id: 'a' });
     await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
-    assert.equal(told.at(-1), 'stopped');
+    assert.equal(states.at(-1), 'stopped');
     end();
     const position = await append('Counted', { id: 'a' });
     assert.equal(await projector.waitFor(position, ['Counted'], 5000), 'reached');
@@ -93,7 +93,7 @@ describe('the projections of an embedded read store', () => {
     assert.equal(projector.following().live, true);
   });
 
-  it('obeys an operator: skip, and rebuild', async () => {
+  it('obeys an operator’s requests to skip an event and to rebuild a projection', async () => {
     await ready();
     await append('Poisoned', { id: 'a' });
     await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
@@ -107,7 +107,7 @@ describe('the projections of an embedded read store', () => {
     });
   });
 
-  it('goes on where it was after a close', async () => {
+  it('continues from its checkpoint after it was closed', async () => {
     await ready();
     await append('Counted', { id: 'a' });
     await projector.close();
@@ -118,14 +118,14 @@ describe('the projections of an embedded read store', () => {
     assert.equal(await count('counters', 'a'), 2);
   });
 
-  it('starts again by itself when it has died, and says so', async () => {
+  it('restarts a thread that has died, and logs one error', async () => {
     await ready();
-    const whileThere = join(folder, 'kill');
-    await writeFile(whileThere, '');
+    const killFile = join(folder, 'kill');
+    await writeFile(killFile, '');
     const details: string[] = [];
     projector.onStatus(() => details.push(projector.following().detail));
     await append('Counted', { id: 'a' });
-    await append('ThreadKilled', { id: 'b', whileThere });
+    await append('ThreadKilled', { id: 'b', killFile });
     const position = await append('Counted', { id: 'a' });
     await eventually('it is down', () => details.length > 0);
     assert.match(details[0] ?? '', /^thread restarting: .*code 7/);
@@ -136,7 +136,7 @@ describe('the projections of an embedded read store', () => {
     assert.equal(errors.length, 1);
   });
 
-  it('refuses to start on a folder that is not there', async () => {
+  it('rejects a start in a folder that does not exist', async () => {
     const attempt = startEmbeddedProjections({
       events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
       readStore: { kind: 'sqlite', file: join(folder, 'missing', 'read.db') },
@@ -146,13 +146,13 @@ describe('the projections of an embedded read store', () => {
     await assert.rejects(attempt, /could not be started: .*unable to open/);
   });
 
-  it('keeps snapshots of streams', async () => {
+  it('stores snapshots of streams', async () => {
     const snapshot = { stream: 'flow-a', revision: 700, hash: 'hash', stateVersion: 1, body: 'state' };
     await projector.saveSnapshot(snapshot);
     assert.deepEqual(await reader.snapshot('flow-a'), snapshot);
   });
 
-  it('keeps when keys were last used', async () => {
+  it('stores when API keys were last used', async () => {
     const usage = openKeyUsage({
       readStore: reader,
       save: (times) => projector.saveKeysLastUsed(times),

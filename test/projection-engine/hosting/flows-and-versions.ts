@@ -16,7 +16,7 @@ interface FlowEvents {
   readonly VersionCreated: { readonly flowId: string; readonly number: number };
 }
 
-/** `seen` counts: an event taken twice or left out shows. */
+/** `seen` counts events, so that one applied twice or left out shows. */
 const flows: AnyProjection = projection<
   { readonly flowId: string; readonly name: string; readonly seen: number },
   FlowEvents
@@ -49,7 +49,7 @@ const versions: AnyProjection = projection<{ readonly flowId: string; readonly n
 /** Projections with all kinds of writes: documents put, put again, removed by id and by index. */
 export const flowsAndVersions = [flows, versions];
 
-/** Starts a runner of them that says nothing. */
+/** Starts a runner of these projections, without a log. */
 export function runFlowsAndVersions(events: InMemoryEventStore, store: ReadStoreWriter): Promise<ProjectionRunner> {
   const quiet = () => undefined;
   const log = { info: quiet, warn: quiet, error: quiet };
@@ -64,12 +64,12 @@ export function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore): 
   });
 }
 
-/** Everything that queries see. */
+/** All documents of these projections that readers see. */
 export function documentsOf(reader: ReadStore): Promise<ReadonlyArray<Page<object>>> {
   return Promise.all(flowsAndVersions.map(({ name }) => reader.list(name, {}, { limit: 1000, maxBytes: 1e7 })));
 }
 
-/** What a store of another kind holds when it is filled from a log. */
+/** The documents of a SQLite store that is filled from the log. */
 export async function documentsFromZero(events: InMemoryEventStore): Promise<ReadonlyArray<Page<object>>> {
   const folder = await mkdtemp(join(tmpdir(), 'from-zero-'));
   const file = join(folder, 'read.db');
@@ -85,7 +85,7 @@ export async function documentsFromZero(events: InMemoryEventStore): Promise<Rea
   return documents;
 }
 
-/** A log's worth of flows that come, change and go. */
+/** A history of flows that are created, changed and deleted. */
 export function history(length: number, from = 0): ReadonlyArray<GivenEvent> {
   return Array.from({ length }, (_, index) => {
     const number = from + index;
@@ -98,7 +98,7 @@ export function history(length: number, from = 0): ReadonlyArray<GivenEvent> {
   });
 }
 
-/** Asks for a rebuild of the flows. */
+/** An operator.s request to rebuild the flows. */
 export const rebuildRequest: GivenEvent = {
   stream: 'projection-flows',
   type: 'ProjectionRebuildRequested',

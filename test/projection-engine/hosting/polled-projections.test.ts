@@ -26,20 +26,24 @@ const statusOf = (name: string, fields: Partial<ProjectionStatus> = {}): Project
   ...fields,
 });
 
-/** What a node that runs the projections tells in the store, as the test says. */
-class Telling {
-  told: PublishedPositions | null = null;
+/** A node that runs the projections, and publishes in the store what the test says. */
+class ProjectingNode {
+  published: PublishedPositions | null = null;
   statuses: ReadonlyArray<ProjectionStatus> = [];
   down = false;
-  looks = 0;
+  polls = 0;
   atOnce = 0;
-  mostAtOnce = 0;
+  maxAtOnce = 0;
 
-  tell(flows: number, projects: number, fields: Partial<PublishedPositions> & { readonly live?: boolean } = {}): void {
+  publish(
+    flows: number,
+    projects: number,
+    fields: Partial<PublishedPositions> & { readonly live?: boolean } = {},
+  ): void {
     const { live = true, ...rest } = fields;
-    this.told = {
-      token: this.told?.token ?? 1,
-      beat: (this.told?.beat ?? 0) + 1,
+    this.published = {
+      token: this.published?.token ?? 1,
+      beat: (this.published?.beat ?? 0) + 1,
       ready: true,
       projections: [
         { name: 'projects', position: projects, live },
@@ -50,13 +54,13 @@ class Telling {
   }
 
   positions = async (): Promise<PublishedPositions | null> => {
-    this.looks += 1;
+    this.polls += 1;
     this.atOnce += 1;
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.atOnce);
+    this.maxAtOnce = Math.max(this.maxAtOnce, this.atOnce);
     await new Promise((resolve) => setImmediate(resolve));
     this.atOnce -= 1;
     if (this.down) throw new UnavailableError('It is down.');
-    return this.told;
+    return this.published;
   };
 
   status = async (): Promise<ReadonlyArray<ProjectionStatus>> => {
@@ -67,14 +71,14 @@ class Telling {
 
 const long = 60_000;
 
-describe('the projections of a shared read store, polled', () => {
-  let telling: Telling;
+describe('startPolledProjections', () => {
+  let node: ProjectingNode;
   let warnings: number;
   let holders: Map<number, string>;
   const open: PolledProjections[] = [];
 
   beforeEach(() => {
-    telling = new Telling();
+    node = new ProjectingNode();
     warnings = 0;
     holders = new Map([[1, 'node-a']]);
   });
@@ -89,7 +93,7 @@ describe('the projections of a shared read store, polled', () => {
     const log = { info: () => undefined, warn: () => warned(), error: assert.fail };
     const projections = await startPolledProjections({
       facts,
-      store: telling,
+      store: node,
       holder: async (token) => holders.get(token) ?? null,
       log,
       limits: { busy: 1, idle: 5, silence: long, ...limits },
@@ -98,75 +102,75 @@ describe('the projections of a shared read store, polled', () => {
     return projections;
   };
 
-  it('ends a wait when what handles the event has passed its position', async () => {
-    telling.tell(5, 5);
+  it('ends a wait when the projections that handle the event have passed its position', async () => {
+    node.publish(5, 5);
     const projections = await start();
     assert.equal(await projections.waitFor(5, ['FlowCreated'], long), 'reached');
     const wait = projections.waitFor(6, ['FlowCreated'], long);
-    telling.tell(5, 6);
-    telling.tell(6, 6);
+    node.publish(5, 6);
+    node.publish(6, 6);
     assert.equal(await wait, 'reached');
   });
 
-  it('waits for no longer than asked', async () => {
-    telling.tell(5, 5);
+  it('ends a wait with timeout after the requested time', async () => {
+    node.publish(5, 5);
     const projections = await start();
     assert.equal(await projections.waitFor(6, ['FlowCreated'], 20), 'timeout');
     assert.equal(await projections.waitForProjections(['projects'], 6, 20), 'timeout');
   });
 
-  it('does not wait for what does not follow the log, but does when it is named', async () => {
-    telling.tell(5, 5, { live: false });
+  it('skips a projection that is not live in a wait by event type, but waits for it when it is named', async () => {
+    node.publish(5, 5, { live: false });
     const projections = await start();
     assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
     assert.equal(await projections.waitForProjections(['flows'], 6, 20), 'timeout');
   });
 
-  it('does not wait for a projection that the node which runs them does not know', async () => {
-    telling.tell(5, 5);
-    telling.told = { ...(telling.told as PublishedPositions), projections: [] };
+  it('skips a projection that the projecting node does not know, but waits for it when it is named', async () => {
+    node.publish(5, 5);
+    node.published = { ...(node.published as PublishedPositions), projections: [] };
     const projections = await start();
     assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
     assert.equal(await projections.waitForProjections(['flows'], 6, 20), 'timeout');
   });
 
-  it('looks at once when somebody begins to wait, and one look at a time', async () => {
-    telling.tell(5, 5);
+  it('polls at once when a wait begins, and never twice at the same time', async () => {
+    node.publish(5, 5);
     const projections = await start({ idle: long });
-    const looks = telling.looks;
-    telling.tell(6, 6);
+    const polls = node.polls;
+    node.publish(6, 6);
     const waits = Array.from({ length: 50 }, () => projections.waitFor(6, ['FlowCreated'], long));
     assert.deepEqual(new Set(await Promise.all(waits)), new Set(['reached']));
-    assert.ok(telling.looks > looks);
-    assert.equal(telling.mostAtOnce, 1);
+    assert.ok(node.polls > polls);
+    assert.equal(node.maxAtOnce, 1);
   });
 
-  it('takes a node that tells nothing any more for dead: nobody waits for it', async () => {
-    telling.tell(5, 5);
+  it('ends waits when the projecting node publishes nothing any more', async () => {
+    node.publish(5, 5);
     const projections = await start({ silence: 200 });
     assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
     assert.match(projections.following().detail, /no sign of life \(last on node-a, token 1\)/);
-    const toldLive = (detail: string) => () => {
-      telling.tell(6, 6, { token: 2 });
+    const isLive = (detail: string) => () => {
+      node.publish(6, 6, { token: 2 });
       return projections.following().live && projections.following().detail === detail;
     };
-    await eventually('another has gone on', toldLive('live token 2'));
+    await eventually('another node has taken over', isLive('live token 2'));
     holders.set(2, 'node-b');
-    await eventually('it is known by name', toldLive('live on node-b, token 2'));
+    await eventually('its name is known', isLive('live on node-b, token 2'));
   });
 
-  it('is not live by what was told before it began to look', async () => {
-    telling.tell(5, 5);
+  it('is not live on positions that were published before its first poll', async () => {
+    node.publish(5, 5);
     const projections = await start();
     assert.equal(projections.following().live, false);
-    telling.tell(5, 5);
-    await eventually('it lives', () => projections.following().live);
-    telling.tell(5, 5, { ready: false });
-    await eventually('it catches up', () => projections.following().detail === 'catching up on node-a, token 1');
+    node.publish(5, 5);
+    await eventually('the projections are live', () => projections.following().live);
+    node.publish(5, 5, { ready: false });
+    await eventually('the node catches up', () => projections.following().detail === 'catching up on node-a, token 1');
     assert.equal(projections.following().live, false);
   });
 
-  it('knows nothing where no node has ever run them', async () => {
+  it('reports no projection as long as no node has ever run them', async () => {
     const projections = await start();
     assert.deepEqual(projections.following(), { live: false, detail: 'no node has run them yet' });
     assert.deepEqual(projections.status(), []);
@@ -174,20 +178,20 @@ describe('the projections of a shared read store, polled', () => {
     assert.equal(await projections.waitForProjections(['flows'], 1, 20), 'timeout');
   });
 
-  it('tells of changes of the status, not of positions alone, and knows the newest of these', async () => {
-    telling.tell(5, 5);
-    telling.statuses = [statusOf('flows', { ready: false }), statusOf('projects')];
+  it('notifies listeners of changed statuses but not of new positions, and reports the newest positions', async () => {
+    node.publish(5, 5);
+    node.statuses = [statusOf('flows', { ready: false }), statusOf('projects')];
     const projections = await start();
-    const heard: Array<ReadonlyArray<ProjectionStatus>> = [];
-    projections.onStatus((statuses) => heard.push(statuses));
-    telling.tell(7, 8);
-    telling.statuses = [statusOf('flows', { ready: false, position: 6 }), statusOf('projects')];
-    await eventually('positions are told', () => projections.status()[0]?.position === 7);
-    assert.equal(heard.length, 0);
-    telling.statuses = [statusOf('flows', { position: 6 }), statusOf('projects')];
-    await eventually('the change is told', () => heard.length === 1);
+    const reported: Array<ReadonlyArray<ProjectionStatus>> = [];
+    projections.onStatus((statuses) => reported.push(statuses));
+    node.publish(7, 8);
+    node.statuses = [statusOf('flows', { ready: false, position: 6 }), statusOf('projects')];
+    await eventually('the positions are read', () => projections.status()[0]?.position === 7);
+    assert.equal(reported.length, 0);
+    node.statuses = [statusOf('flows', { position: 6 }), statusOf('projects')];
+    await eventually('the change is reported', () => reported.length === 1);
     assert.deepEqual(
-      heard[0]?.map(({ ready, position }) => [ready, position]),
+      reported[0]?.map(({ ready, position }) => [ready, position]),
       [
         [true, 7],
         [true, 8],
@@ -195,31 +199,31 @@ describe('the projections of a shared read store, polled', () => {
     );
   });
 
-  it('keeps what it knows while the store is down, says that it is, and goes on by itself', async () => {
-    telling.tell(5, 5);
-    telling.statuses = [statusOf('flows')];
+  it('keeps the last status and warns once while the read store is unavailable, and recovers by itself', async () => {
+    node.publish(5, 5);
+    node.statuses = [statusOf('flows')];
     const projections = await start();
-    telling.down = true;
-    await eventually('it is known', () => !projections.following().live && warnings > 0);
+    node.down = true;
+    await eventually('the failure is noticed', () => !projections.following().live && warnings > 0);
     assert.equal(projections.following().detail, 'the read store does not answer');
     assert.equal(projections.status().length, 1);
     assert.equal(await projections.waitFor(6, ['FlowCreated'], 20), 'timeout');
     const wait = projections.waitFor(6, ['FlowCreated'], long);
-    telling.tell(6, 6);
-    telling.down = false;
+    node.publish(6, 6);
+    node.down = false;
     assert.equal(await wait, 'reached');
-    await eventually('it is live', () => projections.following().live);
+    await eventually('the projections are live', () => projections.following().live);
     assert.equal(warnings, 1);
   });
 
-  it('ends its waits when it is closed, and looks no more', async () => {
-    telling.tell(5, 5);
+  it('ends all waits and stops polling when it is closed', async () => {
+    node.publish(5, 5);
     const projections = await start({ idle: long });
     const wait = projections.waitForProjections(['flows'], 6, long);
     await projections.close();
     assert.equal(await wait, 'timeout');
-    const { looks } = telling;
+    const { polls } = node;
     await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.equal(telling.looks, looks);
+    assert.equal(node.polls, polls);
   });
 });

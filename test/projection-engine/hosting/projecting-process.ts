@@ -6,15 +6,15 @@ import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts
 import { flowsAndVersions, history } from './flows-and-versions.ts';
 
 /**
- * A node that runs projections under a lease. It reads from its input how many events the log has, which are the same
- * for every process, and says which terms it holds and what it logs.
+ * A node that runs projections under a lease. Each line of its input is the number of events in the log,
+ * which are the same for every process. It prints the terms that it holds and what it logs.
  */
 const [url = '', holder = ''] = process.argv.slice(2);
 
 const events = new InMemoryEventStore();
 const leases = openMongoDbLeaseStore({ url });
 const ending = new AbortController();
-const say = (_: object, message: string) => process.stdout.write(`${message}\n`);
+const print = (_: object, message: string) => process.stdout.write(`${message}\n`);
 
 const input = createInterface({ input: process.stdin });
 input.on('line', (length) => {
@@ -32,7 +32,7 @@ await runProjectionsUnderLease({
     process.stdout.write(`term ${fence}\n`);
     return openMongoDbReadStoreWriter({ url, fence });
   },
-  log: { info: say, warn: say, error: say },
+  log: { info: print, warn: print, error: print },
   signal: ending.signal,
 });
 await leases.close();

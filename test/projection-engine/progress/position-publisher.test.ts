@@ -5,19 +5,19 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
-describe('teller of positions', () => {
+describe('PositionPublisher', () => {
   let ending: AbortController;
   let position: number;
-  let told: number[];
+  let saved: number[];
   let warnings: string[];
   let running: Promise<void>;
   let beforeSave: () => Promise<void>;
-  let teller: PositionPublisher;
+  let publisher: PositionPublisher;
 
   beforeEach(() => {
     ending = new AbortController();
     position = 0;
-    told = [];
+    saved = [];
     warnings = [];
     beforeSave = async () => undefined;
   });
@@ -32,7 +32,7 @@ describe('teller of positions', () => {
   });
   const save = async ({ projections }: ProjectionPositions) => {
     await beforeSave();
-    told.push(projections[0]?.position ?? -1);
+    saved.push(projections[0]?.position ?? -1);
   };
   const start = () => {
     const log = {
@@ -40,25 +40,25 @@ describe('teller of positions', () => {
       warn: (_: object, message: string) => warnings.push(message),
       error: assert.fail,
     };
-    teller = new PositionPublisher({ save, positions, log });
-    running = teller.run(ending.signal);
+    publisher = new PositionPublisher({ save, positions, log });
+    running = publisher.run(ending.signal);
     running.catch(() => undefined);
   };
   const moveTo = (next: number) => {
     position = next;
-    teller.changed();
+    publisher.changed();
   };
 
-  it('tells at once where they stand, and each change', async () => {
+  it('publishes the positions at its start and after each change', async () => {
     start();
     for (let next = 1; next <= 5; next += 1) {
-      await eventually('it is told', () => told.at(-1) === next - 1);
+      await eventually('the position is saved', () => saved.at(-1) === next - 1);
       moveTo(next);
     }
-    await eventually('the last is told', () => told.at(-1) === 5);
+    await eventually('the last one is saved', () => saved.at(-1) === 5);
   });
 
-  it('has one call under way, and tells the latest after it', async () => {
+  it('has one call under way at a time, and publishes the latest position after it', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let calls = 0;
     beforeSave = () => {
@@ -72,45 +72,46 @@ describe('teller of positions', () => {
     }
     assert.equal(calls, 1);
     resolve();
-    await eventually('the latest is told', () => told.at(-1) === 100);
-    assert.deepEqual(told, [0, 100]);
+    await eventually('the latest one is saved', () => saved.at(-1) === 100);
+    assert.deepEqual(saved, [0, 100]);
   });
 
-  it('tells the same again once a second, and not sooner', async () => {
+  it('publishes unchanged positions once a second, and not more often', async () => {
+    const times: number[] = [];
+    beforeSave = async () => void times.push(performance.now());
     start();
-    await eventually('it is told', () => told.length === 1);
-    const since = performance.now();
-    while (told.length < 2) {
-      teller.changed();
+    while (saved.length < 2) {
+      publisher?.changed();
       await new Promise((wait) => setTimeout(wait, 5));
     }
-    assert.ok(performance.now() - since > 900, `told again after ${performance.now() - since} ms`);
+    const [first = 0, second = 0] = times;
+    assert.ok(second - first > 900, `saved again after ${second - first} ms`);
   });
 
-  it('tells what has changed last when it ends', async () => {
+  it('publishes the last change when it ends', async () => {
     start();
-    await eventually('it is told', () => told.length === 1);
+    await eventually('the position is saved', () => saved.length === 1);
     moveTo(7);
     ending.abort();
     await running;
-    assert.deepEqual(told, [0, 7]);
+    assert.deepEqual(saved, [0, 7]);
   });
 
-  it('tries again while the store is unavailable, and says so once', async () => {
+  it('retries while the read store is unavailable, and warns once', async () => {
     let failures = 3;
     beforeSave = async () => {
       failures -= 1;
       if (failures >= 0) throw new UnavailableError('It is down.');
     };
     start();
-    await eventually('it is told', () => told.length === 1);
+    await eventually('the position is saved', () => saved.length === 1);
     assert.equal(warnings.length, 1);
   });
 
-  it('rejects when another node tells it now', async () => {
+  it('rejects when another node has taken over publishing', async () => {
     start();
-    await eventually('it is told', () => told.length === 1);
-    beforeSave = () => Promise.reject(new FencedError('Another node tells it.'));
+    await eventually('the position is saved', () => saved.length === 1);
+    beforeSave = () => Promise.reject(new FencedError('Another node publishes the positions.'));
     moveTo(1);
     await assert.rejects(running, FencedError);
   });

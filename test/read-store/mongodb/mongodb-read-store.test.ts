@@ -8,15 +8,15 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
-/** What is tried is what it does, not how soon. */
-const timeoutMilliseconds = 60_000;
+/** Long, because these tests check results and not times. */
+const timeoutMs = 60_000;
 const everything = { limit: 1000, maxBytes: 1e7 };
 const items = { name: 'items', version: 1, indexes: [['group']] };
 
 describeOnMongoDb('read store on MongoDB', (server) => {
   readStoreContract('MongoDB', async () => openAt(server.newUrl()));
 
-  describe('guards of its documents', () => {
+  describe('document guards', () => {
     let url: string;
     let store: OpenReadStore;
     let generation: Generation;
@@ -32,38 +32,38 @@ describeOnMongoDb('read store on MongoDB', (server) => {
     const listed = async () =>
       (await store.reader.list('items', {}, everything)).documents.map(({ id, value }) => [id, value]);
 
-    it('lets no late write bring back what was removed, by id or by index, few or many', async () => {
+    it('rejects a late write to a document that was removed, by id or by index, few or many', async () => {
       const made = Array.from({ length: 30 }, (_, index) => put(`d${index}`, 1, { group: index < 3 ? 'few' : 'many' }));
       await commit(1, ...made, put('a', 1, { group: 'none' }));
       await commit(5, { kind: 'delete', id: 'a', position: 5 }, removal('few', 5), removal('many', 5));
-      const late = openMongoDbReadStoreWriter({ url });
+      const late = openMongoDbReadStoreWriter({ url, timeoutMs });
       await late.commit([{ generation, writes: [...made, put('a', 1, { group: 'none' })], checkpoint: 1 }]);
       await late.close();
       assert.deepEqual(await listed(), []);
       assert.equal((await store.writer.generations('items')).current?.checkpoint, 5);
     });
 
-    it('tells folding which event removed a document', async () => {
+    it('shows the fold which event removed a document', async () => {
       await commit(1, put('a', 1, { group: 'g' }));
       await commit(4, removal('g', 4));
       const { position, value } = (await store.writer.read(generation, ['a'])).get('a') ?? {};
       assert.deepEqual({ position, value }, { position: 4, value: null });
     });
 
-    it('lets a document be made again that was removed', async () => {
+    it('stores a removed document that is created again', async () => {
       await commit(1, put('a', 1, { group: 'g' }));
       await commit(3, removal('g', 3));
       await commit(4, put('a', 4, { group: 'h' }));
       assert.deepEqual(await listed(), [['a', { group: 'h' }]]);
     });
 
-    it('keeps what outlived a removal of the same batch, whatever is sent again', async () => {
+    it('keeps a document that was put after a removal in the same batch when the batch is sent twice', async () => {
       await commit(1, put('a', 1, { group: 'g' }));
       for (let time = 0; time < 2; time += 1) await commit(5, removal('g', 5), put('b', 5, { group: 'g' }));
       assert.deepEqual(await listed(), [['b', { group: 'g' }]]);
     });
 
-    it('forgets after a day that a document was removed, and not before', async () => {
+    it('forgets the removal of a document after a day, and not before', async () => {
       await commit(2, put('old', 1, {}), put('new', 2, {}));
       await commit(4, { kind: 'delete', id: 'old', position: 3 }, { kind: 'delete', id: 'new', position: 4 });
       const client = new MongoClient(url);
@@ -83,7 +83,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       }
     });
 
-    it('gives readers whole generations alone, while one replaces the other', async () => {
+    it('serves whole generations to readers while one replaces the other', async () => {
       await commit(1, put('a', 1, {}), put('b', 2, {}));
       await store.writer.publish(generation);
       let reading = true;
@@ -106,7 +106,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await readers;
     });
 
-    it('drops what a writer that was cut off left of a generation nobody knows', async () => {
+    it('drops what a cut-off writer left of a generation that is not recorded', async () => {
       await commit(1, put('a', 1, {}));
       const client = new MongoClient(url);
       try {
@@ -128,8 +128,8 @@ describeOnMongoDb('read store on MongoDB', (server) => {
     let generation: Generation;
     beforeEach(async () => {
       url = server.newUrl();
-      older = openMongoDbReadStoreWriter({ url, fence: 1 });
-      newer = openMongoDbReadStoreWriter({ url, fence: 2 });
+      older = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 1 });
+      newer = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 2 });
       generation = await older.begin(items, 0);
       await older.saveStatus([]);
     });
@@ -138,7 +138,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await newer.close();
     });
 
-    it('refuses everything of an older token once a newer one was seen', async () => {
+    it('refuses every call with an older token once a newer token was seen', async () => {
       await newer.generations('items');
       await newer.saveStatus([]);
       await newer.saveOperatorState({ position: 1, skipped: {} });
@@ -158,14 +158,14 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       assert.equal((await newer.operatorState()).position, 1);
     });
 
-    it('refuses to store to a generation that was dropped', async () => {
+    it('refuses a commit to a generation that was dropped', async () => {
       await older.begin({ ...items, version: 2 }, 0);
       const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
       await assert.rejects(older.commit([commit]), FencedError);
     });
 
-    it('tells readers where the projections stand, by whose token, and that its writer lives', async () => {
-      const reader = openMongoDbReadStore({ url });
+    it('shows readers the positions of the projections, their token and the writer’s beat', async () => {
+      const reader = openMongoDbReadStore({ url, timeoutMs });
       try {
         assert.equal(await reader.positions(), null);
         const behind = { ready: false, projections: [{ name: 'items', position: 3, live: false }] };
@@ -181,13 +181,13 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       }
     });
 
-    it('lets the newer one go on from what the older one stored', async () => {
+    it('lets the newer writer continue from what the older one stored', async () => {
       await older.commit([{ generation, writes: [put('a', 1, { group: 'g' })], checkpoint: 1 }]);
       const { current } = await newer.generations('items');
       assert.equal(current?.checkpoint, 1);
       await newer.commit([{ generation, writes: [put('a', 2, { group: 'h' })], checkpoint: 2 }]);
       await newer.publish(generation);
-      const reader = openMongoDbReadStore({ url });
+      const reader = openMongoDbReadStore({ url, timeoutMs });
       assert.deepEqual((await reader.get('items', 'a'))?.value, { group: 'h' });
       await reader.close();
     });
@@ -203,8 +203,8 @@ function removal(group: string, position: number): DocumentWrite {
 }
 
 function openAt(url: string): OpenReadStore {
-  const reader = openMongoDbReadStore({ url, timeoutMilliseconds });
-  const writer = openMongoDbReadStoreWriter({ url, timeoutMilliseconds });
+  const reader = openMongoDbReadStore({ url, timeoutMs });
+  const writer = openMongoDbReadStoreWriter({ url, timeoutMs });
   const close = async () => {
     await reader.close();
     await writer.close();

@@ -4,8 +4,8 @@ import { StoredDocument } from '#read-store/stored-document.ts';
 
 const document = (id: string, characters = 10) => new StoredDocument(id, 1, JSON.stringify('x'.repeat(characters - 2)));
 
-describe('document cache', () => {
-  it('gives what was kept, by collection and id, until it is cleared', () => {
+describe('DocumentCache', () => {
+  it('returns a kept document by collection and id until it is cleared', () => {
     const cache = new DocumentCache();
     const kept = document('a');
     cache.keep('flows', kept);
@@ -15,7 +15,7 @@ describe('document cache', () => {
     assert.equal(cache.get('flows', 'a'), undefined);
   });
 
-  it('makes room by what was not used for longest, and keeps nothing larger than itself', () => {
+  it('evicts the least recently used documents, and keeps none that is larger than the cache', () => {
     const cache = new DocumentCache(30);
     cache.keep('flows', document('a', 15));
     cache.keep('flows', document('b', 15));

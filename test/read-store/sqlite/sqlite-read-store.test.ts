@@ -8,8 +8,12 @@ import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
+import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
 readStoreContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'read-store-'))));
+readStoreContract('SQLite with a thread that writes', async () =>
+  openIn(await mkdtemp(join(tmpdir(), 'read-store-')), 0),
+);
 
 describe('SQLite read store file', () => {
   let folder: string;
@@ -36,19 +40,19 @@ describe('SQLite read store file', () => {
     }
   };
 
-  it('sets a file aside that is no database', async () => {
+  it('sets aside a file that is not a database', async () => {
     await writeFile(file, 'this is no database, but it is long enough to have a header of a hundred bytes'.repeat(9));
     await assertSetAside();
   });
 
-  it('sets a database aside that is no read store', async () => {
+  it('sets aside a database that is not a read store', async () => {
     const foreign = new DatabaseSync(file);
     foreign.exec('CREATE TABLE precious (id)');
     foreign.close();
     await assertSetAside();
   });
 
-  it('sets a read store of a newer release aside', async () => {
+  it('sets aside a read store of a newer release', async () => {
     await openWriter().close();
     const newer = new DatabaseSync(file);
     newer.exec('PRAGMA user_version = 99');
@@ -56,7 +60,7 @@ describe('SQLite read store file', () => {
     await assertSetAside();
   });
 
-  describe('a commit of a filling that more will follow', () => {
+  describe('a deferred commit', () => {
     const definition = { name: 'items', version: 1, indexes: [] };
     const commitOf = (generation: Generation, id: string, checkpoint: number): GenerationCommit => ({
       generation,
@@ -77,7 +81,7 @@ describe('SQLite read store file', () => {
 
     const has = async (id: string) => (await reader.get('items', id)) !== null;
 
-    it('is stored with the next, and read back by the writer before that', async () => {
+    it('stores a deferred commit with the next one, and lets the writer read it before that', async () => {
       const generation = await writer.begin(definition, 0);
       await writer.commit([commitOf(generation, 'a', 1)], true);
       assert.equal(await has('a'), false);
@@ -86,7 +90,7 @@ describe('SQLite read store file', () => {
       assert.deepEqual([await has('a'), await has('b')], [true, true]);
     });
 
-    it('is stored by whatever else is, and by closing', async () => {
+    it('stores a deferred commit with any other write, and on close', async () => {
       const generation = await writer.begin(definition, 0);
       await writer.commit([commitOf(generation, 'a', 1)], true);
       await writer.saveStatus([]);
@@ -98,7 +102,7 @@ describe('SQLite read store file', () => {
       assert.equal((await writer.generations('items')).current?.checkpoint, 2);
     });
 
-    it('is stored at once when it changes what is read, or shortly after something did', async () => {
+    it('stores a commit at once when readers see its generation, or shortly after another commit', async () => {
       const read = await writer.begin(definition, 0);
       await writer.commit([commitOf(read, 'a', 1)], true);
       await writer.publish(read);
@@ -109,7 +113,7 @@ describe('SQLite read store file', () => {
       assert.notEqual(await reader.get('others', 'c'), null);
     });
 
-    it('is lost in a crash with its checkpoint, and nothing else is', async () => {
+    it('loses a deferred commit with its checkpoint in a crash, and nothing else', async () => {
       const generation = await writer.begin(definition, 0);
       await writer.commit([commitOf(generation, 'a', 1)]);
       await writer.commit([commitOf(generation, 'b', 2)], true);
@@ -130,7 +134,7 @@ describe('SQLite read store file', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('is unavailable to readers before its writer has made it, and seen by them after', async () => {
+  it('is unavailable to readers before the writer has made the file, and readable after it', async () => {
     const reader = openSqliteReadStore(file);
     await assert.rejects(reader.status(), UnavailableError);
     const writer = openWriter();
@@ -139,7 +143,7 @@ describe('SQLite read store file', () => {
     await writer.close();
   });
 
-  it('is opened anew by readers when its writer has begun a new file', async () => {
+  it('reopens the file for readers when the writer has begun a new one', async () => {
     const reader = openSqliteReadStore(file);
     await openWriter().close();
     assert.deepEqual(await reader.status(), []);
@@ -149,16 +153,16 @@ describe('SQLite read store file', () => {
     const writer = openWriter();
     const status = { name: 'items', version: 1, state: 'running', ready: true, begunAt: 0, position: 4 } as const;
     await writer.saveStatus([{ ...status, failure: null, rebuild: null }]);
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    assert.equal((await reader.status()).length, 1);
+    await eventually('the reader reads the new file', async () => (await reader.status()).length === 1);
     await reader.close();
     await writer.close();
   });
 });
 
-function openIn(folder: string): OpenReadStore {
+function openIn(folder: string, putsBeforeThread?: number): OpenReadStore {
   const file = join(folder, 'read-store.sqlite');
-  const writer = openSqliteReadStoreWriter(file, assert.fail);
+  const options = putsBeforeThread === undefined ? {} : { putsBeforeThread };
+  const writer = openSqliteReadStoreWriter(file, assert.fail, options);
   const reader = openSqliteReadStore(file);
   const close = async () => {
     await reader.close();
@@ -169,7 +173,7 @@ function openIn(folder: string): OpenReadStore {
     writer,
     reopen: async () => {
       await close();
-      return openIn(folder);
+      return openIn(folder, putsBeforeThread);
     },
     dispose: async () => {
       await close();

@@ -4,17 +4,17 @@ import { BackOff, backOffMs, spread } from '#shared/async/back-off.ts';
 const limits = { firstMs: 100, longestMs: 450 };
 const almostOne = 1 - Number.EPSILON;
 
-describe('back-off', () => {
-  it('waits twice as long after each failure, up to the limit', () => {
+describe('BackOff', () => {
+  it('doubles the wait after each failure, up to the limit', () => {
     const waits = [1, 2, 3, 4, 5].map((failures) => backOffMs(failures, limits, almostOne));
     assert.deepEqual(waits, [100, 200, 400, 450, 450]);
   });
 
-  it('stays at the limit however often it fails', () => {
+  it('stays at the limit after any number of failures', () => {
     assert.equal(backOffMs(100_000, limits, almostOne), 450);
   });
 
-  it('waits for half of the time at least, in whole milliseconds', () => {
+  it('waits at least half of the time, in whole milliseconds', () => {
     assert.deepEqual(
       [0, 0.25, 0.5].map((random) => backOffMs(1, { firstMs: 5, longestMs: 10 }, random)),
       [3, 3, 4],
@@ -29,7 +29,7 @@ describe('back-off', () => {
     assert.deepEqual([backOff.failed(), backOff.failed()], [100, 200]);
   });
 
-  it('spreads by chance of itself', () => {
+  it('spreads its waits at random by default', () => {
     const waits = new Set(
       Array.from({ length: 100 }, () => new BackOff({ firstMs: 10_000, longestMs: 10_000 }).failed()),
     );

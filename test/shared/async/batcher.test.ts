@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Batcher } from '#shared/async/batcher.ts';
 import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
-describe('batches', () => {
+describe('Batcher', () => {
   let taken: number[][];
   let batches: Batcher<number>;
   const add = (count: number) => {
@@ -14,7 +14,7 @@ describe('batches', () => {
     batches = new Batcher<number>((items) => taken.push([...items]));
   });
 
-  it('are handed over later, in order, a hundred in a turn', async () => {
+  it('hands items over later, in order, a hundred in a turn', async () => {
     add(250);
     assert.equal(taken.length, 0);
     await eventually('all are handed over', () => taken.length === 3);
@@ -28,7 +28,7 @@ describe('batches', () => {
     );
   });
 
-  it('are handed over at once when that is asked for, and once only', async () => {
+  it('hands items over at once when it is drained, and only once', async () => {
     add(3);
     batches.drain();
     assert.deepEqual(taken, [[0, 1, 2]]);
@@ -38,7 +38,7 @@ describe('batches', () => {
     assert.deepEqual(taken[1], [0]);
   });
 
-  it('never hold more than ten thousand', () => {
+  it('hands items over at once when it holds ten thousand', () => {
     add(10_000);
     assert.equal(taken.flat().length, 10_000);
   });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Debouncer } from '#shared/async/debouncer.ts';
 import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 
-const longMilliseconds = 600_000;
+const neverMs = 600_000;
 
-describe('work that is deferred', () => {
+describe('Debouncer', () => {
   let done: string[];
 
   beforeEach(() => {
@@ -15,25 +15,25 @@ describe('work that is deferred', () => {
     new Debouncer(milliseconds, async () => {
       done.push(name);
     });
-  /** Timers that are due go first, in order. */
-  const laterOne = async () => {
+  /** Waits until a timer fires that begins after those that are due. */
+  const laterTimer = async () => {
     deferred('later', 20).schedule();
-    await eventually('a later one is done', () => done.at(-1) === 'later');
+    await eventually('a later timer fires', () => done.at(-1) === 'later');
   };
 
-  it('is done once for all who have asked, and again for who asks after it', async () => {
+  it('runs once for all requests before it, and again for a request after it', async () => {
     const work = deferred('work', 1);
     work.schedule();
     work.schedule();
     assert.deepEqual(done, []);
-    await laterOne();
+    await laterTimer();
     assert.deepEqual(done, ['work', 'later']);
     work.schedule();
-    await eventually('it is done again', () => done.length === 3);
+    await eventually('it runs again', () => done.length === 3);
   });
 
-  it('is done one after the other', async () => {
-    const work = new Debouncer(longMilliseconds, async () => {
+  it('runs its work one after the other', async () => {
+    const work = new Debouncer(neverMs, async () => {
       done.push('begun');
       await Promise.resolve();
       done.push('ended');
@@ -42,20 +42,20 @@ describe('work that is deferred', () => {
     assert.deepEqual(done, ['begun', 'ended', 'begun', 'ended']);
   });
 
-  it('is not done later where it was done since', async () => {
+  it('drops a scheduled run when it was flushed in the meantime', async () => {
     const work = deferred('work', 1);
     work.schedule();
     await work.flush();
-    await laterOne();
+    await laterTimer();
     assert.deepEqual(done, ['work', 'later']);
   });
 
-  it('is done at once alone after it was stopped', async () => {
+  it('runs only on flush after it was stopped', async () => {
     const work = deferred('work', 1);
     work.schedule();
     work.stop();
     work.schedule();
-    await laterOne();
+    await laterTimer();
     assert.deepEqual(done, ['later']);
     await work.flush();
     assert.deepEqual(done, ['later', 'work']);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
 
-describe('a turn budget', () => {
-  it('lets work that fits begin at once', async () => {
+describe('TurnBudget', () => {
+  it('lets work that fits into the budget begin at once', async () => {
     const budget = new TurnBudget(100);
     let isTurnOver = false;
     setImmediate(() => {
@@ -27,7 +27,7 @@ describe('a turn budget', () => {
     assert.deepEqual(begun, [0, 1, 2, 3, 4]);
   });
 
-  it('gives back what was estimated and not needed', async () => {
+  it('takes back what was estimated and not used', async () => {
     const budget = new TurnBudget(100);
     let isTurnOver = false;
     setImmediate(() => {
@@ -40,7 +40,7 @@ describe('a turn budget', () => {
     assert.equal(isTurnOver, false);
   });
 
-  it('lets those that waited begin before what comes later', async () => {
+  it('lets waiting work begin before work that comes later', async () => {
     const budget = new TurnBudget(10);
     budget.spend(10);
     const begun: string[] = [];
@@ -51,7 +51,7 @@ describe('a turn budget', () => {
     assert.deepEqual(begun, ['first', 'second']);
   });
 
-  it('lets work of unknown size begin one after the other, until the budget is used up', async () => {
+  it('lets work of unknown size begin one after the other until the budget is used up', async () => {
     const budget = new TurnBudget(100);
     const begun: number[] = [];
     const work = (name: number) =>

@@ -4,14 +4,14 @@ import { FreeSpace } from '#shared/files/free-space.ts';
 
 const gibibyte = 1024 * 1024 * 1024;
 
-describe('free space', () => {
+describe('FreeSpace', () => {
   const volumes: Record<string, { totalBytes: number; freeBytes: number }> = {
     '/small': { totalBytes: 1_000, freeBytes: 100 },
     '/large': { totalBytes: 1_000 * gibibyte, freeBytes: 2 * gibibyte },
   };
   const volumeOf = async (folder: string) => volumes[folder] ?? Promise.reject(new Error('no such folder'));
 
-  it('must remain on the volume that is written to: 5% of it, or 1 GiB where that is less', async () => {
+  it('requires 5% of the volume that is written to, or 1 GiB where that is less, to stay free', async () => {
     const space = new FreeSpace({ folders: [], minFreeBytes: null, volumeOf });
     assert.equal(await space.hasRoomFor('/small', 50), true);
     assert.equal(await space.hasRoomFor('/small', 51), false);
@@ -19,18 +19,18 @@ describe('free space', () => {
     assert.equal(await space.hasRoomFor('/large', gibibyte + 1), false);
   });
 
-  it('must remain on every other volume, too', async () => {
+  it('requires room on every other volume too', async () => {
     const space = new FreeSpace({ folders: ['/small', '/large'], minFreeBytes: 101, volumeOf });
     assert.equal(await space.hasRoomFor('/large', 1), false);
     const less = new FreeSpace({ folders: ['/small', '/large'], minFreeBytes: 100, volumeOf });
     assert.equal(await less.hasRoomFor('/large', 1), true);
   });
 
-  it('is not judged where the system does not say', async () => {
+  it('allows a write to a volume whose free space the system does not report', async () => {
     assert.equal(await new FreeSpace({ folders: ['/gone'], minFreeBytes: 1, volumeOf }).hasRoomFor('/gone', 1), true);
   });
 
-  it('is what the system says of real folders', async () => {
+  it('measures the free space of a real folder', async () => {
     assert.equal(await new FreeSpace({ folders: [], minFreeBytes: 0 }).hasRoomFor(tmpdir(), 1), true);
     const most = Number.MAX_SAFE_INTEGER;
     assert.equal(await new FreeSpace({ folders: [tmpdir()], minFreeBytes: most }).hasRoomFor(tmpdir(), 0), false);

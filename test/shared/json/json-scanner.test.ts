@@ -10,9 +10,9 @@ const scan = (text: string | Buffer, maxValues = 1_000_000) => {
   return { scanner, slices };
 };
 
-const isTaken = (text: string) => scan(text).scanner.fault === null;
+const isAccepted = (text: string) => scan(text).scanner.fault === null;
 
-const isParsed = (text: string) => {
+const isParsedByJson = (text: string) => {
   try {
     JSON.parse(text);
     return true;
@@ -26,7 +26,7 @@ const countValues = (value: unknown): number =>
     ? 1
     : Object.values(value).reduce((sum: number, inside) => sum + countValues(inside), 1);
 
-/** JSON in many spellings, and what is nearly JSON. */
+/** JSON in several formats, and texts that are almost JSON. */
 const json = fc
   .tuple(fc.json({ maxDepth: 4 }), fc.constantFrom(undefined, 1, '\t'))
   .map(([text, space]) => JSON.stringify(JSON.parse(text), null, space));
@@ -73,9 +73,9 @@ const piece = fc.constantFrom(
   ],
 );
 
-describe('JSON scanner', () => {
+describe('JsonScanner', () => {
   itInRounds(
-    'takes exactly the texts that JSON.parse takes: sound ones, mutated ones, cut ones',
+    'accepts exactly the texts that JSON.parse accepts, be they valid, mutated or cut',
     { few: 500, many: 20_000 },
     (numRuns) => {
       const mutated = fc
@@ -89,7 +89,7 @@ describe('JSON scanner', () => {
       fc.assert(
         fc.property(fc.oneof(json, mutated, cut, pieces), (any) => {
           const text = any.toWellFormed();
-          assert.equal(isTaken(text), isParsed(text), JSON.stringify(text));
+          assert.equal(isAccepted(text), isParsedByJson(text), JSON.stringify(text));
         }),
         { numRuns },
       );
@@ -106,7 +106,7 @@ describe('JSON scanner', () => {
   });
 
   itInRounds(
-    'shows the same place of a fault as JSON.parse, by line and column',
+    'reports a syntax error at the line and column that JSON.parse reports',
     { few: 300, many: 10_000 },
     (numRuns) => {
       fc.assert(
@@ -117,7 +117,7 @@ describe('JSON scanner', () => {
           if (fault === null || line === undefined || text.includes('\r')) return;
           const place = lineAndColumn(Buffer.from(text), fault.offset);
           assert.equal(place.line, Number(line), JSON.stringify(text));
-          // A faulty escape is shown by its backslash.
+          // The scanner reports an invalid escape at its backslash.
           assert.ok(Math.abs(place.column - Number(column)) <= 6, JSON.stringify(text));
         }),
         { numRuns },
@@ -125,7 +125,7 @@ describe('JSON scanner', () => {
     },
   );
 
-  it('takes 256 levels and as many values as are allowed, and no more', () => {
+  it('accepts at most 256 levels and as many values as are allowed', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     assert.equal(scan(nested(256)).scanner.fault, null);
     assert.deepEqual(scan(nested(257)).scanner.fault, { kind: 'too-deep', offset: 256 });
@@ -135,7 +135,7 @@ describe('JSON scanner', () => {
     assert.deepEqual(scan('[1,2,{"a":3}]', 4).scanner.fault, { kind: 'too-many-values', offset: 10 });
   });
 
-  it('points at the value that is one too many', () => {
+  it('points at the first value beyond the limit', () => {
     const pointer = (text: string, maxValues: number) => scan(text, maxValues).scanner.pointer();
     assert.equal(pointer('[1]', 0), '');
     assert.equal(pointer('{"a":[0,{"b/~\\u0021":[7,8]}]}', 6), '/a/1/b~1~0!/1');
@@ -144,7 +144,7 @@ describe('JSON scanner', () => {
     assert.equal(pointer(`{"a":{"${'\\\\'.repeat(5_000)}":1}}`, 2), '/a');
   });
 
-  it('reads at most 1 MiB and 65,536 values before it lets others have their turn', () => {
+  it('reads at most 1 MiB and 65,536 values before it yields to other work', () => {
     const mebibyte = 1024 * 1024;
     const slicesOf = (text: string) => {
       const { scanner, slices } = scan(text, 10_000_000);

@@ -20,7 +20,7 @@ export const profileCreated = (change: Partial<AgentProfileEvents['AgentProfileC
 export const profileReplaced = (change: Partial<AgentProfileEvents['AgentProfileReplaced']> = {}) =>
   newEvent('AgentProfileReplaced', contents(change));
 
-/** Its contents alone are replaced. */
+/** Replaces the contents, and keeps the default flag. */
 export const profileRevised = (change: Partial<AgentProfileEvents['AgentProfileRevised']> = {}) => {
   const { flowIds: _, projectId: _project, ...revised } = contents(change);
   return newEvent('AgentProfileRevised', revised);

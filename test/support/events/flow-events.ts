@@ -2,10 +2,10 @@ import type { FlowEvents } from '#domain/flow/events.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { ids } from './tenants.ts';
 
-/** The id of a flow's n-th version in the tests' story. */
+/** The id of a flow's n-th version in the examples. */
 export const versionOf = (flowId: string, number: number) => `${flowId}version${number}`;
 
-/** A flow begins, alone: `begunFlow` has its first version too. */
+/** A flow is created. `begunFlow` adds its first version. */
 export const flowCreated = (change: Partial<FlowEvents['FlowCreated']> = {}) =>
   newEvent('FlowCreated', {
     id: ids.flow,
@@ -18,7 +18,7 @@ export const flowCreated = (change: Partial<FlowEvents['FlowCreated']> = {}) =>
     ...change,
   } satisfies FlowEvents['FlowCreated']);
 
-/** A version is added: `version3`, tag `v3`. */
+/** A version is created, for example `version3` with tag `v3`. */
 export const versionCreated = (number: number, flowId: string = ids.flow) =>
   newEvent('FlowVersionCreated', {
     id: versionOf(flowId, number),
@@ -28,7 +28,7 @@ export const versionCreated = (number: number, flowId: string = ids.flow) =>
     flowSchema: { say: `hello ${number}` },
   });
 
-/** One version takes the place of another, or of none. */
+/** A version is activated in place of another one, or as the first. */
 export const versionActivated = (number: number, replaced: number | null, flowId: string = ids.flow) =>
   newEvent('FlowVersionActivated', {
     id: versionOf(flowId, number),
@@ -42,7 +42,7 @@ export const versionDeleted = (number: number, flowId: string = ids.flow) =>
 export const flowDeleted = (id: string = ids.flow, agentProfileId: string | null = null) =>
   newEvent('FlowDeleted', { id, agentProfileId });
 
-/** An agent profile is assigned to the flow; by its own request unless a revision is named. */
+/** An agent profile is assigned to the flow: on the flow's own request, or on the profile's at a revision. */
 export const profileAssigned = (
   agentProfileId: string | null,
   previousAgentProfileId: string | null,
@@ -50,7 +50,7 @@ export const profileAssigned = (
   id: string = ids.flow,
 ) => newEvent('FlowAgentProfileAssigned', { id, agentProfileId, previousAgentProfileId, requestedAtRevision });
 
-/** What creating a flow leaves in its stream: the flow and its first version, active. */
+/** The events of the creation of a flow: the flow, its first version, and its activation. */
 export const begunFlow = (change: Partial<FlowEvents['FlowCreated']> = {}) => {
   const created = flowCreated(change);
   return [created, versionCreated(1, created.data.id), versionActivated(1, null, created.data.id)];

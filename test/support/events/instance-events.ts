@@ -16,7 +16,7 @@ import { ids } from './tenants.ts';
 
 type Contents = Partial<Pick<TemplateVersionRecord, 'payload' | 'fieldsSchema'>>;
 
-/** What the tests' template makes: two flows, an agent profile, a store, and a number that is asked for. */
+/** The contents of the example template: two flows, an agent profile, a store, and a required phone number. */
 export const templateContents = {
   payload: {
     flows: [
@@ -33,7 +33,7 @@ export const templateContents = {
   ],
 } satisfies Contents;
 
-/** A version of the tests' template, as `also` finds it. */
+/** A version of the example template, as `loadRelated` returns it. */
 export function wantedVersion(
   number = 1,
   {
@@ -62,7 +62,7 @@ export function wantedVersion(
   return { template: state.record, version: { ...record, templateId, tag: null, payload, fieldsSchema } };
 }
 
-/** What an operation wants the tests' instance to be. */
+/** The target of an operation on the example instance. */
 export function targetOf(operation: number, change: Partial<Target> = {}, had: Target | null = null): Target {
   const planning = {
     instanceId: ids.instance,
@@ -120,5 +120,5 @@ export const committed = (operation: number) => newEvent('InstanceOperationCommi
 export const ended = (operation: number, outcome: InstanceEvents['InstanceOperationEnded']['outcome'] = 'succeeded') =>
   newEvent('InstanceOperationEnded', { id, operation, outcome });
 
-/** What makes the tests' instance active at version 1. */
+/** The events of the example instance until it is active at version 1. */
 export const activeInstance = () => [instanceCreated(), progressed(1, 4), committed(1), ended(1)];

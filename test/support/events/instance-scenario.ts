@@ -6,8 +6,8 @@ import { upgradeInstance } from '#commands/instance/upgrade-instance.ts';
 import { createTemplate } from '#commands/template/create-template.ts';
 import { createTemplateVersion } from '#commands/template-version/create-template-version.ts';
 import { publishTemplateVersion } from '#commands/template-version/publish-template-version.ts';
-import { instanceRecord } from '#domain/instance/answer.ts';
 import type { InstanceRecord } from '#domain/instance/record.ts';
+import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { provisionInstances } from '#processes/provision-instances.ts';
 import type { AgentProfileDocument } from '#projections/agent-profiles.ts';
 import type { FlowVersionDocument } from '#projections/flow-versions.ts';
@@ -16,36 +16,36 @@ import type { InstanceDocument } from '#projections/instances.ts';
 import type { StoreDocument } from '#projections/stores.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
-import { ProcessDrive } from '#test/support/harness/process-harness.ts';
+import { ProcessDriver } from '#test/support/harness/process-harness.ts';
 import { seedProjects } from '#test/support/harness/seed.ts';
 import { callerOf, ids } from './tenants.ts';
 
 const everything = { limit: 1e6, maxBytes: 1e9 };
 
-/** A partner with a template, a customer's project, and a process that is driven by hand. */
-export class InstanceStory {
+/** A partner with a template, a customer's project, and a process that the test runs event by event. */
+export class InstanceScenario {
   service: Service;
-  drive: ProcessDrive;
+  driver: ProcessDriver;
   templateId = '';
   readonly partner = callerOf('partner');
 
   constructor(service: Service, position = 0) {
     this.service = service;
-    this.drive = new ProcessDrive(provisionInstances(), service, position);
+    this.driver = new ProcessDriver(provisionInstances(), service, position);
   }
 
-  static async begun(): Promise<InstanceStory> {
-    const story = new InstanceStory(new Service());
-    await seedProjects(story.service.store);
-    story.templateId = await story.template();
-    return story;
+  static async begin(): Promise<InstanceScenario> {
+    const scenario = new InstanceScenario(new Service());
+    await seedProjects(scenario.service.store);
+    scenario.templateId = await scenario.template();
+    return scenario;
   }
 
-  /** The same log, and a process that has seen none of it. */
-  restarted(position = 0): InstanceStory {
-    const story = new InstanceStory(this.service.restarted(), position);
-    story.templateId = this.templateId;
-    return story;
+  /** Returns a scenario on the same log with a new process, by default from the log's beginning. */
+  restarted(position = 0): InstanceScenario {
+    const scenario = new InstanceScenario(this.service.restarted(), position);
+    scenario.templateId = this.templateId;
+    return scenario;
   }
 
   async template(): Promise<string> {
@@ -87,7 +87,7 @@ export class InstanceStory {
     return instanceRecord(document.value.state);
   }
 
-  /** What is in the customer's project: flows with their active schema, profiles, stores; by id. */
+  /** Reads the resources of the customer's project: flows with their active schema, profiles and stores. */
   async project(): Promise<ProjectContents> {
     const { documents } = this.service;
     const inProject = <Value extends { readonly projectId: string | null }>({ value }: { readonly value: Value }) =>
@@ -102,7 +102,7 @@ export class InstanceStory {
     return {
       flows: flows.documents.filter(inProject).map(({ id, value: { record } }) => {
         const active = versionsOf(id).filter(({ value }) => value.record.isActive);
-        assert.equal(active.length, 1, 'one version of a flow is active');
+        assert.equal(active.length, 1, 'a flow has not exactly one active version');
         return {
           id,
           name: record.name,
@@ -120,7 +120,7 @@ export class InstanceStory {
   }
 }
 
-/** What a project holds. */
+/** The resources of a project. */
 export interface ProjectContents {
   readonly flows: ReadonlyArray<{
     readonly id: string;

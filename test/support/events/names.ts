@@ -5,7 +5,7 @@ export interface NamesEvents {
   readonly NamesSet: { readonly names: string };
 }
 
-/** A list of names, each set by the decision on the one before: what was decided on shows in the state. */
+/** An entity whose state is a list of names. Each decision extends the list that it sees, so the state shows what it saw. */
 export const names: Entity<string, NamesEvents> = {
   category: 'names',
   initial: '',

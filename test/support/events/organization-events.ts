@@ -7,7 +7,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
 
-/** Who has caused what tests of processes begin with. */
+/** The origin of the events that processes react to in tests. */
 export const origin = {
   actor: { keyId: 'key', keyType: 'admin' },
   requestId: 'request',
@@ -15,9 +15,9 @@ export const origin = {
   causationId: 'request',
 };
 
-/** Stores that an organization was created. @returns the event's position */
-export async function organizationCreated(handler: StreamWriter, id: string, partner = true): Promise<number> {
-  const handled = await handler.write({
+/** Appends the creation of an organization. @returns the event's position */
+export async function organizationCreated(writer: StreamWriter, id: string, partner = true): Promise<number> {
+  const handled = await writer.write({
     entity: organization,
     id,
     origin,
@@ -31,11 +31,11 @@ export async function organizationCreated(handler: StreamWriter, id: string, par
   return handled.right.events.at(-1)?.position ?? 0;
 }
 
-/** A reaction that appends: a project for each organization, `p` before its id. */
-export function makeProject({ data }: RecordedEvent, { handle }: ProcessTools): Promise<void> {
+/** A reaction that appends a project for each organization. The project's id is the organization's after a `p`. */
+export function makeProject({ data }: RecordedEvent, { write }: ProcessTools): Promise<void> {
   const organizationId = String(data.id);
   const id = `p${organizationId}`;
-  return handle({
+  return write({
     entity: project,
     id,
     decide: ({ state }) =>

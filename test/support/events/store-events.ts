@@ -14,4 +14,13 @@ export const storeCreated = (change: Partial<StoreEvents['StoreCreated']> = {}) 
 export const storeDescribed = (name: string, description: string | null, id: string = ids.store) =>
   newEvent('StoreDescribed', { id, name, description });
 
+export const storeFileAdded = (fileId: string, id: string = ids.store) =>
+  newEvent('StoreFileAdded', { id, fileId, bytes: 120 });
+
+export const storeFileRemoved = (
+  fileId: string,
+  reason: StoreEvents['StoreFileRemoved']['reason'] = 'requested',
+  id: string = ids.store,
+) => newEvent('StoreFileRemoved', { id, fileId, reason });
+
 export const storeDeleted = (id: string = ids.store) => newEvent('StoreDeleted', { id });

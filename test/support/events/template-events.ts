@@ -2,7 +2,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import type { TemplateEvents } from '#domain/template/events.ts';
 import { ids } from './tenants.ts';
 
-/** The id of a template's n-th version in the tests' story. */
+/** The id of a template's n-th version in the examples. */
 export const templateVersionOf = (templateId: string, number: number) => `${templateId}version${number}`;
 
 export const templateCreated = (change: Partial<TemplateEvents['TemplateCreated']> = {}) =>
@@ -16,7 +16,7 @@ export const templateCreated = (change: Partial<TemplateEvents['TemplateCreated'
 
 export const templateArchived = (id: string = ids.template) => newEvent('TemplateArchived', { id });
 
-/** A version is added: `version3`, tag `spring`. */
+/** A version is created, for example `version3` with tag `spring`. */
 export const templateVersionCreated = (
   number: number,
   change: Partial<TemplateEvents['TemplateVersionCreated']> = {},

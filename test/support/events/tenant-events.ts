@@ -3,13 +3,13 @@ import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { ids } from './tenants.ts';
 
-/** The first secret of the tests' key. */
+/** The first secret of the example key. */
 export const firstSecret = `sy_live_${'F1r'.repeat(14)}s`;
 
 export const organizationCreated = (id: string = ids.partner, partner = true) =>
   newEvent('OrganizationCreated', { id, name: 'Northwind Voice', partner });
 
-/** As a customer's texts stand in events; what they say does not matter to decisions. */
+/** The sealed texts of a customer, as events hold them. */
 export const sealed = { name: { ciphertext: 'sealed-name' }, clientEmail: { ciphertext: 'sealed-address' } } as const;
 
 export const customerCreated = (id: string = ids.customer, projectId: string = ids.customerProject) =>
@@ -34,7 +34,7 @@ export const apiKeyCreated = (change: Partial<ApiKeyEvents['ApiKeyCreated']> = {
     ...change,
   } satisfies ApiKeyEvents['ApiKeyCreated']);
 
-/** @param change what differs from a rotation by no key, whose overlap ends at once */
+/** A rotation by no key, without an overlap. @param change members that differ */
 export const apiKeyRotated = (secret: string, change: Partial<ApiKeyEvents['ApiKeyRotated']> = {}) =>
   newEvent('ApiKeyRotated', {
     id: ids.key,

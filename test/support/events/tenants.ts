@@ -2,7 +2,7 @@ import type { NewIds } from '#application/commands/new-ids.ts';
 import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
 
-/** The ids of the story that the tests tell: two projects of one partner, one of a customer, one of a stranger. */
+/** The ids of the examples: two projects of a partner, one of its customer, and one of an unrelated organization. */
 export const ids = {
   partner: 'corgpartner00001',
   customer: 'corgcustomer0001',
@@ -19,15 +19,16 @@ export const ids = {
   instance: 'cinstanceone0001',
   key: 'ckeyone000000001',
   store: 'cstoreone0000001',
+  webhookEndpoint: 'cwebhookone00001',
   profile: 'cprojectone00001profile1',
   otherProfile: 'cprojectone00001profile2',
   siblingProfile: 'cprojecttwo00001profile1',
 } as const;
 
-/** What new resources are called in decisions under test. */
-export const fresh: NewIds = { id: 'cfreshone0000001', secondId: 'cfreshtwo0000001', suffix: 'fresh001' };
+/** The ids of new resources in tests of decisions. */
+export const newIds: NewIds = { id: 'cfreshone0000001', secondId: 'cfreshtwo0000001', suffix: 'fresh001' };
 
-/** Whose the streams of a project are. */
+/** The tenants of the example projects. */
 export const tenants = {
   project: { organizationId: ids.partner, projectId: ids.project, partnerId: ids.partner },
   sibling: { organizationId: ids.partner, projectId: ids.sibling, partnerId: ids.partner },
@@ -36,8 +37,8 @@ export const tenants = {
 } as const satisfies Record<string, Tenant>;
 
 /**
- * The holder of a key whose home is the first project.
- * @param scopes absent: all that the type can have
+ * Returns a caller whose key belongs to the first example project.
+ * @param scopes default: all that the key type can have
  */
 export function callerOf(
   keyType: KeyType,

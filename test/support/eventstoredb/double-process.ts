@@ -2,17 +2,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { freezeProcess } from '#test/support/run/freeze-process.ts';
+import type { CallKind } from './calls/call-kind.ts';
+import type { Manner } from './eventstoredb-double.ts';
 import type { Faults } from './faults/faults.ts';
 
-/** What a double in a process of its own may be told to do. */
+/** An order to a double in another process. */
 export type Order =
   | { readonly call: 'start' | 'stop' | 'kill' | 'cut' | 'dropSubscribers' }
-  | { readonly faults: Partial<Faults> };
+  | { readonly faults: Partial<Faults> }
+  | { readonly manner: Manner }
+  /** Appends this many events of another application to its own stream. */
+  | { readonly foreignEvents: number }
+  /** Prints the number of calls so far, by kind, as JSON. */
+  | { readonly report: 'calls' };
 
-const limitMilliseconds = 60_000;
+const timeoutMs = 60_000;
 const script = fileURLToPath(new URL('./serve.ts', import.meta.url));
 
-/** A double of EventStoreDB in a process of its own, which can be frozen as a machine freezes. */
+/** A double of EventStoreDB in another process, which can be suspended. */
 export class EventStoreDbDoubleProcess {
   readonly #child: ChildProcess;
   readonly #lines: Interface;
@@ -24,14 +32,14 @@ export class EventStoreDbDoubleProcess {
     this.#lines = createInterface({ input: child.stdout });
   }
 
-  /** Starts one with an empty log, and waits until it serves. */
+  /** Starts a double with an empty log that behaves like 23.10, and waits until it serves. */
   static async start(): Promise<EventStoreDbDoubleProcess> {
     const double = new EventStoreDbDoubleProcess();
     double.#url = await double.#line();
     return double;
   }
 
-  /** The same through every stop and start. */
+  /** It stays the same over restarts. */
   get url(): string {
     return this.#url;
   }
@@ -40,24 +48,33 @@ export class EventStoreDbDoubleProcess {
     return Number(new URL(this.#url).port);
   }
 
-  /** Has it do something, and waits until that is done. */
+  /** Sends an order, and waits until it is carried out. */
   async order(order: Order): Promise<void> {
-    const done = this.#line();
+    await this.#ask(order);
+  }
+
+  /** Returns the number of calls so far, by kind. */
+  async calls(): Promise<Readonly<Record<CallKind, number>>> {
+    return JSON.parse(await this.#ask({ report: 'calls' })) as Readonly<Record<CallKind, number>>;
+  }
+
+  #ask(order: Order): Promise<string> {
+    const answer = this.#line();
     this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
-    await done;
+    return answer;
   }
 
-  /** Lets it do nothing, its connections open. */
+  /** Suspends the process. Its connections stay open. */
   freeze(): void {
-    this.#child.kill('SIGSTOP');
+    freezeProcess(this.#child);
   }
 
-  /** Lets it go on where it froze. */
+  /** Resumes the process. */
   thaw(): void {
     this.#child.kill('SIGCONT');
   }
 
-  /** Ends it, frozen or not; its log is gone. */
+  /** Kills the process, even a suspended one. Its log is lost. */
   async end(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, 'exit');
@@ -66,7 +83,7 @@ export class EventStoreDbDoubleProcess {
   }
 
   async #line(): Promise<string> {
-    const [line] = await once(this.#lines, 'line', { signal: AbortSignal.timeout(limitMilliseconds) });
+    const [line] = await once(this.#lines, 'line', { signal: AbortSignal.timeout(timeoutMs) });
     return String(line);
   }
 }

@@ -1,4 +1,4 @@
-/** An event as it came, before it has a place in the log. */
+/** An event of an append, before it is stored. */
 export interface ProposedEvent {
   /** A UUID in lower case. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface LoggedEvent extends ProposedEvent {
   readonly createdAt: number;
 }
 
-/** What an append or delete says about its stream; a bigint is an exact revision. */
+/** The expected state of a stream in an append or delete; a bigint is an exact revision. */
 export type Expectation = bigint | 'any' | 'no-stream' | 'stream-exists';
 
 export type Written =
@@ -31,7 +31,7 @@ export type Written =
 /** The revision of a tombstone, and the truncation mark of a soft delete: the largest signed 64-bit number. */
 export const maxRevision = 9223372036854775807n;
 
-/** Between the positions of two events; a real server's depend on what it writes. */
+/** The distance between two positions. Those of a real server depend on the size of its records. */
 const positionStep = 100;
 
 interface Stream {
@@ -63,17 +63,17 @@ export class EventLog {
 
   /**
    * @param now milliseconds since 1970, by which events age
-   * @param isReady false for what a node shows that has found no leader yet: nothing
+   * @param isReady false for a node without a leader, which shows an empty log
    */
   constructor(now: () => number = Date.now, isReady = true) {
     this.#now = now;
     if (!isReady) return;
-    // What a fresh server of that release has written before the first client comes.
+    // The events that a new server of that release stores before its first client connects.
     const scavenges = { $maxAge: 2592000, $acl: { $r: '$ops', $w: [], $d: [], $mr: [], $mw: [] } };
     this.#write('$$$scavenges', [serverEvent('$metadata', JSON.stringify(scavenges))]);
   }
 
-  /** Calls back for each event once it is stored. @returns a function that ends it */
+  /** Calls the listener for each stored event. @returns a function that removes the listener */
   listen(listener: (event: LoggedEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -93,7 +93,7 @@ export class EventLog {
     return { kind: 'written', revision: last.revision, position: last.position };
   }
 
-  /** Hides the stream's events, from a stream's readers. */
+  /** Hides the stream's events from readers of the stream. */
   softDelete(name: string, expected: Expectation): Written {
     if (this.isTombstoned(name)) return { kind: 'deleted' };
     const current = this.lastRevision(name);
@@ -102,14 +102,14 @@ export class EventLog {
     return { kind: 'written', revision, position };
   }
 
-  /** Closes the stream for good. */
+  /** Closes the stream permanently. */
   tombstone(name: string, expected: Expectation): Written {
     if (this.isTombstoned(name)) return { kind: 'deleted' };
     const current = this.lastRevision(name);
     if (!this.#meets(expected, current, false)) return { kind: 'conflict', current };
     const event = this.#store(name, maxRevision, serverEvent('$streamDeleted', ''));
     this.#streamNamed(name).tombstoned = true;
-    this.#tell([event]);
+    this.#notify([event]);
     return { kind: 'written', revision: event.revision, position: event.position };
   }
 
@@ -150,7 +150,7 @@ export class EventLog {
     return current === expected;
   }
 
-  /** The answer to an append whose events stand already where it would have put them; null when it is a new one. */
+  /** Returns the answer to an append whose events are already stored at their revisions; null for a new append. */
   #repeatOf(
     name: string,
     expected: Expectation,
@@ -179,7 +179,7 @@ export class EventLog {
   #write(name: string, events: ReadonlyArray<ProposedEvent>): LoggedEvent {
     const next = (this.lastRevision(name) ?? -1n) + 1n;
     const stored = events.map((event, index) => this.#store(name, next + BigInt(index), event));
-    this.#tell(stored);
+    this.#notify(stored);
     return stored.at(-1) as LoggedEvent;
   }
 
@@ -192,7 +192,7 @@ export class EventLog {
     return logged;
   }
 
-  #tell(events: ReadonlyArray<LoggedEvent>): void {
+  #notify(events: ReadonlyArray<LoggedEvent>): void {
     for (const event of events) for (const listener of [...this.#listeners]) listener(event);
   }
 
@@ -204,7 +204,7 @@ export class EventLog {
     return stream;
   }
 
-  /** A stream appended to after its soft delete goes on with its numbers, and shows what is new. */
+  /** An append to a soft-deleted stream continues its revisions, and makes the new events visible. */
   #revive(name: string, firstRevision: bigint): void {
     this.#setMetadata(name, { ...this.#metadataOf(name), $tb: firstRevision });
   }

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from '#test/support/run/free-port.ts';
 
-/** The two ends of a connection through the front. */
+/** A connection through the front. */
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** Nothing passes. */
+  /** Whether the connection is frozen. */
   held: boolean;
   wasHeld: boolean;
 }
 
 /**
- * A TCP port in front of a server: the port stays the same when the server behind it stops and starts, and connections
- * can be frozen and cut as a network does it.
+ * A TCP port in front of a server: the port stays the same when the server restarts, and connections can be frozen and cut
+ * as by a network.
  */
 export class Front {
   readonly #pairs = new Set<Pair>();
@@ -27,7 +27,7 @@ export class Front {
     return this.#port;
   }
 
-  /** Listens. @param target port of the server behind, on this machine */
+  /** Listens. @param target the server's port on this machine */
   async open(target: number): Promise<void> {
     this.#target = target;
     const listener = createServer({ pauseOnConnect: true }, (client) => this.#accept(client));
@@ -37,19 +37,19 @@ export class Front {
     await once(listener, 'listening');
   }
 
-  /** Nothing passes, in either direction; new connections are taken and left without a word. Connections stay. */
+  /** Holds back all bytes in both directions. Connections stay open, and new ones are accepted but get no answer. */
   freeze(): void {
     this.#frozen = true;
     for (const pair of this.#pairs) this.#hold(pair);
   }
 
-  /** What was held back passes. */
+  /** Forwards the bytes that were held back, and all further ones. */
   thaw(): void {
     this.#frozen = false;
     for (const pair of this.#pairs) this.#release(pair);
   }
 
-  /** New connections pass; those that were frozen stay so, as behind a node that died without a word. */
+  /** Forwards new connections. Frozen ones stay frozen, as after a node has failed silently. */
   thawNew(): void {
     this.#frozen = false;
   }
@@ -57,23 +57,23 @@ export class Front {
   /** Resets every connection. */
   cut(): void {
     for (const { client, server, wasHeld } of [...this.#pairs]) {
-      // Node 24 never ends its process after the reset of a socket with writes that were held back.
+      // Node 24 never ends its process after the reset of a socket with pending writes.
       if (wasHeld) client.destroy();
       else client.resetAndDestroy();
       server.destroy();
     }
   }
 
-  /** Takes no more connections; those that are stay. */
+  /** Refuses new connections, and keeps the current ones. */
   async refuse(): Promise<void> {
     const listener = this.#listener;
     this.#listener = null;
     if (listener === null) return;
-    // Ends when the last connection does, which need not be soon.
+    // It closes after the last connection, which may take long.
     listener.close();
   }
 
-  /** Refuses and cuts. */
+  /** Refuses new connections, and cuts the current ones. */
   async close(): Promise<void> {
     await this.refuse();
     this.cut();

@@ -1,15 +1,23 @@
 import { createInterface } from 'node:readline';
 import type { Order } from './double-process.ts';
 import { EventStoreDbDouble } from './eventstoredb-double.ts';
+import { appendForeignEvents } from './foreign-events.ts';
 
-// A double in a process of its own: prints its URL on a line; carries out an order for each line of its standard input
-// and prints a line then; goes when that closes.
+// Runs a double in this process: prints its URL, carries out an order for each line of standard input and prints a line
+// after it. Exits when standard input closes.
 const double = await EventStoreDbDouble.start();
 process.stdout.write(`${double.url}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as Order;
-  if ('faults' in order) Object.assign(double.faults, order.faults);
-  else await double[order.call]();
-  process.stdout.write('done\n');
+  process.stdout.write(`${await carryOut(order)}\n`);
 }
 process.exit();
+
+async function carryOut(order: Order): Promise<string> {
+  if ('report' in order) return JSON.stringify(double.callsByKind);
+  if ('faults' in order) Object.assign(double.faults, order.faults);
+  else if ('manner' in order) double.manner = order.manner;
+  else if ('foreignEvents' in order) appendForeignEvents(double, order.foreignEvents);
+  else await double[order.call]();
+  return 'done';
+}

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import {
-  type Appended,
   type AppendFailure,
+  type AppendResult,
   type EventBatch,
   type EventStore,
   type EventToAppend,
@@ -17,31 +17,31 @@ import { LazyEvent } from '#event-store/lazy-event.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** An append about to be tried. */
-export interface Attempt {
+/** An append before the store carries it out. */
+export interface AppendAttempt {
   readonly stream: string;
   readonly expectedRevision: number;
   readonly events: ReadonlyArray<EventToAppend>;
-  /** Counts from 1 over the life of the store. */
+  /** The number of this append to the store, from 1. */
   readonly number: number;
 }
 
 /**
- * An event store in memory, whole but for durability, for tests of what stands on one. `beforeAppend` lets a test
- * come between: other writers, failures, pauses.
+ * A complete event store in memory, without durability. With `beforeAppend` a test adds concurrent writers, failures
+ * and pauses.
  */
 export class AppendableEventStore implements EventStore {
   readonly log: RecordedEvent[] = [];
-  /** As stored, for `verifyChain`. */
+  /** The stored events, for `verifyChain`. */
   readonly raw: StoredEvent[] = [];
-  /** Each read: the stream, and from which revision on. */
+  /** The stream and first revision of each read. */
   readonly reads: Array<readonly [string, number]> = [];
-  beforeAppend: (attempt: Attempt) => Promise<AppendFailure | null> = async () => null;
+  beforeAppend: (attempt: AppendAttempt) => Promise<AppendFailure | null> = async () => null;
   #attempts = 0;
   #wake: Array<() => void> = [];
 
   append(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) {
-    return async (): Promise<E.Either<AppendFailure, Appended>> => {
+    return async (): Promise<E.Either<AppendFailure, AppendResult>> => {
       this.#attempts += 1;
       const refused = await this.beforeAppend({ stream, expectedRevision, events, number: this.#attempts });
       if (refused !== null) return E.left(refused);
@@ -55,7 +55,7 @@ export class AppendableEventStore implements EventStore {
     };
   }
 
-  /** Stores an event whose data this release cannot read. @returns it as a subscription gives it */
+  /** Stores an event whose data this release cannot read. @returns the event as a subscription delivers it */
   appendUnreadable(stream: string, type: string): RecordedEvent {
     const revision = this.streamOf(stream).length;
     const position = this.#last() + 3;
@@ -80,17 +80,17 @@ export class AppendableEventStore implements EventStore {
 
   async *subscribe({ after, types, batchSize = 1000, signal }: SubscribeOptions): AsyncIterable<EventBatch> {
     let position = after;
-    let told = false;
+    let isCaughtUpSent = false;
     while (!signal.aborted) {
       const unseen = this.log.filter((event) => event.position > position).slice(0, batchSize);
-      if (unseen.length === 0 && told) {
+      if (unseen.length === 0 && isCaughtUpSent) {
         await this.#grown(signal);
         continue;
       }
       position = unseen.at(-1)?.position ?? position;
-      told = position >= this.#last();
+      isCaughtUpSent = position >= this.#last();
       const events = types === undefined ? unseen : unseen.filter(({ type }) => types.includes(type));
-      yield { events, position, caughtUp: told };
+      yield { events, position, caughtUp: isCaughtUpSent };
     }
   }
 
@@ -100,19 +100,19 @@ export class AppendableEventStore implements EventStore {
 
   async close(): Promise<void> {}
 
-  /** The log's identity, once something was appended. */
+  /** The log's identity. @throws Error when the log is empty */
   get identity(): string {
     const [first] = this.log;
     if (first === undefined) throw new Error('the log is empty');
     return identityByFirst(first);
   }
 
-  /** A stream's events. */
+  /** Returns a stream's events. */
   streamOf(stream: string): ReadonlyArray<RecordedEvent> {
     return this.log.filter((event) => event.stream === stream);
   }
 
-  /** The types of a stream's events, or of all. */
+  /** Returns the types of a stream's events, or of all events. */
   types(stream?: string): ReadonlyArray<string> {
     return (stream === undefined ? this.log : this.streamOf(stream)).map(({ type }) => type);
   }
@@ -122,7 +122,7 @@ export class AppendableEventStore implements EventStore {
     const data = JSON.parse(event.data) as JsonObject;
     const metadata = JSON.parse(event.metadata) as EventMetadata;
     this.raw.push({ stream, revision, ...event });
-    // Positions have gaps, as they may have in every store.
+    // Positions have gaps, as in real stores.
     this.log.push({ position: this.#last() + 3, stream, revision, id, type, data, metadata });
   }
 

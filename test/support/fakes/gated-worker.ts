@@ -8,7 +8,7 @@ import { processTools } from '#test/support/harness/process-tools.ts';
 import type { AppendableEventStore } from './appendable-event-store.ts';
 import type { ReadModel } from './in-memory-read-store.ts';
 
-/** What becomes of an append that waits at the gate. */
+/** What happens to an append that waits at the gate. */
 type Verdict = 'stored' | 'refused' | 'lost' | 'lost-though-stored';
 
 class Crashed extends Error {
@@ -16,8 +16,9 @@ class Crashed extends Error {
 }
 
 /**
- * A process as one worker runs it over a log: it reacts to every event there was when it began, all at once, and each of
- * its appends waits until it is let through. So a test says who comes first, and who ends in the middle.
+ * A worker that runs a process over a log. It reacts at the same time to all events that the log has at its start, and
+ * each of its appends waits until the test lets it pass. So a test decides the order of several workers, and when one
+ * crashes.
  */
 export class GatedWorker {
   readonly #waiting: Array<(verdict: Verdict) => void> = [];
@@ -26,15 +27,15 @@ export class GatedWorker {
   readonly ended: Promise<void>;
 
   constructor(process: Process, store: AppendableEventStore, documents: ReadModel) {
-    const handler = new StreamWriter({ store: this.#gate(store) });
-    const events = store.log.filter((event) => process.types.includes(event.type) && process.concerns(event));
-    const reactions = events.map((event) => react(process, event, processTools(handler, documents, event)));
+    const writer = new StreamWriter({ store: this.#gate(store) });
+    const events = store.log.filter((event) => process.types.includes(event.type) && process.handles(event));
+    const reactions = events.map((event) => handle(process, event, processTools(writer, documents, event)));
     this.ended = Promise.all(reactions).then(() => {
       this.#done = true;
     });
   }
 
-  /** Lets so many appends through, in the order in which they came, or makes something else of them. */
+  /** Lets the next appends pass in their order, or refuses or loses them. */
   async pass(appends: number, verdict: Verdict = 'stored'): Promise<void> {
     for (let left = appends; left > 0 && !this.#done; left -= 1) {
       await this.#quiet();
@@ -43,13 +44,13 @@ export class GatedWorker {
     await this.#quiet();
   }
 
-  /** Lets everything through from now on, and waits for the end. */
+  /** Lets all appends pass from now on, and waits until the worker has ended. */
   async finish(): Promise<void> {
     this.#decideAll('stored');
     await this.ended;
   }
 
-  /** Ends it where it is. */
+  /** Ends the worker at its current append. */
   async crash(lastIsStored: boolean): Promise<void> {
     if (lastIsStored) await this.pass(1, 'lost-though-stored');
     this.#decideAll('lost');
@@ -61,7 +62,7 @@ export class GatedWorker {
     for (const settle of this.#waiting.splice(0)) settle(verdict);
   }
 
-  /** Waits until it waits itself, or has ended. */
+  /** Waits until the worker waits at the gate or has ended. */
   async #quiet(): Promise<void> {
     for (let turns = 0; turns < 2 || (this.#waiting.length === 0 && !this.#done); turns += 1) await nextTurn();
   }
@@ -87,11 +88,11 @@ export class GatedWorker {
   }
 }
 
-/** Tried until it succeeds, as the runner does it; a crash ends it. */
-async function react(process: Process, event: RecordedEvent, tools: ProcessTools): Promise<void> {
+/** Retries a reaction until it succeeds, as the runner does. A crash ends it. */
+async function handle(process: Process, event: RecordedEvent, tools: ProcessTools): Promise<void> {
   for (;;) {
     try {
-      await process.react(event, tools);
+      await process.handle(event, tools);
       return;
     } catch (error) {
       if (error instanceof Crashed) return;

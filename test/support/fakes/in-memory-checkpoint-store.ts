@@ -13,7 +13,7 @@ interface Kept extends WatchedCheckpoint {
   readonly fence: number;
 }
 
-/** Checkpoints in memory, which nodes of one test share: each through a store with its own fencing token. */
+/** Checkpoints in memory that the nodes of a test share. Each node uses a store with its own fencing token. */
 export class InMemoryCheckpointStore implements CheckpointStore {
   readonly #kept: Map<string, Kept>;
   readonly #fence: number;
@@ -23,7 +23,7 @@ export class InMemoryCheckpointStore implements CheckpointStore {
     this.#kept = kept;
   }
 
-  /** The same checkpoints under another token. */
+  /** Returns a store of the same checkpoints with another fencing token. */
   under(fence: number): InMemoryCheckpointStore {
     return new InMemoryCheckpointStore(fence, this.#kept);
   }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventMetadata } from '#domain/shared/event.ts';
-import type { EventBatch, EventStore, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
+import type { EventBatch, EventStore, RecordedEvent, StreamPart, SubscribeOptions } from '#event-store/event-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { poll } from '#test/support/run/poll.ts';
 
-/** An event as a test names it. */
+/** An event of a test, before it is recorded. */
 export interface GivenEvent {
   readonly stream: string;
   readonly type: string;
@@ -13,15 +13,15 @@ export interface GivenEvent {
 
 const positionStep = 3;
 
-/** A log in memory, for tests of what follows a log. Positions have gaps, as they may have in every store. */
-export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastPosition'> {
+/** A log in memory, for tests of subscribers. Positions have gaps, as in real stores. */
+export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'> {
   readonly #events: RecordedEvent[] = [];
   #listeners: (() => void)[] = [];
   readonly #revisions = new Map<string, number>();
-  /** How many subscriptions were begun. */
+  /** The number of subscriptions so far. */
   subscriptions = 0;
 
-  /** Stores events. @returns them as recorded */
+  /** Appends events. @returns the recorded events */
   append(...given: ReadonlyArray<GivenEvent>): ReadonlyArray<RecordedEvent> {
     const recorded = given.map((event, index) => this.#recorded(event, index));
     for (const event of recorded) this.#events.push(event);
@@ -31,6 +31,11 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastP
 
   get events(): ReadonlyArray<RecordedEvent> {
     return this.#events;
+  }
+
+  async read(stream: string, fromRevision: number): Promise<StreamPart> {
+    const events = this.#events.filter((event) => event.stream === stream && event.revision >= fromRevision);
+    return { events, characters: 0, isEnd: true };
   }
 
   async lastPosition(): Promise<number> {
@@ -46,19 +51,19 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastP
   }: SubscribeOptions): AsyncIterable<EventBatch> {
     this.subscriptions += 1;
     let position = after;
-    let toldCaughtUp = false;
+    let isCaughtUpSent = false;
     while (!signal.aborted) {
       const next = Math.floor(position / positionStep);
       const unseen = this.#events.slice(next, next + batchSize);
-      if (unseen.length === 0 && toldCaughtUp) {
+      if (unseen.length === 0 && isCaughtUpSent) {
         await this.#grown(signal);
         continue;
       }
       position = unseen.at(-1)?.position ?? position;
-      toldCaughtUp = position >= (this.#events.at(-1)?.position ?? 0);
+      isCaughtUpSent = position >= (this.#events.at(-1)?.position ?? 0);
       const isWanted = (type: string) => types?.includes(type) ?? !exceptTypes.includes(type);
       const events = unseen.filter(({ type }) => isWanted(type));
-      yield { events, position, caughtUp: toldCaughtUp };
+      yield { events, position, caughtUp: isCaughtUpSent };
     }
   }
 
@@ -77,7 +82,7 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'lastP
   }
 }
 
-/** Metadata for events whose metadata do not matter. */
+/** Metadata for tests that do not depend on metadata. */
 export const testMetadata: EventMetadata = {
   $correlationId: 'correlation',
   $causationId: 'causation',
@@ -92,11 +97,7 @@ export const testMetadata: EventMetadata = {
   hash: '0'.repeat(64),
 };
 
-/** Waits until something holds. @throws Error after a minute */
+/** Waits until a condition holds. @throws Error after a minute */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`It did not come to pass: ${what}.`);
-    await sleep(2);
-  }
+  if (!(await poll(holds, 60_000))) throw new Error(`The condition did not hold within a minute: ${what}.`);
 }

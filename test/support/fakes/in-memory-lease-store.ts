@@ -1,6 +1,6 @@
 import type { LeaseStore, LeaseTerm } from '#leases/lease-store.ts';
 
-/** Leases in memory, which nodes of one test share. */
+/** Leases in memory that the nodes of a test share. */
 export class InMemoryLeaseStore implements LeaseStore {
   readonly #newest = new Map<string, LeaseTerm>();
 

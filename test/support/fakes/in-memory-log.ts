@@ -2,10 +2,10 @@ import type { StoredEvent } from '#event-store/hash-chain.ts';
 import type { LogTarget, RawEvent } from '#event-store/transfer/raw-log.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** A log in memory that another is put into, or read from. Its positions have gaps. */
+/** A log in memory that events are imported into or exported from. Positions have gaps. */
 export class MemoryLog implements LogTarget {
   readonly events: RawEvent[] = [];
-  /** Further events that it takes before it fails, once, as a disk does that is full. */
+  /** The number of events that it stores before it fails once, like a full disk. */
   room = Number.POSITIVE_INFINITY;
 
   constructor(events: Iterable<StoredEvent> = []) {

@@ -1,13 +1,14 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { type AnyProjection, handlerOf, removalOf } from '#projection-engine/projection.ts';
+import { indexedField } from '#projection-engine/documents/where-index.ts';
+import { type AnyProjection, reactionsOf } from '#projection-engine/projection.ts';
 import { projections } from '#projections/table.ts';
-import type { DocumentValue, Page, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
+import type { DocumentValue, Page, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
 
 const fits = (value: DocumentValue, where: Where) =>
-  Object.entries(where).every(([field, wanted]) => (value as Record<string, unknown>)[field] === wanted);
+  Object.entries(where).every(([field, wanted]) => indexedField(value, field) === wanted);
 
-/** Every read model over a log, as of its last event: what a read store is once it has caught up. */
+/** A read store with every read model, always up to date with the log. */
 export class ReadModel implements ReadStore {
   readonly #log: ReadonlyArray<RecordedEvent>;
   readonly #collections = new Map<string, Map<string, StoredDocument>>();
@@ -25,12 +26,14 @@ export class ReadModel implements ReadStore {
   async list<Value extends DocumentValue>(
     collection: string,
     where: Where,
-    { after, limit }: PageRequest,
+    { after, limit, newestFirst = false }: PageRequest,
   ): Promise<Page<Value>> {
+    const sign = newestFirst ? -1 : 1;
+    const compare = (a: PageKey, b: PageKey) => sign * (a.order - b.order || (a.id < b.id ? -1 : Number(a.id > b.id)));
     const all = [...this.#upToDate(collection).values()]
       .filter(({ value }) => fits(value, where))
-      .sort((a, b) => a.order - b.order || (a.id < b.id ? -1 : 1))
-      .filter(({ order, id }) => !after || order > after.order || (order === after.order && id > after.id));
+      .sort(compare)
+      .filter((document) => !after || compare(document, after) > 0);
     const documents = all.slice(0, limit) as unknown as StoredDocument<Value>[];
     const last = all.length > limit ? documents.at(-1) : undefined;
     return { documents, next: last === undefined ? null : { order: last.order, id: last.id } };
@@ -65,16 +68,19 @@ export class ReadModel implements ReadStore {
   #project(projection: AnyProjection, event: RecordedEvent): void {
     const { name, keys } = projection;
     const documents = this.#collections.get(name) ?? new Map<string, StoredDocument>();
-    const where = removalOf(projection, event.type)?.(event);
+    const { handle, removeWhere } = reactionsOf(projection).get(event.type) ?? {};
+    const where = removeWhere?.(event);
     if (where !== undefined) for (const [id, { value }] of documents) if (fits(value, where)) documents.delete(id);
-    const handler = handlerOf(projection, event.type);
-    if (handler === undefined) return;
-    for (const id of new Set(keys(event))) {
-      const before = documents.get(id);
-      const value = handler(before?.value ?? null, event, id);
+    if (handle === undefined) return;
+    const valueBefore = (id: string) => documents.get(id)?.value ?? null;
+    const after = Array.from(new Set(keys(event)), (id) => ({
+      id,
+      order: documents.get(id)?.order ?? event.position,
+      value: handle(valueBefore(id), event, id, valueBefore),
+    }));
+    for (const { id, order, value } of after) {
       if (value === null) documents.delete(id);
-      else
-        documents.set(id, new StoredDocument(id, before?.order ?? event.position, JSON.stringify(recordLast(value))));
+      else documents.set(id, new StoredDocument(id, order, JSON.stringify(recordLast(value))));
     }
   }
 }

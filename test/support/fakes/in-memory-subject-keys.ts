@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** Subject keys in memory, shared by all who are given the same map. */
+/** Subject keys in memory. Stores with the same map share their keys. */
 export class InMemorySubjectKeys implements SubjectKeys {
   readonly secrets: Map<string, Uint8Array | null>;
   #closed = false;

@@ -8,11 +8,11 @@ interface Counter {
 interface CounterEvents {
   readonly Counted: { readonly id: string };
   readonly Poisoned: { readonly id: string };
-  /** Kills the thread that handles it, once: as long as the file is there. */
-  readonly ThreadKilled: { readonly id: string; readonly whileThere: string };
+  /** Kills the thread that handles it if `killFile` exists, and removes the file first. */
+  readonly ThreadKilled: { readonly id: string; readonly killFile: string };
 }
 
-/** What the tests of the projector thread project. */
+/** The projections that the tests of the projection thread run. */
 export const projections: ReadonlyArray<AnyProjection> = [
   projection<Counter, CounterEvents>({
     name: 'counters',
@@ -22,8 +22,8 @@ export const projections: ReadonlyArray<AnyProjection> = [
       Counted: (counter) => ({ count: (counter?.count ?? 0) + 1 }),
       Poisoned: ignored,
       ThreadKilled: (counter, { data }) => {
-        if (!existsSync(data.whileThere)) return counter;
-        rmSync(data.whileThere);
+        if (!existsSync(data.killFile)) return counter;
+        rmSync(data.killFile);
         process.exit(7);
       },
     },

@@ -4,53 +4,53 @@ import type * as t from 'io-ts';
 import { decodeInput } from '#application/operations/decode-input.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
-/** One character that UTF-16 needs two units for. */
+/** A character of two UTF-16 code units. */
 const astral = '\u{1f4de}';
 
 const shown = (value: Json) => JSON.stringify(value).slice(0, 40);
 
 /**
- * Declares tests of an operation's input, one member at a time, beginning from an input that is sound. A value is
- * accepted as it is; a refusal must point at the member.
+ * Declares tests of an operation's input. Each test changes one member of a valid input. A value is accepted unchanged;
+ * a refusal must point at the member.
  */
-export function inputOf(operation: { readonly input: t.Mixed }, sound: JsonObject) {
+export function inputOf(operation: { readonly input: t.Mixed }, valid: JsonObject) {
   const decode = (fields: JsonObject) => decodeInput(operation.input, fields);
 
   const accepts = (member: string, value: Json, what = shown(value), decoded: Json = value) =>
     it(`accepts ${member}: ${what}`, () => {
-      const result = decode({ ...sound, [member]: value });
+      const result = decode({ ...valid, [member]: value });
       assert.ok(E.isRight(result), JSON.stringify(result));
       assert.deepEqual((result.right as JsonObject)[member], decoded);
     });
 
   const refuses = (member: string, value: Json, what = shown(value)) =>
     it(`refuses ${member}: ${what}`, () => {
-      const result = decode({ ...sound, [member]: value });
+      const result = decode({ ...valid, [member]: value });
       assert.ok(E.isLeft(result), 'it was accepted');
       assert.equal(result.left.code, 'invalid-input');
       assert.deepEqual([...new Set(result.left.errors?.map(({ pointer }) => pointer.split('/')[1]))], [member]);
     });
 
-  const without = (member: string) => Object.fromEntries(Object.entries(sound).filter(([name]) => name !== member));
+  const without = (member: string) => Object.fromEntries(Object.entries(valid).filter(([name]) => name !== member));
 
   return {
     accepts,
     refuses,
-    /** The member must be there. */
+    /** The member is required. */
     required: (member: string) =>
       it(`requires ${member}`, () => {
         const result = decode(without(member));
         assert.ok(E.isLeft(result), 'it was accepted');
         assert.deepEqual(result.left.errors, [{ pointer: `/${member}`, message: 'is required' }]);
       }),
-    /** The member may be left out, and then has this value. */
+    /** The member is optional, with this default. */
     optional: (member: string, value: Json | undefined) =>
-      it(`takes ${shown(value ?? 'nothing')} without ${member}`, () => {
+      it(`defaults ${member} to ${shown(value ?? 'nothing')}`, () => {
         const result = decode(without(member));
         assert.ok(E.isRight(result), JSON.stringify(result));
         assert.deepEqual((result.right as JsonObject)[member], value);
       }),
-    /** A text of so many characters, counted in code points; null only where said. */
+    /** A text whose length is limited, in code points; null only with `orNull`. */
     text: (member: string, { min, max, orNull = false }: { min: number; max: number; orNull?: boolean }) => {
       for (const character of ['a', astral]) {
         accepts(member, character.repeat(max), `${max} × ${character}`);
@@ -62,13 +62,13 @@ export function inputOf(operation: { readonly input: t.Mixed }, sound: JsonObjec
       if (orNull) accepts(member, null);
       else refuses(member, null);
     },
-    /** Any text: the contract gives no bounds. */
+    /** A text of any length. */
     anyText: (member: string) => {
       for (const value of ['', 'a', astral]) accepts(member, value);
       accepts(member, 'a'.repeat(100_000), '100000 × a');
       for (const value of [7, true, ['a'], { a: 'a' }, null]) refuses(member, value);
     },
-    /** An id in the contract's form; null only where said. */
+    /** An id; null only with `orNull`. */
     id: (member: string, { orNull = false }: { orNull?: boolean } = {}) => {
       for (const id of ['c123456', 'C123456', `c${'z9'.repeat(40)}`]) accepts(member, id);
       for (const id of ['', 'c12345', 'x123456', 'c12345A', 'c123456 ', ' c123456', 'c123456\n', 7, []]) {
@@ -77,14 +77,14 @@ export function inputOf(operation: { readonly input: t.Mixed }, sound: JsonObjec
       if (orNull) accepts(member, null);
       else refuses(member, null);
     },
-    /** One of these values and nothing else. */
+    /** Exactly one of these values. */
     choice: (member: string, values: ReadonlyArray<string>) => {
       for (const value of values) accepts(member, value);
       for (const value of ['', 'other', `${values[0]} `, values[0]?.toUpperCase() ?? '', null, 1, true]) {
         refuses(member, value);
       }
     },
-    /** True or false, in JSON alone. */
+    /** A JSON boolean. */
     boolean: (member: string) => {
       for (const value of [true, false]) accepts(member, value);
       for (const value of ['true', 'false', 0, 1, null]) refuses(member, value);
@@ -93,10 +93,10 @@ export function inputOf(operation: { readonly input: t.Mixed }, sound: JsonObjec
     anyJson: (member: string) => {
       for (const value of [null, 0, '', false, [], {}, { deep: [{ a: null }] }]) accepts(member, value);
     },
-    /** Members that nobody knows change nothing. */
+    /** Unknown members are ignored. */
     ignoresUnknown: () =>
       it('ignores unknown members', () => {
-        assert.ok(E.isRight(decode({ ...sound, surprise: { a: 1 } })));
+        assert.ok(E.isRight(decode({ ...valid, surprise: { a: 1 } })));
       }),
   };
 }

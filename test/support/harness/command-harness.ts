@@ -5,16 +5,19 @@ import { decodeInput } from '#application/operations/decode-input.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { callerOf, fresh, tenants } from '#test/support/events/tenants.ts';
-import { foldTold, type ToldEvent, timeOf } from './recorded-events.ts';
+import { callerOf, newIds, tenants } from '#test/support/events/tenants.ts';
+import { type ExampleEvent, foldEvents, timeOf } from './recorded-events.ts';
 
-/** The key's text that every decision under test is handed. */
+/** The secret that every decision in tests receives. */
 export const secretKey = `sy_live_${'Ab3'.repeat(14)}x`;
 
-/** When every decision under test is made. */
+/** The signing secret that every decision in tests receives. */
+export const webhookSecret = `whsec_${Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64')}`;
+
+/** The time of every decision in tests. */
 export const decidedAt = timeOf(3600);
 
-/** Failures that any command may give without listing them. */
+/** Failures that any command may return without listing them. */
 const common: ReadonlySet<FailureCode> = new Set([
   'invalid-input',
   'scope-required',
@@ -24,24 +27,24 @@ const common: ReadonlySet<FailureCode> = new Set([
 
 /**
  * The harness for decisions: `givenHistory(...events).when(command, input, context).then(...events)`, or `.then('failure-code')`.
- * The input is decoded as a client's is. The context has an admin caller, fixed ids, time and key; what a command
- * learns of other streams (`also`, `subject`) is told by the test.
+ * The input is decoded as a client's is. The context has an admin caller, fixed ids, time and secret. The test passes the
+ * state of other streams (`related`, `subject`) to commands that use it.
  */
-export function givenHistory(...history: ReadonlyArray<ToldEvent>) {
+export function givenHistory(...history: ReadonlyArray<ExampleEvent>) {
   return {
     when<Input extends object, State, Events, SubjectState, Also, Output>(
       command: Command<Input, State, Events, SubjectState, Also, Output>,
       input: JsonObject,
       context: Partial<DecisionContext<SubjectState, Also>> = {},
     ) {
-      const state = foldTold(command.entity, history).state;
+      const state = foldEvents(command.entity, history).state;
       const all: DecisionContext<SubjectState, Also> = {
         caller: callerOf('admin'),
-        fresh,
-        secret: { key: secretKey },
-        // A command that looks at its subject or at other streams is told of them by its test.
+        newIds,
+        newSecrets: { apiKey: secretKey, webhookSecret },
+        // The test of a command that uses `subject` or `related` passes them in `context`.
         subject: { state: null as SubjectState, tenant: tenants.project },
-        also: undefined as Also,
+        related: undefined as Also,
         time: decidedAt,
         maxFilledBytes: defaultMaxFilledBytes,
         ...context,
@@ -59,8 +62,8 @@ function outcome<Event extends object>(
   listed: ReadonlyArray<FailureCode>,
 ) {
   return {
-    /** Asserts the events given (none: nothing changes), or the code of the refusal. */
-    // biome-ignore lint/suspicious/noThenProperty: given, when, then: the sentence that every test here is.
+    /** Asserts the decided events (none: nothing changes) or the code of the failure. */
+    // biome-ignore lint/suspicious/noThenProperty: tests read as given, when, then.
     then(...expected: ReadonlyArray<Event> | readonly [FailureCode]): void {
       const [first] = expected;
       if (typeof first !== 'string') {

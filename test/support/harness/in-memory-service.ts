@@ -18,8 +18,8 @@ import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 import { invokeOperation, type OperationInvocation } from './invoke-operation.ts';
 
-/** What a test sends; the caller is an admin unless said. */
-export interface Sent {
+/** A request of a test. The default caller is an admin. */
+export interface CommandRequest {
   readonly caller?: Caller;
   readonly body?: JsonObject;
   readonly idempotencyKey?: string;
@@ -27,40 +27,45 @@ export interface Sent {
   readonly loadBody?: OperationInvocation['loadBody'];
 }
 
-/** An answer, its body known to be an object. */
-export interface Answered extends Omit<OperationResult, 'body'> {
+/** A successful result whose body is an object. */
+export interface ObjectResult extends Omit<OperationResult, 'body'> {
   readonly body: Readonly<Record<string, Json>>;
+}
+
+/** What a test changes of a service in memory. */
+export interface ServiceOptions extends Omit<StreamWriterOptions, 'store'> {
+  readonly claimGraceMs?: number;
 }
 
 /** Commands on an event store in memory, with read models that never lag. */
 export class Service {
   readonly store: AppendableEventStore;
-  /** When every key was last used. */
+  /** The last use of every API key. */
   readonly keyLastUsed = '2026-01-07T08:00:00.000Z';
   readonly documents: ReadModel;
-  readonly handler: StreamWriter;
+  readonly writer: StreamWriter;
   readonly claims: Claims;
   readonly subjectKeys: InMemorySubjectKeys;
   readonly personalData: PersonalData;
-  /** What answers waited for the read models to show. */
+  /** The events that commands waited for in the read models. */
   readonly shown: RecordedEvent[] = [];
   readonly #operations = new Map<AnyCommand, Operation>();
 
-  /** @param store the log of a service that ended, to begin on what it left */
+  /** @param store the log of an earlier service, to continue on it */
   constructor(
     store = new AppendableEventStore(),
-    options: Omit<StreamWriterOptions, 'store'> = {},
+    { claimGraceMs, ...options }: ServiceOptions = {},
     subjectKeys = new InMemorySubjectKeys(),
   ) {
     this.store = store;
     this.documents = new ReadModel(store.log);
-    this.handler = new StreamWriter({ store, ...options });
-    this.claims = new Claims(this.handler);
+    this.writer = new StreamWriter({ store, ...options });
+    this.claims = new Claims(this.writer, claimGraceMs);
     this.subjectKeys = subjectKeys;
     this.personalData = new PersonalData(subjectKeys);
   }
 
-  /** A new process on the same log: nothing in memory is left. */
+  /** A new service on the same log, without the state in memory. */
   restarted(): Service {
     return new Service(this.store, {}, this.subjectKeys);
   }
@@ -69,7 +74,7 @@ export class Service {
   async send(
     command: AnyCommand,
     parameters: Readonly<Record<string, string>>,
-    { caller = callerOf('admin'), body = {}, idempotencyKey, ifMatch, loadBody }: Sent = {},
+    { caller = callerOf('admin'), body = {}, idempotencyKey, ifMatch, loadBody }: CommandRequest = {},
   ): Promise<E.Either<Failure, OperationResult>> {
     const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     return invokeOperation(this.#operation(command), {
@@ -81,15 +86,23 @@ export class Service {
     });
   }
 
-  /** As `send`, of what must succeed. */
-  async ok(command: AnyCommand, parameters: Readonly<Record<string, string>>, sent?: Sent): Promise<Answered> {
+  /** Like `send`, and asserts success. */
+  async ok(
+    command: AnyCommand,
+    parameters: Readonly<Record<string, string>>,
+    sent?: CommandRequest,
+  ): Promise<ObjectResult> {
     const answer = await this.send(command, parameters, sent);
     assert.ok(E.isRight(answer), JSON.stringify(answer));
-    return answer.right as Answered;
+    return answer.right as ObjectResult;
   }
 
-  /** The code of the refusal that a request must meet. */
-  async refusal(command: AnyCommand, parameters: Readonly<Record<string, string>>, sent?: Sent): Promise<string> {
+  /** Like `send`, and asserts a refusal. @returns its code */
+  async refusal(
+    command: AnyCommand,
+    parameters: Readonly<Record<string, string>>,
+    sent?: CommandRequest,
+  ): Promise<string> {
     const answer = await this.send(command, parameters, sent);
     assert.ok(E.isLeft(answer), JSON.stringify(answer));
     return answer.left.code;
@@ -103,12 +116,14 @@ export class Service {
       descendantKeys: (keyId: string, limit: number) => descendantKeysOf(keyId, this.documents, limit),
       exists: async (collection: string, where: Readonly<Record<string, string>>) =>
         (await this.documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
+      batchesRun: async () => true,
+      webhookUrlFault: async () => null,
       projection: async () => null,
       process: async () => null,
     };
     const waitForReadModels = async (events: ReadonlyArray<RecordedEvent>) => void this.shown.push(...events);
-    const { handler, claims, personalData } = this;
-    const runtime = { handler, claims, lookup, personalData, waitForReadModels };
+    const { writer, claims, personalData } = this;
+    const runtime = { writer, claims, lookup, personalData, waitForReadModels };
     const operation = commandOperation(command, runtime);
     this.#operations.set(command, operation);
     return operation;

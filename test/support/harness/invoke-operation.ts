@@ -6,7 +6,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 
-/** What a test asks of an operation; what it does not say is as simple as can be. */
+/** A request of a test to an operation. Every member has a default. */
 export interface OperationInvocation extends Partial<RequestHeaders> {
   /** Default: an admin. */
   readonly caller?: Caller;
@@ -16,7 +16,7 @@ export interface OperationInvocation extends Partial<RequestHeaders> {
   readonly loadBody?: () => Promise<E.Either<Failure, RequestInput>>;
 }
 
-/** Worked out once for each operation: it takes longer than to invoke it. */
+/** Cached for each operation, because creating a route takes longer than invoking the operation. */
 const routes = new WeakMap<Operation, OperationRoute>();
 
 function routeOf(operation: Operation): OperationRoute {
@@ -25,7 +25,7 @@ function routeOf(operation: Operation): OperationRoute {
   return route;
 }
 
-/** Sends a request to one operation through the pipeline of every caller. Rejects with what the operation throws. */
+/** Invokes one operation through the pipeline that all callers share. Rejects with the error that the operation throws. */
 export async function invokeOperation(
   operation: Operation,
   { caller = callerOf('admin'), parameters = {}, requestTarget, loadBody, ...headers }: OperationInvocation = {},
@@ -45,7 +45,7 @@ export async function invokeOperation(
     authenticate: async () => caller,
     rateLimit: null,
     metrics: { command: ignore },
-    logger: { warn: ignore, error: ignore },
+    logger: { info: ignore, warn: ignore, error: ignore },
   });
   const { outcome } = await invoke({
     target: { kind: 'operation', route, parameters },
@@ -54,12 +54,15 @@ export async function invokeOperation(
     requestTarget: requestTarget ?? `${operation.http.method} ${operation.http.path} ${JSON.stringify(parameters)}`,
     headers: { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null, ...headers },
     loadBody: loadBody ?? (async () => E.right({ fields: parameters, bodyHash: '' })),
+    openUpload: () => {
+      throw new Error('only an upload is received');
+    },
     openConnection: () => {
       throw new Error('only a streaming operation opens a connection');
     },
   });
   if (thrown !== null) throw (thrown as { readonly error: unknown }).error;
   if (E.isLeft(outcome)) return outcome;
-  if (outcome.right === null) throw new Error(`${operation.name} did not answer`);
+  if (outcome.right === null || 'kind' in outcome.right) throw new Error(`${operation.name} did not answer`);
   return E.right(outcome.right);
 }

@@ -3,11 +3,11 @@ import type { Process } from '#process-engine/process.ts';
 import type { Service } from './in-memory-service.ts';
 import { processTools } from './process-tools.ts';
 
-/** Drives a process over a service's log by hand: a step at a time, so that a test can come between. */
-export class ProcessDrive {
+/** Runs a process over a service's log one event at a time, so that a test can interfere between two events. */
+export class ProcessDriver {
   readonly #process: Process;
   readonly #service: Service;
-  /** The position that it has passed. */
+  /** The position of the last handled event. */
   position: number;
 
   constructor(process: Process, service: Service, position = 0) {
@@ -16,19 +16,19 @@ export class ProcessDrive {
     this.position = position;
   }
 
-  /** Reacts to everything not seen yet, its own events too. */
+  /** Reacts to all unhandled events, including those that it appends. */
   async settle(): Promise<void> {
     for (let event = this.#next(); event !== undefined; event = this.#next()) {
-      await this.react(event);
+      await this.handle(event);
       this.position = event.position;
     }
   }
 
-  /** Reacts to one event, seen before or not. */
-  async react(event: RecordedEvent): Promise<void> {
-    const { types, concerns, react } = this.#process;
-    const { handler, documents } = this.#service;
-    if (types.includes(event.type) && concerns(event)) await react(event, processTools(handler, documents, event));
+  /** Reacts to one event, whether or not it was handled before. */
+  async handle(event: RecordedEvent): Promise<void> {
+    const { types, handles, handle } = this.#process;
+    const { writer, documents } = this.#service;
+    if (types.includes(event.type) && handles(event)) await handle(event, processTools(writer, documents, event));
   }
 
   #next(): RecordedEvent | undefined {
@@ -37,36 +37,41 @@ export class ProcessDrive {
 }
 
 /**
- * Runs a process as one that ends at every append in turn and begins again from what it had passed: first at its
- * first append, then at its second, and so on, each time once before and once after the append was stored.
- * @param story makes the log that the process reacts to, always the same
- * @param outcome what must be the same however often the process ended
+ * Interrupts a process at its first append, then in a new run at its second, and so on, each time once before and once
+ * after the append is stored. Each run continues from the last handled position, and must end with the same outcome.
+ * @param prepare creates the log that the process reacts to, always the same
+ * @param outcome reads what the outcomes are compared by
  */
-export async function endedEverywhere(
+export async function interruptAtEachAppend(
   process: Process,
-  story: () => Promise<Service>,
+  prepare: () => Promise<Service>,
   outcome: (service: Service) => Promise<unknown>,
   compare: (actual: unknown, expected: unknown, what: string) => void,
 ): Promise<void> {
-  const undisturbed = await story();
-  await new ProcessDrive(process, undisturbed).settle();
-  const expected = await outcome(undisturbed);
-  const appends = undisturbed.store.log.length;
+  const uninterrupted = await prepare();
+  await new ProcessDriver(process, uninterrupted).settle();
+  const expected = await outcome(uninterrupted);
+  const appends = uninterrupted.store.log.length;
   for (let number = 1; number <= appends; number += 1) {
     for (const stored of [false, true]) {
-      const service = await story();
-      const ended = await endAt(process, service, number, stored);
-      const after = ended === null ? service : service.restarted();
-      if (ended !== null) await new ProcessDrive(process, after, ended).settle();
-      compare(await outcome(after), expected, `ended at append ${number}, ${stored ? 'stored' : 'not stored'}`);
-      if (ended === null) return;
+      const service = await prepare();
+      const interruptedAt = await interruptAt(process, service, number, stored);
+      const after = interruptedAt === null ? service : service.restarted();
+      if (interruptedAt !== null) await new ProcessDriver(process, after, interruptedAt).settle();
+      compare(await outcome(after), expected, `interrupted at append ${number}, ${stored ? 'stored' : 'not stored'}`);
+      if (interruptedAt === null) return;
     }
   }
 }
 
-/** @returns the position that it had passed when it ended; null when it came to the end first */
-async function endAt(process: Process, service: Service, number: number, stored: boolean): Promise<number | null> {
-  const drive = new ProcessDrive(process, service);
+/** @returns the last handled position when it was interrupted; null when it settled before */
+async function interruptAt(
+  process: Process,
+  service: Service,
+  number: number,
+  stored: boolean,
+): Promise<number | null> {
+  const driver = new ProcessDriver(process, service);
   const { store } = service;
   const append = store.append.bind(store);
   let left = number;
@@ -74,14 +79,14 @@ async function endAt(process: Process, service: Service, number: number, stored:
     left -= 1;
     if (left > 0) return append(stream, expectedRevision, events)();
     if (stored) await append(stream, expectedRevision, events)();
-    throw new Error('the process ended');
+    throw new Error('the process was interrupted');
   };
   try {
-    await drive.settle();
+    await driver.settle();
     return null;
   } catch (error) {
     if (left > 0) throw error;
-    return drive.position;
+    return driver.position;
   } finally {
     store.append = append;
   }

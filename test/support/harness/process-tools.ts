@@ -5,21 +5,22 @@ import { CommandRejectedError } from '#process-engine/command-rejected-error.ts'
 import type { ProcessTools } from '#process-engine/process.ts';
 import type { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 
-/** What a process reacts to an event with, as the runner gives it; its pauses take no time. */
+/** The tools that the runner passes to a reaction, except that pauses take no time. */
 export function processTools(
-  handler: StreamWriter,
+  writer: StreamWriter,
   documents: ReadModel,
   { id, metadata: { actor, requestId, $correlationId } }: RecordedEvent,
 ): ProcessTools {
   const origin = { actor, requestId, correlationId: $correlationId, causationId: id };
   return {
-    load: (entity, key) => handler.load(entity, key),
-    dataAt: async (entity, key, revision) => (await handler.eventAt(entity, key, revision)).data,
+    load: (entity, key) => writer.load(entity, key),
+    dataAt: async (entity, key, revision) => (await writer.eventAt(entity, key, revision)).data,
     documentsUpToDate: async () => documents,
     pauseUntil: async () => undefined,
+    now: () => new Date(),
     log: { error: () => undefined },
-    handle: async (handling) => {
-      const handled = await handler.write({ ...handling, origin });
+    write: async (write) => {
+      const handled = await writer.write({ ...write, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
     },
   };

@@ -1,46 +1,71 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { VersionComparer } from '#application/diffs/version-comparer.ts';
+import { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 import { invokeOperation } from './invoke-operation.ts';
-import { recorded, type ToldEvent } from './recorded-events.ts';
+import { type ExampleEvent, recorded } from './recorded-events.ts';
 
-/** A query's answer in a test. */
-export interface Asked {
-  /** The body of the answer. @throws AssertionError where it was refused */
+/** The answer to a query in a test. */
+export interface QueryAnswer {
+  /** The body. @throws AssertionError when the query was refused */
   readonly body: Json;
-  /** Where the next page begins; null on the last one. */
+  /** The cursor of the next page; null on the last page. */
   readonly nextCursor: string | null;
-  /** The code of the refusal. @throws AssertionError where it was answered */
+  /** The code of the refusal. @throws AssertionError when the query was answered */
   readonly refusal: string;
 }
 
-/**
- * The harness for queries: `(await givenLog({ stream: events }).ask(query, input)).body`. Every read model is built from
- * the streams, one after the other, and the query is answered from them through the pipeline that all callers share.
- */
-export function givenLog(streams: Readonly<Record<string, ReadonlyArray<ToldEvent>>>) {
-  const log = Object.entries(streams)
-    .flatMap(([stream, events]) => recorded(stream, events))
-    .map((event, index) => ({ ...event, position: index + 1 }));
+/** What queries are asked on in a test. */
+export interface QueriedStores {
+  readonly store: AppendableEventStore;
+  /** Default: read models of the whole log. */
+  readonly documents?: ReadModel;
+  readonly personalData?: PersonalData;
+  /** Default: one that has kept no state yet. */
+  readonly history?: StreamHistory;
+  /** Default: nothing was delivered. */
+  readonly webhooks?: QueryDependencies['webhooks'];
+}
+
+/** Queries on an event store, through the pipeline that all callers share. */
+export function queriesOn({ store, documents, personalData, history, webhooks }: QueriedStores) {
   const runtime: QueryDependencies = {
-    documents: new ReadModel(log),
+    documents: documents ?? new ReadModel(store.log),
+    streams: new StreamWriter({ store }),
+    history: history ?? new StreamHistory(store),
     keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryDependencies['keyUsage'],
-    personalData: new PersonalData(new InMemorySubjectKeys()),
+    comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
+    proveInclusion: async () => null,
+    webhooks: webhooks ?? { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
+    personalData: personalData ?? new PersonalData(new InMemorySubjectKeys()),
     projectionStatus: async () => [],
     processStatus: async () => [],
-    reached: async () => true,
-    lastPosition: async () => log.length,
+    gatewayHealth: () => null,
+    lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
+    waitForPosition: async () => true,
+    lastPosition: async () => store.log.length,
   };
   return {
+    store,
+    /** The answer to a query in one of the media types that it produces. */
+    export: async (query: AnyQuery, accept: string, input: JsonObject = {}, caller: Caller = callerOf('admin')) => {
+      const loadBody = async () => E.right({ fields: input, bodyHash: '' });
+      const answer = await invokeOperation(queryOperation(query, runtime), { caller, accept, loadBody });
+      assert.ok(E.isRight(answer) && answer.right.stream !== undefined, JSON.stringify(answer));
+      return answer.right.stream;
+    },
     /** @param input path and query parameters by name @param caller absent: an admin */
-    ask: async (query: AnyQuery, input: JsonObject = {}, caller: Caller = callerOf('admin')): Promise<Asked> => {
+    ask: async (query: AnyQuery, input: JsonObject = {}, caller: Caller = callerOf('admin')): Promise<QueryAnswer> => {
       const parameters = Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]));
       const answer = await invokeOperation(queryOperation(query, runtime), {
         caller,
@@ -63,4 +88,21 @@ export function givenLog(streams: Readonly<Record<string, ReadonlyArray<ToldEven
       };
     },
   };
+}
+
+/**
+ * The harness for queries: `(await givenLog({ stream: events }).ask(query, input)).body`. It builds every read
+ * model from the streams, one after the other, and invokes the query through the pipeline that all callers share.
+ * @param tenantOf the tenants of streams by name; default the first example project
+ */
+export function givenLog(
+  streams: Readonly<Record<string, ReadonlyArray<ExampleEvent>>>,
+  tenantOf: Readonly<Record<string, Tenant>> = {},
+) {
+  const log = Object.entries(streams)
+    .flatMap(([stream, events]) => recorded(stream, events, tenantOf[stream] ?? {}))
+    .map((event, index) => ({ ...event, position: index + 1 }));
+  const store = new AppendableEventStore();
+  store.log.push(...log);
+  return queriesOn({ store });
 }

@@ -1,6 +1,6 @@
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 
-/** A stream's events from a revision on, part after part. */
+/** Reads a stream's events from a revision on, in as many parts as the store returns. */
 export async function readEvents(
   store: Pick<EventStore, 'read'>,
   stream: string,

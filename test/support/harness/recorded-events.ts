@@ -6,22 +6,22 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 
-/** An event as a test tells it. */
-export interface ToldEvent {
+/** An event of a test, without its metadata. */
+export interface ExampleEvent {
   readonly type: string;
   readonly data: object;
 }
 
-/** When the first event of a told history happened; each next one is a second later. */
+/** The time of a stream's first event, in ms since 1970; each next event is a second later. */
 export const beginning = Date.UTC(2026, 0, 5, 9, 30);
 
-/** The time of the n-th event of a told history. */
+/** The time of a stream's event at an index, as text. */
 export const timeOf = (index: number) => new Date(beginning + index * 1000).toISOString();
 
-/** Events as one stream holds them, from revision 0 on, a second apart. */
+/** Returns events as a stream records them, from revision 0 on, a second apart. */
 export function recorded(
   stream: string,
-  events: ReadonlyArray<ToldEvent>,
+  events: ReadonlyArray<ExampleEvent>,
   metadata: Partial<EventMetadata> = {},
 ): ReadonlyArray<RecordedEvent> {
   const hashes = events.map((_, revision) => createHash('sha256').update(`${stream} ${revision}`).digest('hex'));
@@ -47,18 +47,18 @@ export function recorded(
   }));
 }
 
-/** A stream's state after these events, whatever they are. */
-export function foldTold<State, Events>(
+/** Folds events of any types into a stream's state. */
+export function foldEvents<State, Events>(
   entity: Entity<State, Events>,
-  events: ReadonlyArray<ToldEvent>,
+  events: ReadonlyArray<ExampleEvent>,
 ): StreamState<State> {
-  return foldStream(entity, emptyStream(entity), recorded(`${entity.category}-story`, events));
+  return foldStream(entity, emptyStream(entity), recorded(`${entity.category}-example`, events));
 }
 
-/** An entity's state after these events. */
+/** Folds an entity's events into its state. */
 export function stateOf<State, Events>(
   entity: Entity<State, Events>,
   ...events: ReadonlyArray<EventOf<NoInfer<Events>>>
 ): State {
-  return foldTold(entity, events as ReadonlyArray<ToldEvent>).state;
+  return foldEvents(entity, events as ReadonlyArray<ExampleEvent>).state;
 }

@@ -2,13 +2,13 @@ import type { EventMetadata } from '#domain/shared/event.ts';
 import { organizationCreated, projectCreated } from '#test/support/events/tenant-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import type { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
-import { recorded, type ToldEvent } from './recorded-events.ts';
+import { type ExampleEvent, recorded } from './recorded-events.ts';
 
-/** Puts events into a new stream of a store, as if commands had made them. */
+/** Appends events to a new stream of a store, as commands do. */
 export async function seed(
   store: AppendableEventStore,
   stream: string,
-  events: ReadonlyArray<ToldEvent>,
+  events: ReadonlyArray<ExampleEvent>,
   metadata: Partial<EventMetadata> = {},
 ): Promise<void> {
   const stored = recorded(stream, events, metadata).map(({ id, type, data, metadata }) => ({
@@ -20,7 +20,7 @@ export async function seed(
   await store.append(stream, -1, stored)();
 }
 
-/** The projects and organizations of the story. */
+/** Appends the example organization and projects. */
 export async function seedProjects(store: AppendableEventStore): Promise<void> {
   await seed(store, `organization-${ids.partner}`, [organizationCreated()], { projectId: null });
   for (const tenant of Object.values(tenants)) {

@@ -1,5 +1,5 @@
-/** Counts turns of the event loop from now on. */
-export function turnsOf(): { readonly now: () => number; readonly end: () => void } {
+/** Counts turns of the event loop, from 0. Call `end` to stop. */
+export function countTurns(): { readonly now: () => number; readonly end: () => void } {
   let turn = 0;
   let next: NodeJS.Immediate;
   const count = () => {

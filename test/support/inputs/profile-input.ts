@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** The six members that a client sets of an agent profile, as `profileCreated` tells them. */
+/** A client's input for an agent profile, with the contents of the event `profileCreated`. */
 export const profileInput = (more: JsonObject): JsonObject => ({
   name: 'Receptionist',
   flowIds: [],

@@ -5,7 +5,7 @@ process.once('exit', () => {
   for (const [child, signal] of running) child.kill(signal);
 });
 
-/** A test run that is stopped leaves no process behind: has it end with the run, unless it ends before. */
+/** Sends a signal to a child process when the test run ends before it, so that a stopped run leaves no process behind. */
 export function endWithRun(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   running.set(child, signal);
   child.once('exit', () => running.delete(child));

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below those that systems give to whoever asks for any port, whether to listen or to connect from: only a test takes
- * one of these, and it is still free when what had it stops and starts again.
+ * Below the ephemeral ports, which systems assign to listeners and connections. Only tests use these, so a port is still
+ * free when its server restarts.
  */
 const firstPort = 10_000;
 const endPort = 30_000;
 
-/** A port of this machine that nothing listens on, for what must be told one or keeps it from start to start. */
+/** Returns a port of this machine that nothing listens on, for a server whose port must be fixed. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(firstPort, endPort);

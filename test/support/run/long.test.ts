@@ -6,11 +6,11 @@ const root = new URL('../../../', import.meta.url);
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, root), 'utf8'));
 const filesOf = (folder: string) => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' });
 
-describe('npm test and npm run test:long', () => {
+describe('npm scripts test and test:long', () => {
   const { scripts } = read('package.json');
   const files = '"test/**/*.test.ts"';
 
-  it('run each test of each test file in exactly one of the two: by its mark', () => {
+  it('selects each test for exactly one of npm test and npm run test:long, by its mark alone', () => {
     assert.equal(scripts.test, `mocha --grep ${long} --invert ${files}`);
     assert.ok(scripts['test:long'].startsWith(`mocha --grep ${long} ${files} && `));
     const { spec, ignore, exclude, grep, fgrep, invert } = read('.mocharc.json');
@@ -21,7 +21,7 @@ describe('npm test and npm run test:long', () => {
     );
   });
 
-  it('find every test file: none lies outside of their folder', () => {
+  it('finds every test file, because none lies outside the folder test', () => {
     for (const folder of ['src/', 'commands/', 'queries/', 'projections/', 'bench/'])
       assert.deepEqual(
         filesOf(folder).filter((file) => /\.(test|spec)\.[cm]?[jt]s$/.test(file)),
@@ -32,7 +32,7 @@ describe('npm test and npm run test:long', () => {
     assert.deepEqual(misnamed, []);
   });
 
-  it('are both part of what decides whether a change lands', () => {
+  it('runs both npm test and npm run test:long in .ci/run', () => {
     const steps = readFileSync(new URL('.ci/run', root), 'utf8');
     assert.match(steps, /npm ci && npm test/);
     assert.match(steps, /^npm run --silent test:long$/m);

@@ -1,15 +1,15 @@
 import type { Context } from 'mocha';
 
 /**
- * In the title of a suite or test: `npm run test:long` runs it, and `npm test` leaves it out. What has no mark is in
- * `npm test` alone, so each test is in exactly one of the two.
+ * The mark in the title of a suite or test that `npm run test:long` runs and `npm test` skips. A test without it runs in
+ * `npm test` only, so each test runs in exactly one of the two.
  */
 export const long = '@long';
 
-/** A test of many rounds may take this long. */
+/** The timeout of a test with many rounds. */
 const longTestMs = 600_000;
 
-/** How often a test repeats what it does: in `npm test`, and in `npm run test:long`. */
+/** The number of rounds of a test: `few` in `npm test`, `many` in `npm run test:long`. */
 export interface Rounds {
   readonly few: number;
   readonly many: number;
@@ -24,7 +24,7 @@ export function itInRounds(
   { few, many }: Rounds,
   test: (this: Context, rounds: number) => Promise<void> | void,
 ): void {
-  it(`${title}, in ${few} rounds`, function () {
+  it(`${title}, in ${few} ${few === 1 ? 'round' : 'rounds'}`, function () {
     return test.call(this, few);
   });
   it(`${title}, in ${many} rounds ${long}`, function () {

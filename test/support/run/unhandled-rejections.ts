@@ -3,7 +3,7 @@ import type { RootHookObject } from 'mocha';
 
 let reasons: unknown[] = [];
 
-/** A rejection that nobody handled fails the test, or what came after the file's last one: Mocha itself passes over it. */
+/** Fails the test during which a rejection was not handled, or the file if it comes after its last test. Mocha ignores it. */
 export const mochaHooks: RootHookObject = {
   beforeAll() {
     process.on('unhandledRejection', note);

@@ -5,43 +5,43 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freePort } from '#test/support/run/free-port.ts';
-import { leaveOut } from '#test/support/run/skipped-suites.ts';
+import { skipSuite } from '#test/support/run/skipped-suites.ts';
 import { until } from './service-process.ts';
 
-/** A test may start nodes and a proxy. */
+/** The timeout of a test, which may start nodes and a proxy. */
 const suiteTestMs = 180_000;
 
-const startLimitMilliseconds = 30_000;
+const startTimeoutMs = 30_000;
 const configuration = resolve(import.meta.dirname, '../../../deployment/Caddyfile');
 
-/** Where `.ci/caddy` puts the program; `CADDY` names another. */
+/** The program that `.ci/caddy` installs, or the one that `CADDY` names. */
 const program =
   process.env.CADDY ||
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'switchyard', 'caddy', 'usr', 'bin', 'caddy');
 
-/** Describes a suite that needs the proxy; without its program it is left out. */
+/** Describes a suite that needs the proxy. The suite is skipped when the program is missing. */
 export function describeBehindProxy(suite: string, define: () => void): void {
   if (existsSync(program))
     describe(suite, function () {
       this.timeout(suiteTestMs);
       define();
     });
-  else leaveOut(suite, 'run .ci/caddy or set CADDY');
+  else skipSuite(suite, 'run .ci/caddy or set CADDY');
 }
 
-/** The nodes that a proxy sends requests to, by `host:port`. */
+/** The addresses (`host:port`) of the nodes behind a proxy. */
 export interface Nodes {
   readonly controlPlanes: ReadonlyArray<string>;
   readonly gateways: ReadonlyArray<string>;
 }
 
-/** A Caddy with the configuration that is deployed. */
+/** A Caddy with the deployed configuration. */
 export interface RunningProxy {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Starts it and waits until it answers, whatever it answers. @throws Error with what it wrote, when it does not */
+/** Starts a proxy and waits for any answer. @throws Error with the proxy's output, when it does not answer in time */
 export async function startProxy({ controlPlanes, gateways }: Nodes): Promise<RunningProxy> {
   const port = await freePort();
   const child = spawn(program, ['run', '--config', configuration, '--adapter', 'caddyfile'], {
@@ -62,7 +62,7 @@ export async function startProxy({ controlPlanes, gateways }: Nodes): Promise<Ru
   const url = `http://127.0.0.1:${port}`;
   const answers = await until(
     async () => child.exitCode === null && (await isAnswered(`${url}/metrics`)),
-    startLimitMilliseconds,
+    startTimeoutMs,
   );
   if (answers === null) {
     await end(child);

@@ -1,33 +1,33 @@
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 
-/** A body as a test names it: sent as JSON. */
+/** A request body, sent as JSON. */
 export type Body = object | undefined;
 
-/** What came back. */
+/** A response, read to its end. */
 export interface Reply<T = Record<string, unknown>> {
   readonly status: number;
-  /** By lower-case name; repeated ones joined by a comma. */
+  /** By lower-case name; the values of a repeated header are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The JSON value, or undefined without content. What it is, the test claims and asserts. */
+  /** The JSON value; undefined without content. Its type is not checked: the test asserts it. */
   readonly body: T;
   readonly text: string;
 }
 
-/** A request as it goes out, byte for byte. */
+/** A request, sent unchanged. */
 export interface RawRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream goes out in chunks, its length untold. */
+  /** A stream is sent in chunks, without a Content-Length. */
   readonly body?: string | Buffer | Readable;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-const limitMilliseconds = 30_000;
+const timeoutMs = 30_000;
 
-/** A client of a running service, holding one API key. */
+/** A client of a running service with one API key. */
 export class Client {
   readonly #pool: Pool;
   readonly #key: string | null;
@@ -36,12 +36,12 @@ export class Client {
   constructor(url: string | Pool, key: string | null) {
     this.#pool =
       typeof url === 'string'
-        ? new Pool(url, { connections: 64, headersTimeout: limitMilliseconds, bodyTimeout: limitMilliseconds })
+        ? new Pool(url, { connections: 64, headersTimeout: timeoutMs, bodyTimeout: timeoutMs })
         : url;
     this.#key = key;
   }
 
-  /** The same connections with another key. */
+  /** Returns a client with another key on the same connections. */
   as(key: string | null): Client {
     return new Client(this.#pool, key);
   }
@@ -66,7 +66,7 @@ export class Client {
     return this.#json('DELETE', path, undefined, headers);
   }
 
-  /** Sends exactly this, with the key. */
+  /** Sends a request unchanged, with the key. */
   async send<T = Record<string, unknown>>({ method, path, headers = {}, body }: RawRequest): Promise<Reply<T>> {
     const answer = await this.#pool.request({
       method,
@@ -78,7 +78,7 @@ export class Client {
     return { status: answer.statusCode, headers: joined(answer.headers), body: parsed(text) as T, text };
   }
 
-  /** Closes the connections, those of every `as` too. */
+  /** Closes the connections, including those of clients from `as`. */
   async close(): Promise<void> {
     await this.#pool.destroy();
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** What a service of a compose file says, as far as tests look at it. */
+/** The members of a compose service that tests check. */
 export interface ComposeService {
   readonly image?: string;
   readonly user?: string;
@@ -20,10 +20,10 @@ export interface ComposeService {
 
 type Services = Readonly<Record<string, ComposeService>>;
 
-/** Takes away what an earlier file said. */
+/** Removes what an earlier file defines. */
 const reset = { tag: '!reset', collection: 'seq' as const, resolve: () => [] };
 
-/** One file's services, with what they extend. */
+/** Reads the services of a file, with those that they extend merged in. */
 function servicesOf(file: string): Services {
   const { services } = parse(readFileSync(file, 'utf8'), { merge: true, customTags: [reset] }) as {
     services: Services;
@@ -31,7 +31,7 @@ function servicesOf(file: string): Services {
   return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, extended(service)]));
 }
 
-/** As Compose does: what is said again replaces, the environment name by name. */
+/** Merges as Compose does: a repeated member replaces the earlier one, and the environment is merged by name. */
 function extended(service: ComposeService): ComposeService {
   if (service.extends === undefined) return service;
   const base = servicesOf(service.extends.file)[service.extends.service];
@@ -42,19 +42,19 @@ function extended(service: ComposeService): ComposeService {
 /** The services of `docker-compose.yml`. */
 export const base = servicesOf('docker-compose.yml');
 
-/** Those that `docker-compose.scale.yml` adds or changes. */
+/** The services that `docker-compose.scale.yml` adds or changes. */
 export const further = servicesOf('docker-compose.scale.yml');
 
-/** All of both, with their names. */
+/** The services of both files, with their names. */
 export const services: ReadonlyArray<readonly [string, ComposeService]> = [
   ...Object.entries(base),
   ...Object.entries(further).filter(([name]) => !(name in base)),
 ];
 
-/** Those of them that are Switchyard. */
+/** The services that run Switchyard. */
 export const nodes = services.filter(([, { image }]) => image?.startsWith('switchyard:'));
 
-/** A service's environment, as Compose fills it in where nothing is set. */
+/** Returns a service's environment, with the defaults of variables that are not set. */
 export function environmentOf({ environment = {} }: ComposeService): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, String(value).replace(/\$\{\w+:-([^}]*)\}/g, '$1')]),

@@ -3,42 +3,43 @@ import { long } from '#test/support/run/long.ts';
 import { describeOnMongoDb, type MongoDbServer } from './ferretdb.ts';
 import type { ServiceEnvironment } from './service-process.ts';
 
-/** The stores that one suite's services work on. */
+/** The stores of a suite's services. */
 export interface Engines {
-  /** What a service is told to work on them: the same stores each time within a suite. To be asked in hooks and tests. */
+  /** The variables by which a service uses these stores, the same within a suite. Call it in hooks and tests only. */
   readonly environment: () => ServiceEnvironment;
-  /** Read models follow within the second that an answer waits for them, however much is written at once. */
+  /** Whether read models follow within the second that an answer waits for them, under any load. */
   readonly quick: boolean;
 }
 
-/** On stores embedded in the service's own folder. */
+/** Stores embedded in the service's own folder. */
 const embedded: Engines = { environment: () => ({}), quick: true };
 
-/** A test that asks a service in a process of its own may take this long on a busy machine. */
+/** The timeout of a test that calls a service in another process, on a busy machine. */
 const serviceTestMs = 180_000;
 
 /**
- * Describes a suite of the service twice: on its embedded stores, and with both stores outside, on EventStoreDB and
- * MongoDB. The latter is left out where no MongoDB can be had.
- * @param outside where the suite on outside stores belongs; by default to the long run, as one suite there shows in
- * `npm test` that they work
+ * Describes a suite of the service twice: on embedded stores, and on EventStoreDB with MongoDB. The second one is skipped
+ * when no MongoDB is available.
+ * @param shared the run of the suite on shared stores; by default the long run, because a few suites in `npm test` show
+ * that shared stores work
  */
 export function describeOnEngines(
   suite: string,
   define: (engines: Engines) => void,
-  outside: 'in npm test' | 'in the long run' = 'in the long run',
+  shared: 'in npm test' | 'in the long run' = 'in the long run',
 ): void {
   describe(suite, function () {
     this.timeout(serviceTestMs);
     define(embedded);
   });
-  const mark = outside === 'in npm test' ? '' : ` ${long}`;
+  const mark = shared === 'in npm test' ? '' : ` ${long}`;
   describeOnSharedEngines(`${suite}, on EventStoreDB and MongoDB${mark}`, define);
 }
 
 /**
- * Describes a suite of services that share their stores: EventStoreDB's double, or the server named, and MongoDB.
- * @param log `empty` for what only an empty log shows: then it is always the double
+ * Describes a suite of services that share their stores: MongoDB, and the double of EventStoreDB or the server in
+ * `EVENTSTOREDB_TEST_URL`.
+ * @param log `empty` for tests that need an empty log: these always use the double
  */
 export function describeOnSharedEngines(
   suite: string,
@@ -59,22 +60,22 @@ export interface SharedStores {
   readonly readStoreUrl: string;
 }
 
-/** Both stores outside. */
+/** EventStoreDB and MongoDB, shared by all services of a suite. */
 export class SharedEngines implements Engines {
-  /** FerretDB looks through all documents for most of what it is asked. */
+  /** FerretDB scans all documents for most queries. */
   readonly quick = false;
   readonly #mongoDb: MongoDbServer;
   #double: EventStoreDbDouble | null = null;
   #eventStoreUrl: string;
   #readStoreUrl = '';
 
-  /** @param eventStoreUrl of a server; without one a double is started */
+  /** @param eventStoreUrl the server; undefined to start a double */
   constructor(mongoDb: MongoDbServer, eventStoreUrl: string | undefined) {
     this.#mongoDb = mongoDb;
     this.#eventStoreUrl = eventStoreUrl ?? '';
   }
 
-  /** The addresses of the stores. To be asked in hooks and tests. */
+  /** The addresses of the stores. Read it in hooks and tests only. */
   get urls(): SharedStores {
     return { eventStoreUrl: this.#eventStoreUrl, readStoreUrl: this.#readStoreUrl };
   }
@@ -92,9 +93,9 @@ export class SharedEngines implements Engines {
     this.#readStoreUrl = this.#mongoDb.newUrl();
   }
 
-  /** The double, to be frozen, cut and killed. @throws Error where the tests run on a server */
+  /** The double. @throws Error when the suite runs on a server */
   get double(): EventStoreDbDouble {
-    if (this.#double === null) throw new Error('The suite runs on no double.');
+    if (this.#double === null) throw new Error('The suite runs on a server, not on a double.');
     return this.#double;
   }
 

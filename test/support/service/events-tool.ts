@@ -1,37 +1,38 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { compileCache } from '#test/support/run/compile-cache.ts';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
 
 const tool = join(import.meta.dirname, '../../../src/cli/events.ts');
 
-/** What it came to. */
-export interface ToolEnded {
+/** The exit code and output of the tool. */
+export interface ToolExit {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** `npm run events`, as a process. */
+/** Starts `npm run events`. */
 export function startEventsTool(
-  words: ReadonlyArray<string>,
+  args: ReadonlyArray<string>,
   environment: Readonly<Record<string, string>>,
 ): ChildProcess {
-  const child = spawn(process.execPath, [tool, ...words], {
-    env: { PATH: process.env.PATH, ...environment },
+  const child = spawn(process.execPath, [tool, ...args], {
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   endWithRun(child);
   return child;
 }
 
-/** Waits for its end. @param input null to leave its standard input open */
-export async function toolEnded(child: ChildProcess, input: string | null = ''): Promise<ToolEnded> {
-  const told = { stdout: '', stderr: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (told.stdout += text));
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (told.stderr += text));
+/** Waits for the tool's end. @param input its standard input; null to leave it open */
+export async function toolExit(child: ChildProcess, input: string | null = ''): Promise<ToolExit> {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
   child.stdin?.on('error', () => undefined);
   if (input !== null) child.stdin?.end(input);
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...told };
+  return { code, ...output };
 }

@@ -9,15 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freePort } from '#test/support/run/free-port.ts';
-import { leaveOut } from '#test/support/run/skipped-suites.ts';
+import { freezeProcess } from '#test/support/run/freeze-process.ts';
+import { skipSuite } from '#test/support/run/skipped-suites.ts';
 
-const startLimitMilliseconds = 60_000;
-const stopLimitMilliseconds = 5000;
-/** FerretDB looks through all documents for most of what it is asked. */
-const suiteTestMilliseconds = 180_000;
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 5000;
+/** Long, because FerretDB scans all documents for most queries. */
+const suiteTestMs = 180_000;
 const host = '127.0.0.1';
 
-/** Where `.ci/ferretdb` puts the binary. */
+/** The binary that `.ci/ferretdb` builds. */
 const binary = join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
   'switchyard',
@@ -27,34 +28,34 @@ const binary = join(
 
 let databases = 0;
 
-/** A server that speaks MongoDB's protocol, for one suite. */
+/** A server of MongoDB's protocol, for one suite. */
 export interface MongoDbServer {
-  /** The address of a database that nobody has used yet. It is gone when the suite ends. */
+  /** Returns the address of a new database, which is removed when the suite ends. */
   newUrl(): string;
 }
 
 /**
- * Describes a suite that needs a server of MongoDB's protocol: the one that `MONGODB_TEST_URL` names, else a FerretDB
- * started for the suite; with neither it is left out.
+ * Describes a suite that needs a server of MongoDB's protocol: the one in `MONGODB_TEST_URL`, else a FerretDB that is
+ * started for the suite. The suite is skipped when both are missing.
  */
 export function describeOnMongoDb(suite: string, define: (server: MongoDbServer) => void): void {
   const named = process.env.MONGODB_TEST_URL;
   if (named) describe(suite, () => define(namedServer(named)));
-  else startingFerretDb(suite, 'set MONGODB_TEST_URL or run .ci/ferretdb', define);
+  else describeWithFerretDb(suite, 'set MONGODB_TEST_URL or run .ci/ferretdb', define);
 }
 
-/** Describes a suite that stops, kills and freezes its server: a FerretDB of its own; without one it is left out. */
+/** Describes a suite that stops, kills and freezes a FerretDB of its own. The suite is skipped when FerretDB is missing. */
 export function describeOnFerretDb(suite: string, define: (ferret: FerretDb) => void): void {
-  startingFerretDb(suite, 'run .ci/ferretdb', define);
+  describeWithFerretDb(suite, 'run .ci/ferretdb', define);
 }
 
-function startingFerretDb(suite: string, how: string, define: (ferret: FerretDb) => void): void {
+function describeWithFerretDb(suite: string, how: string, define: (ferret: FerretDb) => void): void {
   if (!existsSync(binary)) {
-    leaveOut(suite, how);
+    skipSuite(suite, how);
     return;
   }
   describe(suite, function () {
-    this.timeout(suiteTestMilliseconds);
+    this.timeout(suiteTestMs);
     const ferret = new FerretDb();
     before(() => ferret.start());
     after(() => ferret.dispose());
@@ -62,7 +63,7 @@ function startingFerretDb(suite: string, how: string, define: (ferret: FerretDb)
   });
 }
 
-/** A FerretDB on its SQLite backend, in a temporary folder; always on the same port once it has been started. */
+/** A FerretDB on SQLite in a temporary folder. It keeps its port between starts. */
 export class FerretDb implements MongoDbServer {
   #folder: string | null = null;
   #port = 0;
@@ -76,14 +77,14 @@ export class FerretDb implements MongoDbServer {
     return `mongodb://${host}:${this.#port}/${newDatabaseName()}`;
   }
 
-  /** Starts it on what it had stored, and waits until it answers. */
+  /** Starts the server with its stored data, and waits until it answers. */
   start(): Promise<void> {
     return this.#start('');
   }
 
-  /** The same, on a disk that is full: what needs no more space is still stored. */
+  /** Like `start`, on a full disk: only writes that need no more space succeed. */
   startFull(): Promise<void> {
-    // A file that is longer keeps its length as the limit.
+    // SQLite raises the limit to the current length of the file.
     return this.#start('?_pragma=max_page_count(1)');
   }
 
@@ -102,14 +103,15 @@ export class FerretDb implements MongoDbServer {
     const child = spawn(
       binary,
       Object.entries(options).map(([name, value]) => `--${name}=${value}`),
-      { stdio: 'ignore', env: { ...process.env, DO_NOT_TRACK: '1' } },
+      // A test has little data, of which collecting garbage more often would only cost time.
+      { stdio: 'ignore', env: { ...process.env, DO_NOT_TRACK: '1', GOGC: '400' } },
     );
     endWithRun(child);
     this.#process = child;
     await this.#answers(child);
   }
 
-  /** Ends it as an operator would. */
+  /** Stops the server with SIGTERM. */
   stop(): Promise<void> {
     return this.#end('SIGTERM');
   }
@@ -118,23 +120,23 @@ export class FerretDb implements MongoDbServer {
     return this.#end('SIGKILL');
   }
 
-  /** Lets it answer nothing, with its connections open. */
+  /** Suspends the server. Its connections stay open. */
   freeze(): void {
-    this.#process?.kill('SIGSTOP');
+    if (this.#process !== null) freezeProcess(this.#process);
   }
 
   thaw(): void {
     this.#process?.kill('SIGCONT');
   }
 
-  /** Ends it and removes what it stored. */
+  /** Kills the server and removes its data. */
   async dispose(): Promise<void> {
     await this.kill();
     if (this.#folder !== null) await rm(this.#folder, { recursive: true });
   }
 
   async #answers(child: ChildProcess): Promise<void> {
-    const deadline = Date.now() + startLimitMilliseconds;
+    const deadline = Date.now() + startTimeoutMs;
     while (!(await accepts(this.#port))) {
       if (child.exitCode !== null) throw new Error(`FerretDB has ended with code ${child.exitCode}.`);
       if (Date.now() > deadline) throw new Error('FerretDB does not answer.');
@@ -147,7 +149,7 @@ export class FerretDb implements MongoDbServer {
     this.#process = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
-    const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMilliseconds);
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
     child.kill(signal);
     await exited.finally(() => clearTimeout(timer));
   }
@@ -164,7 +166,7 @@ function namedServer(url: string): MongoDbServer {
     newUrl: () => {
       const name = newDatabaseName();
       made.push(name);
-      // The path of the address is the database; what was named there is left alone.
+      // The path of the address is the database; the database that it names is not touched.
       return url.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);
     },
   };

@@ -2,7 +2,7 @@ import type { Client } from './client.ts';
 import type { Engines } from './engines.ts';
 import { type ServiceEnvironment, ServiceProcess, type TemporaryFolder, temporaryFolder } from './service-process.ts';
 
-/** Processes of the service on the same stores, each with a folder of its own. */
+/** Nodes in separate processes on the same stores, each with its own folder. */
 export class Nodes {
   readonly #engines: Engines;
   readonly #nodes: ServiceProcess[] = [];
@@ -12,12 +12,12 @@ export class Nodes {
     this.#engines = engines;
   }
 
-  /** Begins to start a node; `listening` of it waits until it is ready. @param roles as `ROLES` names them; default all */
+  /** Begins to start a node; its `listening` waits until it is ready. @param roles the variable `ROLES`; default: all */
   begin(roles?: string, environment: ServiceEnvironment = {}): ServiceProcess {
     const folder = temporaryFolder();
     this.#folders.push(folder);
-    const told = { ...this.#engines.environment(), ROLES: roles, ...environment };
-    const node = new ServiceProcess({ dataDir: folder.path, environment: told });
+    const variables = { ...this.#engines.environment(), ROLES: roles, ...environment };
+    const node = new ServiceProcess({ dataDir: folder.path, environment: variables });
     this.#nodes.push(node);
     return node;
   }
@@ -27,14 +27,14 @@ export class Nodes {
     return this.begin(roles, environment).listening();
   }
 
-  /** Ends all of them, frozen ones too, and removes their folders. */
+  /** Kills all nodes, even frozen ones, and removes their folders. */
   async end(): Promise<void> {
     await Promise.all(this.#nodes.splice(0).map((node) => node.kill()));
     for (const folder of this.#folders.splice(0)) folder.remove();
   }
 }
 
-/** Which of some nodes makes the read models, as another sees it; null while it sees none of them do so. */
+/** Returns the node that runs the projections, as a client's node reports it; null while it reports none of these nodes. */
 export async function projectingNode(
   client: Client,
   nodes: ReadonlyArray<ServiceProcess>,

@@ -3,66 +3,68 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { announcedOwner } from '#app/data-directory.ts';
+import { poll } from '#test/support/run/poll.ts';
 import { adminKey } from './admin-key.ts';
 import { Client } from './client.ts';
 import { type Exit, type ProcessEnvironment, WatchedProcess } from './watched-process.ts';
 
-export { adminKey };
+export { adminKey, poll as until };
 
-const startLimitMilliseconds = 120_000;
-const endLimitMilliseconds = 60_000;
-const pollMilliseconds = 10;
+const startTimeoutMs = 120_000;
+const endTimeoutMs = 60_000;
 const main = resolve(import.meta.dirname, '../../../src/main.ts');
 
-/** How a process ended. */
-export interface Ended extends Exit {
+/** How and when a service ended. */
+export interface ServiceExit extends Exit {
   readonly milliseconds: number;
 }
 
-/** What a service is told. */
+/** The variables of a service. */
 export type ServiceEnvironment = ProcessEnvironment;
 
 export interface ServiceOptions {
-  /** The folder; its files are left as they are. */
+  /** The data folder, which may hold files of an earlier service. */
   readonly dataDir: string;
-  /** Replaces or (with undefined) removes what the process is told. */
+  /** Replaces or (with undefined) removes variables. */
   readonly environment?: ServiceEnvironment;
 }
 
-/** A folder for one test. */
+/** A folder of one test. */
 export interface TemporaryFolder {
   readonly path: string;
   readonly remove: () => void;
 }
 
-/** Makes an empty folder. */
+/** Creates an empty folder. */
 export function temporaryFolder(): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** The service in a process of its own, whether or not it has begun to listen. */
+/** The service in another process, whether or not it listens yet. */
 export class ServiceProcess {
   readonly dataDir: string;
   readonly #process: WatchedProcess;
-  readonly #ended: Promise<Ended>;
+  readonly #ended: Promise<ServiceExit>;
   readonly #started = performance.now();
   #client: Client | null = null;
+  /** Why it was last not ready. */
+  #readiness = '';
 
   /** Starts `node src/main.ts`; `listening` waits for it. */
   constructor({ dataDir, environment = {} }: ServiceOptions) {
     this.dataDir = dataDir;
-    const told = { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
-    this.#process = new WatchedProcess({ file: main, environment: told });
+    const variables = { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
+    this.#process = new WatchedProcess({ file: main, environment: variables });
     this.#ended = this.#watch();
   }
 
-  /** What it wrote on standard output so far. */
+  /** Its standard output so far. */
   get stdout(): string {
     return this.#process.stdout;
   }
 
-  /** What it wrote on standard error so far. */
+  /** Its standard error so far. */
   get stderr(): string {
     return this.#process.stderr;
   }
@@ -77,21 +79,25 @@ export class ServiceProcess {
     return this.#client;
   }
 
-  /** Where it listens. @throws Error before it does */
+  /** Its address. @throws Error before the service listens */
   get url(): string {
     const url = this.#announced();
     if (url === null) throw new Error('the service does not listen yet');
     return url;
   }
 
-  /** Waits until it answers as ready. @throws Error with what it wrote, when it ends instead */
+  /** Waits until the service is ready. @throws Error with its output, when it ends instead */
   async listening(): Promise<this> {
     const client = await this.announced();
-    await this.#until(async () => (await statusOf(client, '/readyz')) === 200);
+    await this.#until(async () => {
+      const { status, text } = await readiness(client);
+      this.#readiness = text;
+      return status === 200;
+    });
     return this;
   }
 
-  /** Waits until it listens, ready or not. @returns a client with the admin key */
+  /** Waits until the service listens, ready or not. @returns a client with the admin key */
   async announced(): Promise<Client> {
     await this.#until(async () => this.#announced() !== null);
     this.#client ??= new Client(this.#announced() ?? '', adminKey);
@@ -99,14 +105,14 @@ export class ServiceProcess {
   }
 
   /** Waits for its end. */
-  async ended(): Promise<Ended> {
-    const ended = await Promise.race([this.#ended, sleep(endLimitMilliseconds, null, { ref: false })]);
-    if (ended === null) throw new Error(`the service did not end within ${endLimitMilliseconds} ms`);
+  async ended(): Promise<ServiceExit> {
+    const ended = await Promise.race([this.#ended, sleep(endTimeoutMs, null, { ref: false })]);
+    if (ended === null) throw new Error(`the service did not end within ${endTimeoutMs} ms`);
     return ended;
   }
 
-  /** Asks it to stop, as an operator would. */
-  async stop(): Promise<Ended> {
+  /** Sends SIGTERM, and waits for the end. */
+  async stop(): Promise<ServiceExit> {
     const asked = performance.now();
     this.#process.send('SIGTERM');
     const { code, signal } = await this.ended();
@@ -114,24 +120,24 @@ export class ServiceProcess {
     return { code, signal, milliseconds: performance.now() - asked };
   }
 
-  /** Ends it at once, as a power cut would end it. May be called again. */
+  /** Sends SIGKILL, and waits for the end. May be called again. */
   async kill(): Promise<void> {
     this.#process.send('SIGKILL');
     await this.ended();
     await this.#client?.close();
   }
 
-  /** Lets it do nothing, its connections open, as a machine that hangs. */
+  /** Suspends the process, like a machine that hangs. Its connections stay open. */
   freeze(): void {
-    this.#process.send('SIGSTOP');
+    this.#process.freeze();
   }
 
-  /** Lets it go on where it froze. */
+  /** Resumes the suspended process. */
   thaw(): void {
     this.#process.send('SIGCONT');
   }
 
-  async #watch(): Promise<Ended> {
+  async #watch(): Promise<ServiceExit> {
     const exit = await this.#process.ended;
     return { ...exit, milliseconds: performance.now() - this.#started };
   }
@@ -142,25 +148,22 @@ export class ServiceProcess {
   }
 
   async #until(holds: () => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + startLimitMilliseconds;
-    while (performance.now() < deadline) {
-      if (this.#process.hasEnded) {
-        const { code } = await this.#ended;
-        throw new Error(`the service ended with ${code}: ${this.stderr}${this.stdout}`);
-      }
-      if (await holds()) return;
-      await sleep(pollMilliseconds);
-    }
-    throw new Error(`the service was not ready within ${startLimitMilliseconds} ms: ${this.stderr}`);
+    const isReached = await poll(async () => {
+      if (!this.#process.hasEnded) return holds();
+      const { code } = await this.#ended;
+      throw new Error(`the service ended with ${code}: ${this.stderr}${this.stdout}`);
+    }, startTimeoutMs);
+    const seen = () => `${this.stderr}${this.stdout}${this.#readiness}`;
+    if (!isReached) throw new Error(`the service was not ready within ${startTimeoutMs} ms: ${seen()}`);
   }
 }
 
-/** Of an answer; 0 without one. */
-async function statusOf(client: Client, path: string): Promise<number> {
+/** What the service says of its readiness; status 0 without an answer. */
+async function readiness(client: Client): Promise<{ readonly status: number; readonly text: string }> {
   try {
-    return (await client.get(path)).status;
-  } catch {
-    return 0;
+    return await client.get('/readyz');
+  } catch (error) {
+    return { status: 0, text: String(error) };
   }
 }
 
@@ -172,16 +175,5 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   } catch (error) {
     await service.kill();
     throw error;
-  }
-}
-
-/** Asks until a condition holds. @returns what `ask` gave, once it is neither null nor false; null at the limit */
-export async function until<T>(ask: () => Promise<T | null | false>, limitMilliseconds: number): Promise<T | null> {
-  const deadline = performance.now() + limitMilliseconds;
-  for (;;) {
-    const given = await ask();
-    if (given !== null && given !== false) return given;
-    if (performance.now() >= deadline) return null;
-    await sleep(pollMilliseconds);
   }
 }

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { TcpProxy } from './tcp-proxy.ts';
 
 describe('TcpProxy', () => {
-  it('keeps the order of bytes when a delay ends while earlier bytes are held up', async () => {
+  it('keeps the order of bytes when a delay ends while earlier bytes are delayed', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -22,7 +22,7 @@ describe('TcpProxy', () => {
       });
       proxy.delay(300);
       answering.write('first ');
-      // The proxy has read the first bytes once it asks for more.
+      // Wait until the proxy has read the first bytes.
       await new Promise((resolve) => setTimeout(resolve, 50));
       proxy.delay(0);
       answering.write('second');

@@ -4,24 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const host = '127.0.0.1';
 
-/** The two ends of a connection through the proxy. */
+/** A connection through the proxy. */
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** What the server answers never arrives. */
+  /** Whether the server's answers are dropped. */
   mute: boolean;
-  /** The answers that are held up; the next one follows them. */
+  /** Resolves after the delayed answers; the next answer waits for it. */
   answered: Promise<void>;
 }
 
-/** Forwards bytes between a client and a server on this machine, in their order, and disturbs them on request. */
+/** Forwards bytes between a client and a server on this machine, in order, and adds faults on request. */
 export class TcpProxy {
   readonly #target: number;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #port = 0;
   #requestsLeft = Number.POSITIVE_INFINITY;
-  #delayMilliseconds = 0;
+  #delayMs = 0;
 
   /** @param target the server's port */
   constructor(target: number) {
@@ -36,17 +36,17 @@ export class TcpProxy {
     if (address !== null && typeof address !== 'string') this.#port = address.port;
   }
 
-  /** An address with this proxy's port in the place of the server's. */
+  /** Returns an address with the server's port replaced by this proxy's. */
   through(url: string): string {
     return url.replace(`:${this.#target}`, `:${this.#port}`);
   }
 
-  /** Cuts every connection at the request after so many, and takes no more. */
+  /** Cuts all connections at the request after so many, and refuses new ones. */
   cutAfter(requests: number): void {
     this.#requestsLeft = requests;
   }
 
-  /** Cuts every connection now; new ones are taken. */
+  /** Cuts all connections now; new ones are accepted. */
   cut(): void {
     for (const { client, server } of this.#pairs) {
       client.destroy();
@@ -54,14 +54,14 @@ export class TcpProxy {
     }
   }
 
-  /** Loses every answer on the connections that there are; what they ask arrives. New ones are whole. */
+  /** Drops all answers on the current connections; requests still arrive. New connections work. */
   mute(): void {
     for (const pair of this.#pairs) pair.mute = true;
   }
 
-  /** Holds every answer up; zero for no more. */
+  /** Delays every answer; zero ends the delay. */
   delay(milliseconds: number): void {
-    this.#delayMilliseconds = milliseconds;
+    this.#delayMs = milliseconds;
   }
 
   async close(): Promise<void> {
@@ -90,8 +90,8 @@ export class TcpProxy {
       else server.write(data);
     });
     server.on('data', (data) => {
-      const dueAt = performance.now() + this.#delayMilliseconds;
-      // In turn: a delay that ends early must not let later bytes overtake those that are still held up.
+      const dueAt = performance.now() + this.#delayMs;
+      // In turn, so that later bytes never overtake delayed ones when a delay ends early.
       pair.answered = pair.answered.then(() => this.#answer(pair, data, dueAt));
     });
   }

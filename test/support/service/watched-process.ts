@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { compileCache } from '#test/support/run/compile-cache.ts';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
+import { freezeProcess } from '#test/support/run/freeze-process.ts';
 
-/** Variables of a process by name; undefined for one that it is not given. */
+/** Variables of a process by name; undefined removes one. */
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** How a process ended. */
@@ -12,30 +13,27 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What is to run. */
+/** The program to run. */
 export interface Program {
   readonly file: string;
-  readonly words?: ReadonlyArray<string>;
+  readonly args?: ReadonlyArray<string>;
   readonly environment: ProcessEnvironment;
-  /** Where it runs, if not here. */
+  /** Its working directory; default: that of the tests. */
   readonly folder?: string;
-  /** Ends it where the test run is stopped: SIGKILL unless it has processes of its own to end. */
+  /** The signal when the test run is stopped: SIGKILL, unless the program must end child processes. */
   readonly lastSignal?: NodeJS.Signals;
 }
 
-/** Most of a start is compiling what an earlier start has compiled. `npm ci` empties it. */
-export const compileCache = resolve(import.meta.dirname, '../../../node_modules/.cache/compiled');
-
-/** A program of Node in a process of its own, with what it writes. */
+/** A Node program in another process, with its output. */
 export class WatchedProcess {
-  /** Resolves when it has ended and all that it wrote has come. */
+  /** Resolves when the program has ended and all of its output has arrived. */
   readonly ended: Promise<Exit>;
   readonly #child: ChildProcess;
   #stdout = '';
   #stderr = '';
 
-  constructor({ file, words = [], environment, folder, lastSignal = 'SIGKILL' }: Program) {
-    this.#child = spawn(process.execPath, [file, ...words], {
+  constructor({ file, args = [], environment, folder, lastSignal = 'SIGKILL' }: Program) {
+    this.#child = spawn(process.execPath, [file, ...args], {
       cwd: folder,
       env: {
         PATH: process.env.PATH,
@@ -59,19 +57,24 @@ export class WatchedProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** What it wrote on standard output so far. */
+  /** Its standard output so far. */
   get stdout(): string {
     return this.#stdout;
   }
 
-  /** What it wrote on standard error so far. */
+  /** Its standard error so far. */
   get stderr(): string {
     return this.#stderr;
   }
 
-  /** Whether it has ended, even if not all that it wrote has come yet. */
+  /** Whether the program has ended, even if some of its output has not arrived yet. */
   get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Stops it and returns once it has stopped; `SIGCONT` continues it. */
+  freeze(): void {
+    freezeProcess(this.#child);
   }
 
   send(signal: NodeJS.Signals): void {

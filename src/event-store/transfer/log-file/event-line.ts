@@ -3,7 +3,7 @@ import type { StoredEvent } from '#event-store/hash-chain.ts';
 /**
  * An event as a line of a log file, without the line's end: a JSON object `{stream, revision, id, type, data,
  * metadata}`. `data` and `metadata` are the stored texts themselves, byte for byte, so that what was hashed is what is
- * moved; a text that is no JSON object on one line stands there as a JSON string that holds it.
+ * moved. A text that is not a JSON object on one line is written as a JSON string that holds it.
  */
 export function eventLine({ stream, revision, id, type, data, metadata }: StoredEvent): string {
   return (
@@ -44,12 +44,12 @@ function isObjectOnOneLine(text: string): boolean {
   return parsed(text) !== undefined;
 }
 
-/** The stored text of what stands in a line; null when nothing that was written does. */
+/** The stored text of a value in a line; null when the value is none that an export writes. */
 function textOf(json: string): string | null {
   return json.startsWith('{') ? (isObjectOnOneLine(json) ? json : null) : stringOf(json);
 }
 
-/** The text that a JSON string stands for: a copy, so that what is kept of a line does not keep the line. */
+/** The text of a JSON string: a copy, so that a part that is kept does not keep the whole line in memory. */
 function stringOf(json: string | undefined): string | null {
   const value = json === undefined ? undefined : parsed(json);
   return typeof value === 'string' ? value : null;

@@ -1,5 +1,5 @@
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
-import { pagesOf, type RawLog } from '#event-store/transfer/raw-log.ts';
+import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { eventLine } from './event-line.ts';
 import type { LogCheck } from './log-check.ts';
 import { firstLine, lastLine } from './log-file.ts';
@@ -7,7 +7,7 @@ import type { Report } from './progress.ts';
 
 /** Where an export's lines go. */
 export interface LineSink {
-  /** Whether it holds a first line already, of an export that is gone on with. */
+  /** Whether it already holds a first line, because an interrupted export is resumed. */
   readonly begun: boolean;
   /** The next line that it holds already; null when the rest is to be written. */
   held(): Promise<Buffer | null>;
@@ -58,19 +58,23 @@ function otherLog(events: number): LogError {
   );
 }
 
+export interface VerifyOptions extends Pick<ExportOptions, 'log' | 'check' | 'report' | 'signal'> {
+  /** Is handed each event after it was verified. */
+  readonly onVerified?: (event: RawEvent) => Promise<void> | undefined;
+}
+
 /**
  * Verifies every chain of a log, up to where it ends now.
  * @throws LogError for a broken chain; Interrupted; UnavailableError
  */
-export async function verifyLog({
-  log,
-  check,
-  report,
-  signal,
-}: Pick<ExportOptions, 'log' | 'check' | 'report' | 'signal'>): Promise<void> {
+export async function verifyLog({ log, check, report, signal, onVerified }: VerifyOptions): Promise<void> {
   const end = await log.lastPosition();
   for await (const page of pagesOf(log, end)) {
-    for (const event of page) check.take(event, `${eventLine(event)}\n`);
+    for (const event of page) {
+      check.take(event, `${eventLine(event)}\n`);
+      const further = onVerified?.(event);
+      if (further !== undefined) await further;
+    }
     report(check.events, (page.at(-1)?.position ?? end) / end);
     if (signal.aborted) throw new InterruptedError();
   }

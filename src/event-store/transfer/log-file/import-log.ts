@@ -16,21 +16,21 @@ export interface LogFileSource {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-interface Passing {
+interface LogFileReadOptions {
   readonly source: LogFileSource;
   readonly check: LogCheck;
   readonly report: Report;
   readonly signal: AbortSignal;
 }
 
-export interface ImportOptions extends Passing {
+export interface ImportOptions extends LogFileReadOptions {
   readonly target: LogTarget;
   /** How many events there are; null where it is not known. */
   readonly events: number | null;
 }
 
 /** What an import came to. */
-export interface Imported {
+export interface ImportResult {
   /** Events that the target held already. */
   readonly held: number;
   readonly stored: number;
@@ -40,18 +40,19 @@ export interface Imported {
  * Reads a log file to its end and verifies it whole: lines, chains, what events hold, count and hash.
  * @throws LogError, Interrupted
  */
-export async function checkLogFile({ source, check, report, signal }: Passing): Promise<LogSummary> {
+export async function checkLogFile({ source, check, report, signal }: LogFileReadOptions): Promise<LogSummary> {
   for await (const _events of passing({ source, check, signal })) report(check.events, null);
   return check.summary();
 }
 
 /**
- * Puts a log file's events into a target, in the file's order, each verified first. The target holds nothing else: it
- * is empty, or what it holds are the file's first events, which are left as they are. So an import that was cut off is
- * gone on with by beginning it again, and a longer export of the same log adds what is new.
- * @throws LogError when the file is no good, or the target holds anything else; Interrupted; UnavailableError
+ * Imports a log file's events into a target, in the file's order, and verifies each one first. The target must be
+ * empty,
+ * or hold exactly the file's first events, which stay unchanged. So an interrupted import is resumed by running it
+ * again, and a longer export of the same log adds the new events.
+ * @throws LogError when the file is invalid or the target holds other events; InterruptedError; UnavailableError
  */
-export async function importLog(options: ImportOptions): Promise<Imported> {
+export async function importLog(options: ImportOptions): Promise<ImportResult> {
   const { target, check, report, events } = options;
   const end = await target.lastPosition();
   const held = new HeldEvents(eventsOf(target, end));
@@ -90,7 +91,7 @@ async function* passing({
   source,
   check,
   signal,
-}: Omit<Passing, 'report'>): AsyncGenerator<ReadonlyArray<FileEvent>, void, void> {
+}: Omit<LogFileReadOptions, 'report'>): AsyncGenerator<ReadonlyArray<FileEvent>, void, void> {
   const file = readLogFile(source.open(), source.name);
   try {
     for (;;) {
@@ -101,7 +102,7 @@ async function* passing({
       if (signal.aborted) throw new InterruptedError();
     }
   } catch (error) {
-    // Whoever reads it may have been told, too.
+    // The interrupt may have ended the reading side first, with an error of its own.
     throw signal.aborted ? new InterruptedError() : error;
   } finally {
     await file.return(check.summary());
@@ -137,7 +138,10 @@ class HeldEvents {
   /** @returns whether the target's next event is this one; false once it has no more; @throws LogError for another */
   async holds(event: StoredEvent): Promise<boolean> {
     if (this.#ended) return false;
-    const { value: held } = await this.#events.next();
+    let { value: held } = await this.#events.next();
+    // The log that the file is of may have archived metering since.
+    while (held !== undefined && !isChained(held.stream) && !isSame(held, event))
+      held = (await this.#events.next()).value;
     if (held === undefined) {
       this.#ended = true;
       return false;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { ChainVerifier, type StoredEvent } from '#event-store/hash-chain.ts';
 import { describeBroken, describeUndecodable, LogError } from '#event-store/transfer/log-failure.ts';
 
@@ -35,6 +36,11 @@ export class LogCheck {
 
   get streams(): number {
     return this.#chains.streams;
+  }
+
+  /** The streams that it has met, each with its last event. */
+  get heads(): ReadonlyChainHeads {
+    return this.#chains.heads;
   }
 
   /**

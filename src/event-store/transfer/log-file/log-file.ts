@@ -5,8 +5,8 @@ import { eventOfLine } from './event-line.ts';
 import { isWhole, linesOf } from './lines.ts';
 import type { LogSummary } from './log-check.ts';
 
-// A log file is NDJSON: a first line that tells what it is, a line for each event in the log's order, a last line that
-// sums them up. One without its last line was cut off.
+// A log file is NDJSON: a first line with the format, a line for each event in the log's order, a last line with the
+// count and the hash. A file without its last line is incomplete.
 
 const formatVersion = 1;
 
@@ -68,7 +68,7 @@ export async function* readLogFile(
     const events: FileEvent[] = [];
     for (const line of lines) {
       number += 1;
-      if (summary !== null) throw new LogError(`${name} goes on after its last line (line ${number}).`);
+      if (summary !== null) throw new LogError(`${name} continues after its last line (line ${number}).`);
       if (!isWhole(line)) throw cutOff(name, number - 1);
       if (number === 1) checkFirstLine(line, name);
       else if (isLastLine(line)) summary = (parsed(line) as t.TypeOf<typeof LastLine>).end;
@@ -98,7 +98,7 @@ function eventIn(line: Buffer, name: string, number: number): StoredEvent {
 
 function cutOff(name: string, lines: number): LogError {
   return new LogError(
-    `${name} is cut off after line ${lines}: its last line is missing; go on with the export, or export it again.`,
+    `${name} is cut off after line ${lines}: its last line is missing. Resume the export, or export again.`,
   );
 }
 

@@ -18,14 +18,14 @@ export class PartFile implements LineSink {
 
   /**
    * Opens it.
-   * @param resume whether to go on with what is there of an export that was cut off, if anything is
-   * @throws LogError when the file is there already, or a part of it is and `resume` is false, or is something else
+   * @param resume whether to continue an interrupted export, if there is one
+   * @throws LogError when the file exists; when a part of it exists and `resume` is false, or is no part of an export
    */
   static async open(file: string, resume: boolean): Promise<PartFile> {
     const part = partOf(file);
     if (existsSync(file)) throw new LogError(`${file} is there already: remove it, or name another file.`);
     if (!resume && existsSync(part))
-      throw new LogError(`${part} is there, of an export that was cut off: add --resume to go on, or remove it.`);
+      throw new LogError(`${part} is there, of an export that was cut off: add --resume to continue it, or remove it.`);
     const opened = new PartFile(file, await open(part, 'a', 0o600));
     try {
       await opened.#begin();

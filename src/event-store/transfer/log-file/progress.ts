@@ -1,22 +1,23 @@
 /**
- * Told how far it is.
- * @param events so far
- * @param fraction of the whole, from 0 to 1; null where the end is not known
+ * Receives the progress.
+ * @param done how many events, or other things, are done
+ * @param fraction of the whole, from 0 to 1; null when the total is unknown
  */
-export type Report = (events: number, fraction: number | null) => void;
+export type Report = (done: number, fraction: number | null) => void;
 
-/** Where progress is shown: standard error, or a stand-in. */
+/** Where progress is shown: standard error, or a test's substitute. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-const terminalMilliseconds = 200;
-const lineMilliseconds = 5_000;
+const terminalIntervalMs = 200;
+const lineIntervalMs = 5_000;
 
 /** Shows how far something is: on a terminal in one line that changes, else in a line every five seconds. */
 export class Progress {
   readonly #verb: string;
+  readonly #things: string;
   readonly #output: ProgressOutput;
   readonly #now: () => number;
   readonly #startedAt: number;
@@ -24,23 +25,28 @@ export class Progress {
   #shown = false;
 
   /**
-   * @param verb what becomes of events: "exported"
-   * @param now milliseconds on any clock
+   * @param verb what becomes of them: "exported"
+   * @param options `things`: what they are, by default events; `now`: milliseconds on any clock
    */
-  constructor(verb: string, output: ProgressOutput, now: () => number = () => performance.now()) {
+  constructor(
+    verb: string,
+    output: ProgressOutput,
+    { things = 'events', now = () => performance.now() }: { things?: string; now?: () => number } = {},
+  ) {
     this.#verb = verb;
+    this.#things = things;
     this.#output = output;
     this.#now = now;
     this.#startedAt = now();
     this.#shownAt = this.#startedAt;
   }
 
-  readonly report: Report = (events, fraction) => {
+  readonly report: Report = (done, fraction) => {
     const now = this.#now();
-    if (now - this.#shownAt < (this.#output.isTTY ? terminalMilliseconds : lineMilliseconds)) return;
+    if (now - this.#shownAt < (this.#output.isTTY ? terminalIntervalMs : lineIntervalMs)) return;
     this.#shownAt = now;
     this.#shown = true;
-    const line = this.#line(events, fraction, (now - this.#startedAt) / 1000);
+    const line = this.#line(done, fraction, (now - this.#startedAt) / 1000);
     this.#output.write(this.#output.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
   };
 
@@ -49,11 +55,12 @@ export class Progress {
     if (this.#shown && this.#output.isTTY) this.#output.write('\r\x1b[2K');
   }
 
-  #line(events: number, fraction: number | null, seconds: number): string {
-    const pace = `${numberOf(events / seconds)} events/s`;
-    if (fraction === null || fraction <= 0) return `${this.#verb} ${numberOf(events)} events (${pace})`;
+  #line(done: number, fraction: number | null, seconds: number): string {
+    const pace = `${numberOf(done / seconds)} ${this.#things}/s`;
+    const count = `${this.#verb} ${numberOf(done)} ${this.#things}`;
+    if (fraction === null || fraction <= 0) return `${count} (${pace})`;
     const left = Math.ceil((seconds / fraction) * (1 - fraction));
-    return `${this.#verb} ${numberOf(events)} events, ${Math.floor(100 * fraction)}% (${pace}, ${numberOf(left)} s left)`;
+    return `${count}, ${Math.floor(100 * fraction)}% (${pace}, ${numberOf(left)} s left)`;
   }
 }
 

@@ -31,8 +31,8 @@ export interface MongoDbCheckpointStoreOptions extends MongoDbConnectionOptions 
 }
 
 /**
- * Checkpoints on MongoDB, which nodes share. Writes never take them back, so that late ones do no harm. Reading one
- * tells that this node runs the process now: from then on a node with an older token is refused with `Superseded`.
+ * Checkpoints on MongoDB, which nodes share. Writes never move them back, so late writes do no harm. A read marks this
+ * node as the one that runs the process: from then on a node with an older token gets `FencedError`.
  */
 export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbCheckpointStoreOptions): CheckpointStore {
   const connection = new MongoDbConnection(options);

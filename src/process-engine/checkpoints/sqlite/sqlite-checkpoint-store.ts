@@ -29,7 +29,7 @@ export function openSqliteCheckpointStore(file: string): CheckpointStore {
   );
   const insert = database.prepare('INSERT OR IGNORE INTO checkpoints (process, position, log) VALUES (?, 0, ?)');
   const note = database.prepare('UPDATE checkpoints SET log = ?2 WHERE process = ?1 AND log IS NULL');
-  const beginAnew = database.prepare(
+  const resetForLog = database.prepare(
     'UPDATE checkpoints SET log = ?2, position = 0, last_appended = 0, failure = NULL WHERE process = ?1 AND log <> ?2',
   );
   const update = database.prepare(
@@ -54,7 +54,7 @@ export function openSqliteCheckpointStore(file: string): CheckpointStore {
   };
   return {
     read: async (process, log) => {
-      for (const step of [insert, note, beginAnew]) step.run(process, log);
+      for (const step of [insert, note, resetForLog]) step.run(process, log);
       const { position, lastAppended } = await peek(process, log);
       return { position, lastAppended };
     },

@@ -9,8 +9,8 @@ const both = {
   [`flow-${ids.otherFlow}`]: { events: begunFlow({ id: ids.otherFlow }) },
 };
 
-describe('the flows that an agent profile is asked to take', () => {
-  it('are loaded in the order in which they were named, each once', async () => {
+describe('askedFlows', () => {
+  it('loads the requested flows in the order in which they are listed, each once', async () => {
     const { load, loaded } = givenStreams(both);
     const asked = await askedFlows([ids.otherFlow, ids.flow, ids.otherFlow, ids.flow], load);
     assert.deepEqual(
@@ -23,7 +23,7 @@ describe('the flows that an agent profile is asked to take', () => {
     assert.deepEqual(loaded, [`flow-${ids.otherFlow}`, `flow-${ids.flow}`]);
   });
 
-  it('end at the first unknown one, and nothing after it is loaded', async () => {
+  it('stops loading at the first unknown flow', async () => {
     const { load, loaded } = givenStreams(both);
     const unknown = 'cnothing0was0ever0here00';
     const asked = await askedFlows([ids.flow, unknown, ids.otherFlow], load);
@@ -37,19 +37,19 @@ describe('the flows that an agent profile is asked to take', () => {
     assert.deepEqual(loaded, [`flow-${ids.flow}`, `flow-${unknown}`]);
   });
 
-  it('are not looked for where a text is no id', async () => {
+  it('loads nothing for a text that is no id', async () => {
     const { load, loaded } = givenStreams(both);
     assert.deepEqual(await askedFlows(['no id', ids.flow], load), [{ id: 'no id', state: null }]);
     assert.deepEqual(loaded, []);
   });
 
-  it('include a deleted one with its state: the decision refuses it', async () => {
+  it('returns a deleted flow with its state, so that the decision refuses it', async () => {
     const { load } = givenStreams({ [`flow-${ids.flow}`]: { events: [...begunFlow(), flowDeleted()] } });
     const [asked] = await askedFlows([ids.flow], load);
     assert.equal(asked?.state?.deleted, true);
   });
 
-  it('let others be served after every fifty', async () => {
+  it('yields to other requests after every fifty loads', async () => {
     const many = Array.from({ length: 120 }, (_, index) => `cflow${String(index).padStart(11, '0')}`);
     const { load, loaded } = givenStreams(
       Object.fromEntries(many.map((id) => [`flow-${id}`, { events: begunFlow({ id }) }])),

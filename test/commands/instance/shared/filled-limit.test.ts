@@ -14,26 +14,26 @@ import {
   wantedVersion,
 } from '#test/support/events/instance-events.ts';
 import { projectCreated } from '#test/support/events/tenant-events.ts';
-import { callerOf, fresh, ids, tenants } from '#test/support/events/tenants.ts';
+import { callerOf, ids, newIds, tenants } from '#test/support/events/tenants.ts';
 import { decidedAt, givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 
-/** Two flows that say the field "text" a hundred times each. */
+/** Two flows with a hundred placeholders of the field "text" each. */
 const contents = {
   payload: payload({
     flows: ['one', 'two'].map((key) => payloadFlow({ key, flowSchema: '{{fields.text}}'.repeat(100) })),
   }) as unknown as TemplateVersionRecord['payload'],
   fieldsSchema: [field({ key: 'text' })] as unknown as TemplateVersionRecord['fieldsSchema'],
 };
-/** With it the flows have 2 × (100 × 1,000 + 2) bytes. */
+/** Filled with this text the flows have 2 × (100 × 1,000 + 2) bytes. */
 const text = 'x'.repeat(1_000);
 const filledBytes = 2 * (100 * 1_000 + 2);
 const present = { isThere: () => true, flow: () => null, agentProfile: null };
 const common = {
   caller: callerOf('partner'),
-  fresh,
-  secret: { key: '' },
+  newIds,
+  newSecrets: { apiKey: '', webhookSecret: '' },
   subject: { state: null, tenant: tenants.project },
   time: decidedAt,
 };
@@ -49,25 +49,25 @@ const deciders = {
     createInstance.decide(
       { templateVersionId, projectId: ids.customerProject, name: 'Weber', fieldValues: { text } },
       null,
-      { ...common, also: { wanted: wantedVersion(1, contents), project: place }, maxFilledBytes },
+      { ...common, related: { wanted: wantedVersion(1, contents), project: place }, maxFilledBytes },
     ),
   upgrade_instance: (maxFilledBytes: number) =>
     upgradeInstance.decide(
       { instanceId: ids.instance, targetTemplateVersionId: templateVersionId, newFieldValues: { text } },
       stateOf(instance, ...activeInstance()),
-      { ...common, also: { wanted: wantedVersion(2, contents), present }, maxFilledBytes } as never,
+      { ...common, related: { wanted: wantedVersion(2, contents), present }, maxFilledBytes } as never,
     ),
   retry_instance: (maxFilledBytes: number) =>
     retryInstance.decide(
       { instanceId: ids.instance },
       stateOf(instance, instanceCreated({ fieldValues: { text } }), operationFailed(1), ended(1, 'failed')),
-      { ...common, also: { wanted: wantedVersion(1, contents), present }, maxFilledBytes } as never,
+      { ...common, related: { wanted: wantedVersion(1, contents), present }, maxFilledBytes } as never,
     ),
 };
 
-describe('the limit of filled schemas', () => {
+describe('maxFilledBytes', () => {
   for (const [name, decide] of Object.entries(deciders)) {
-    it(`lets ${name} fill as much as is taken, and not a byte more`, () => {
+    it(`lets ${name} fill schemas up to the limit, and not a byte more`, () => {
       assert.ok(E.isRight(decide(filledBytes)));
       const refused = decide(filledBytes - 1);
       assert.ok(E.isLeft(refused));
@@ -80,13 +80,13 @@ describe('the limit of filled schemas', () => {
     });
   }
 
-  it('is 16 MiB where nothing else is said', () => {
+  it('limits filled schemas to 16 MiB by default', () => {
     const fieldValues = { text: 'x'.repeat(100_000) };
     givenHistory()
       .when(
         createInstance,
         { templateVersionId, projectId: ids.customerProject, name: 'Weber', fieldValues },
-        { caller: callerOf('partner'), also: { wanted: wantedVersion(1, contents), project: place } },
+        { caller: callerOf('partner'), related: { wanted: wantedVersion(1, contents), project: place } },
       )
       .then('invalid-input');
   });

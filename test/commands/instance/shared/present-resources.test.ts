@@ -6,7 +6,7 @@ import { begunFlow, flowDeleted, profileAssigned, versionOf } from '#test/suppor
 import { activeInstance, instanceCreated, targetOf } from '#test/support/events/instance-events.ts';
 import { storeCreated, storeDeleted } from '#test/support/events/store-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
-import { stateOf, type ToldEvent } from '#test/support/harness/recorded-events.ts';
+import { type ExampleEvent, stateOf } from '#test/support/harness/recorded-events.ts';
 import { givenStreams } from '#test/support/harness/related-streams.ts';
 
 const { flows, agentProfile, stores } = targetOf(1).resources;
@@ -21,9 +21,9 @@ const contents = {
   outputVoiceId: '',
 } as const;
 
-/** What is there of the tests' instance; each stream may be given another history. */
-function streamsWith(change: Readonly<Record<string, ReadonlyArray<ToldEvent>>> = {}) {
-  const all: Record<string, ReadonlyArray<ToldEvent>> = {
+/** Streams with all resources of the tests' instance; `change` replaces the histories of some. */
+function streamsWith(change: Readonly<Record<string, ReadonlyArray<ExampleEvent>>> = {}) {
+  const all: Record<string, ReadonlyArray<ExampleEvent>> = {
     [`flow-${welcome}`]: begunFlow({ id: welcome, name: 'Welcome' }),
     [`flow-${bye}`]: begunFlow({ id: bye, name: 'Bye' }),
     [`store-${faq}`]: [storeCreated({ id: faq, name: 'Questions' })],
@@ -33,8 +33,8 @@ function streamsWith(change: Readonly<Record<string, ReadonlyArray<ToldEvent>>> 
   return givenStreams(Object.fromEntries(Object.entries(all).map(([name, events]) => [name, { events }])));
 }
 
-describe('what an instance’s project has now of what the instance came to have', () => {
-  it('is all of it while nobody changed anything', async () => {
+describe('presentResources', () => {
+  it('shows all resources of an instance while nobody has changed them', async () => {
     const present = await presentResources(active, streamsWith());
     for (const id of [welcome, bye, faq, profileId]) assert.ok(present.isThere(id), id);
     assert.equal(present.isThere('cnothing0was0ever0here00'), false);
@@ -44,7 +44,7 @@ describe('what an instance’s project has now of what the instance came to have
     assert.equal(present.agentProfile?.holds(contents), true);
   });
 
-  it('lacks what was deleted, and what was never made', async () => {
+  it('lacks resources that were deleted or never created', async () => {
     const streams = streamsWith({
       [`flow-${welcome}`]: [...begunFlow({ id: welcome }), flowDeleted(welcome)],
       [`flow-${bye}`]: [],
@@ -56,7 +56,7 @@ describe('what an instance’s project has now of what the instance came to have
     assert.deepEqual([present.flow(welcome), present.flow(bye), present.agentProfile], [null, null, null]);
   });
 
-  it('shows what was changed by hand: another profile of a flow, other contents of the profile', async () => {
+  it('shows manual changes: a flow’s other agent profile, and other contents of the profile', async () => {
     const present = await presentResources(
       active,
       streamsWith({
@@ -72,7 +72,7 @@ describe('what an instance’s project has now of what the instance came to have
     assert.equal(present.agentProfile?.holds({ ...contents, name: 'Ours' }), true);
   });
 
-  it('is nothing, and loads nothing, for an instance that has come to nothing yet', async () => {
+  it('shows and loads nothing for an instance without provisioned resources', async () => {
     const streams = streamsWith();
     for (const state of [null, stateOf(instance, instanceCreated())]) {
       const present = await presentResources(state, streams);

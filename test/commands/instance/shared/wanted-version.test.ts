@@ -23,8 +23,8 @@ const streams = {
 };
 const second = templateVersionOf(ids.template, 2);
 
-describe('the template version that an instance is asked to have', () => {
-  it('comes whole: its template, its number and tag, and the payload of the event that added it', async () => {
+describe('versionWith and reachableVersion', () => {
+  it('returns a version with its template, number, tag and payload', async () => {
     const wanted = await versionWith(second, givenStreams(streams));
     assert.equal(wanted?.template.id, ids.template);
     const { id, version, tag, payload, publishedAt } = wanted.version;
@@ -32,13 +32,13 @@ describe('the template version that an instance is asked to have', () => {
     assert.deepEqual(payload.flows?.[0]?.flowSchema, { say: 'hello 2' });
   });
 
-  it('is null where the template has no such version, or there is no such template', async () => {
+  it('returns null when the template or its version does not exist', async () => {
     const loads = givenStreams(streams);
     assert.equal(await versionWith(templateVersionOf(ids.template, 3), loads), null);
     assert.equal(await versionWith(templateVersionOf('cnothing0was0ever0here00', 1), loads), null);
   });
 
-  it('is found by a key that reaches the template, and by no other', async () => {
+  it('returns a version only to a key that can access the template', async () => {
     const loads = givenStreams(streams);
     const found = async (caller: Parameters<typeof reachableVersion>[2]) =>
       (await reachableVersion(second, loads, caller))?.version.id ?? null;
@@ -53,7 +53,7 @@ describe('the template version that an instance is asked to have', () => {
     }
   });
 
-  it('is null for every key where there is no such template', async () => {
+  it('returns null for every key when the template does not exist', async () => {
     const nothing = givenStreams({});
     assert.equal(await reachableVersion(second, nothing, callerOf('admin')), null);
     assert.deepEqual(nothing.loaded, [`template-${ids.template}`]);

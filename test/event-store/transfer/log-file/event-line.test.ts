@@ -17,7 +17,7 @@ const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const numbers = fc.constantFrom('1.0', '1e400', '-0', '123456789012345678901234567890', '0.10', '1E+2', '-1e-400');
 const key = fc.constantFrom('"a"', '"a"', '"__proto__"', '"metadata"', '"\\u0061"', '"}{"', '"\\\\"', '"\\""');
 
-/** JSON objects as a text, in any writing: numbers that no double holds, duplicate keys, space, escapes, depth. */
+/** JSON objects as text in any notation: numbers beyond a double, duplicate keys, white space, escapes, depth. */
 const { objectText } = fc.letrec<{ value: string; objectText: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 6, withCrossShrink: true },
@@ -34,8 +34,8 @@ const { objectText } = fc.letrec<{ value: string; objectText: string }>((tie) =>
 
 const anyText = fc.oneof({ weight: 4, arbitrary: objectText }, fc.string({ unit: 'binary' }), fc.json());
 
-describe('event line', () => {
-  it('holds the stored texts themselves', () => {
+describe('eventLine and eventOfLine', () => {
+  it('writes the stored texts unchanged', () => {
     assert.equal(
       eventLine({ ...event, data: '{"n": 1.0}' }),
       '{"stream":"flow-1","revision":0,"id":"00000000-0000-4000-8000-000000000000","type":"FlowCreated",' +
@@ -43,7 +43,7 @@ describe('event line', () => {
     );
   });
 
-  itInRounds('gives every text back as it was, on one line that is JSON', { few: 150, many: 5_000 }, (numRuns) => {
+  itInRounds('reads every text back unchanged from one line of JSON', { few: 150, many: 5_000 }, (numRuns) => {
     fc.assert(
       fc.property(
         fc.record({ data: anyText, metadata: anyText, stream: fc.string({ unit: 'binary' }), type: fc.string() }),
@@ -60,17 +60,17 @@ describe('event line', () => {
     );
   });
 
-  it('holds JSON as deep as may be', () => {
+  it('writes and reads JSON of extreme depth', () => {
     const deep = { ...event, data: `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}` };
     assert.deepEqual(eventOfLine(eventLine(deep)), deep);
   });
 
-  it('holds what is no JSON object as a string', () => {
+  it('writes a text that is no JSON object as a string', () => {
     for (const data of ['', '{', '[1]', 'no JSON', '{"a":1}{}', '{"a":1},"metadata":{}', '{\n}', ' {}'])
       assert.equal(JSON.parse(eventLine({ ...event, data })).data, data);
   });
 
-  it('does not read what it would not have written', () => {
+  it('reads no line that it would not have written', () => {
     const line = eventLine(event);
     const wrong = [
       '',

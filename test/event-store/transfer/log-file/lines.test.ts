@@ -11,8 +11,8 @@ async function* chunksOf(text: Buffer, sizes: ReadonlyArray<number>): AsyncGener
   yield text.subarray(start);
 }
 
-describe('lines', () => {
-  it('are the same however the bytes come', async () => {
+describe('linesOf', () => {
+  it('gives the same lines however the bytes are split', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.stringMatching(/^[a\n\r\u2028ü]{0,40}$/),

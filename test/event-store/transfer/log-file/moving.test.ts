@@ -17,7 +17,7 @@ import { exportLog, verifyLog } from '#event-store/transfer/log-file/export-log.
 import { checkLogFile, importLog } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
-import type { LogTarget, RawLog } from '#event-store/transfer/raw-log.ts';
+import { type LogTarget, ownPartOf, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { projections } from '#projections/table.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { collect, someEvent, someMetadata } from '#test/contract/event-store.ts';
@@ -25,16 +25,16 @@ import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-doub
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
-import { withoutPosition } from '#test/support/fakes/without-position.ts';
+import { withoutPositions } from '#test/support/fakes/without-positions.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
 import { itInRounds } from '#test/support/run/long.ts';
-import { believableService, settleProcesses } from '#test/support/service/realistic-service.ts';
+import { populatedService, settleProcesses } from '#test/support/service/populated-service.ts';
 
 const report = () => undefined;
 const { signal } = new AbortController();
 const { prevHash: _prevHash, hash: _hash, ...unsealed } = someMetadata;
 
-/** Texts that a parser and a printer would not give back. */
+/** JSON texts that parsing and printing would change. */
 const oddTexts = [
   '{"n":1.0,"n":1e400}',
   '{ "big": 123456789012345678901234567890, "zero": -0 }',
@@ -42,14 +42,15 @@ const oddTexts = [
   '{"a":"\u2028"}',
 ];
 
+/** Of a type that no read model knows: the data of these events is odd on purpose. */
 const metering = (revision: number, data: string): StoredEvent => ({
   stream: 'usage-2026-01-05-node',
   revision,
-  ...someEvent('UsageRecorded'),
+  ...someEvent('UsageOfAnotherRelease'),
   data,
 });
 
-/** Everything there is of an event but where it stands in its log. */
+/** All of an event except its position in the log. */
 const contents = (events: ReadonlyArray<StoredEvent>): StoredEvent[] =>
   events.map(({ stream, revision, id, type, data, metadata }) => ({ stream, revision, id, type, data, metadata }));
 
@@ -57,13 +58,13 @@ async function wholeOf(log: RawLog): Promise<StoredEvent[]> {
   return contents(await log.readRawLog(0, 100_000));
 }
 
-describe('moving a log', () => {
+describe('exporting and importing a log', () => {
   let folder: string;
-  /** A service's events with metering between them. */
+  /** A service's events with usage events between them. */
   let events: ReadonlyArray<StoredEvent>;
 
   before(async () => {
-    const { raw } = (await believableService()).store;
+    const { raw } = (await populatedService()).store;
     const third = Math.floor(raw.length / 3);
     events = contents([
       ...raw.slice(0, third),
@@ -101,7 +102,7 @@ describe('moving a log', () => {
     return file;
   };
 
-  /** As from standard input: in one go. */
+  /** Imports a file as one chunk, as from standard input. */
   const imported = (file: string, target: LogTarget) =>
     importLog({
       source: {
@@ -134,15 +135,22 @@ describe('moving a log', () => {
 
   const withoutFirstLine = (file: string) => readFileSync(file, 'utf8').split('\n').slice(1).join('\n');
 
-  it('takes it from SQLite to EventStoreDB and back; events, chains and read models are the same', async () => {
+  it('moves a log from SQLite to EventStoreDB and back with equal events, chains and read models', async () => {
     const double = await EventStoreDbDouble.start();
-    const server = openEventStoreDbEventStore({ url: double.url, log: pino({ level: 'silent' }) });
+    const server = openEventStoreDbEventStore({
+      url: double.url,
+      streamPrefix: 'test.',
+      log: pino({ level: 'silent' }),
+    });
     const source = openSqliteLogTarget(join(folder, 'source.db'));
     const back = openSqliteLogTarget(join(folder, 'back.db'));
     try {
       await source.store(events);
       const first = await exported(source, 'first');
-      assert.deepEqual(await imported(first, new AppendLogTarget(server)), { held: 0, stored: events.length });
+      assert.deepEqual(await imported(first, new AppendLogTarget(ownPartOf(server))), {
+        held: 0,
+        stored: events.length,
+      });
       const second = await exported(server, 'second');
       await imported(second, back);
       for (const log of [source, server, back]) assert.deepEqual(await wholeOf(log), events);
@@ -159,7 +167,7 @@ describe('moving a log', () => {
     }
   });
 
-  /** What the real projections make of a file's log, in the order of lists. */
+  /** The documents that the real projections make of a file's log, in the order of lists. */
   async function readModels(file: string) {
     const store = await openSqliteEventStore({ file });
     try {
@@ -175,12 +183,12 @@ describe('moving a log', () => {
     const collections: Record<string, ReadonlyArray<object>> = {};
     for (const { name } of projections) {
       const { documents } = await model.list(name, {}, { limit: 100_000, maxBytes: 1e9 });
-      collections[name] = documents.map(({ id, value }) => ({ id, value: withoutPosition(value) }));
+      collections[name] = withoutPositions(name, documents);
     }
     return collections;
   }
 
-  it('lets processes begin anew without a further event', async () => {
+  it('starts processes again on an imported log without a further event', async () => {
     const target = new MemoryLog();
     await imported(await exported(new MemoryLog(events), 'file'), target);
     const store = new AppendableEventStore();
@@ -191,7 +199,7 @@ describe('moving a log', () => {
     assert.equal(store.log.length, events.length);
   });
 
-  itInRounds('goes on with an export that was cut off at any byte', { few: 12, many: 200 }, async (numRuns) => {
+  itInRounds('resumes an export that was cut off at any byte', { few: 12, many: 200 }, async (numRuns) => {
     const whole = withoutFirstLine(await exported(new MemoryLog(events), 'whole'));
     const bytes = readFileSync(join(folder, 'whole'));
     await fc.assert(
@@ -205,7 +213,7 @@ describe('moving a log', () => {
     );
   });
 
-  it('goes on with an export where nothing is there yet, or the log has grown since', async () => {
+  it('resumes an export that has not begun or whose log has grown since', async () => {
     const longer = await exported(new MemoryLog(events), 'longer', { resume: true });
     const part = readFileSync(await exported(new MemoryLog(events.slice(0, 9)), 'shorter'));
     written('again.part', part);
@@ -215,7 +223,7 @@ describe('moving a log', () => {
     );
   });
 
-  it('goes on with no export of another log, and overwrites nothing', async () => {
+  it('refuses to resume an export of another log, and overwrites no file', async () => {
     const file = await exported(new MemoryLog(events), 'file');
     await assert.rejects(exported(new MemoryLog(events), 'file'), /file is there already/);
     written('other.part', readFileSync(file));
@@ -228,7 +236,7 @@ describe('moving a log', () => {
     await assert.rejects(exported(new MemoryLog(events), 'list', { resume: true }), /no part of an export/);
   });
 
-  itInRounds('goes on with an import that was cut off after any event', { few: 12, many: 200 }, async (numRuns) => {
+  itInRounds('resumes an import that was cut off after any event', { few: 12, many: 200 }, async (numRuns) => {
     const file = await exported(new MemoryLog(events), 'file');
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: events.length - 1 }), fc.nat({ max: 5 }), async (room, secondRoom) => {
@@ -247,7 +255,7 @@ describe('moving a log', () => {
     );
   });
 
-  it('stores nothing twice, and adds what a newer export has', async () => {
+  it('stores nothing twice, and adds the events of a newer export', async () => {
     const target = openSqliteLogTarget(join(folder, 'target.db'));
     await imported(await exported(new MemoryLog(events.slice(0, 10)), 'older'), target);
     const newer = await exported(new MemoryLog(events), 'newer');
@@ -258,7 +266,7 @@ describe('moving a log', () => {
     await target.close();
   });
 
-  itInRounds('knows a file that was cut off at any byte', { few: 12, many: 200 }, async (numRuns) => {
+  itInRounds('rejects a file that was cut off at any byte', { few: 12, many: 200 }, async (numRuns) => {
     const bytes = readFileSync(await exported(new MemoryLog(events), 'file'));
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: bytes.length - 1 }), async (length) => {
@@ -270,7 +278,7 @@ describe('moving a log', () => {
     );
   });
 
-  itInRounds('knows a file that was changed, wherever it was', { few: 25, many: 400 }, async (numRuns) => {
+  itInRounds('rejects a file with any change in any line', { few: 25, many: 400 }, async (numRuns) => {
     const lines = readFileSync(await exported(new MemoryLog(events), 'file'), 'utf8')
       .trimEnd()
       .split('\n');
@@ -291,11 +299,11 @@ describe('moving a log', () => {
     const newer = text([first.replace('"version":1', '"version":2'), ...rest]);
     await assert.rejects(checked(written('newer', newer)), /newer Switchyard \(format 2/);
     await assert.rejects(checked(written('none', text(rest))), /is no exported log/);
-    await assert.rejects(checked(written('more', text([...lines, '{}']))), /goes on after its last line/);
+    await assert.rejects(checked(written('more', text([...lines, '{}']))), /continues after its last line/);
     await assert.rejects(checked(written('odd', text([first, '{"stream":1}']))), /Line 2 of the file is no event/);
   });
 
-  it('names the event at which a chain is broken, and stops there before storing it', async () => {
+  it('names the event at which a chain is broken, and stops before storing it', async () => {
     const at = events.findIndex(({ type }) => type === 'FlowDeleted');
     const changed = events.map((event, index) => (index === at ? { ...event, type: 'FlowKept' } : event));
     const { stream = '', revision, id } = events[at] ?? {};
@@ -312,7 +320,7 @@ describe('moving a log', () => {
     assert.ok(target.events.length <= at);
   });
 
-  it('counts a metering stream from 0 whose oldest events have expired', async () => {
+  it('renumbers a usage stream from 0 when its oldest events have expired', async () => {
     const left = [...events.slice(0, 3), metering(40, '{}'), metering(41, '{}')];
     const target = openSqliteLogTarget(join(folder, 'target.db'));
     const file = await exported(new MemoryLog(left), 'file');
@@ -325,7 +333,17 @@ describe('moving a log', () => {
     await target.close();
   });
 
-  it('puts nothing into a store that holds anything else, and says what', async () => {
+  it('adds the events of a newer export whose log has archived metering that the target has', async () => {
+    const target = openSqliteLogTarget(join(folder, 'target.db'));
+    await imported(await exported(new MemoryLog(events.slice(0, -1)), 'older'), target);
+    const unarchived = events.filter(({ stream }) => !stream.startsWith('usage-'));
+    const result = await imported(await exported(new MemoryLog(unarchived), 'newer'), target);
+    assert.deepEqual(result, { held: unarchived.length - 1, stored: 1 });
+    assert.deepEqual(await wholeOf(target), events);
+    await target.close();
+  });
+
+  it('refuses a target that holds anything else, and names the difference', async () => {
     const file = await exported(new MemoryLog(events), 'file');
     const { stream, revision, id } = events[3] ?? {};
     const other = { ...metering(0, '{}'), stream: 'thing-1' };
@@ -341,7 +359,7 @@ describe('moving a log', () => {
     assert.equal(target.events.length, 4);
   });
 
-  it('tells that something else wrote meanwhile', async () => {
+  it('reports that another writer appended meanwhile', async () => {
     const file = await exported(new MemoryLog(events), 'file');
     const target = new MemoryLog();
     const store = target.store.bind(target);
@@ -352,10 +370,17 @@ describe('moving a log', () => {
     };
     await assert.rejects(imported(file, target), /Something else wrote to the target/);
     const double = await EventStoreDbDouble.start();
-    const server = openEventStoreDbEventStore({ url: double.url, log: pino({ level: 'silent' }) });
+    const server = openEventStoreDbEventStore({
+      url: double.url,
+      streamPrefix: 'test.',
+      log: pino({ level: 'silent' }),
+    });
     try {
       const run = [metering(1, '{}')];
-      await assert.rejects(new AppendLogTarget(server).store(run), /usage-\S+ at revision -1, where 0 should be/);
+      await assert.rejects(
+        new AppendLogTarget(ownPartOf(server)).store(run),
+        /usage-\S+ at revision -1, where 0 should be/,
+      );
       const file = openSqliteLogTarget(join(folder, 'conflict.db'));
       await assert.rejects(file.store(run), /usage-\S+ at revision -1, where 0 should be/);
       await file.close();
@@ -365,7 +390,7 @@ describe('moving a log', () => {
     }
   });
 
-  it('splits what is more than an append may hold', async () => {
+  it('splits events that exceed the size of an append', async () => {
     const large: StoredEvent[] = [];
     let prevHash: string | null = null;
     for (let revision = 0; revision < 14; revision += 1) {
@@ -379,10 +404,14 @@ describe('moving a log', () => {
       [2, 2, 2, 2, 2, 2, 2],
     );
     const double = await EventStoreDbDouble.start();
-    const server = openEventStoreDbEventStore({ url: double.url, log: pino({ level: 'silent' }) });
+    const server = openEventStoreDbEventStore({
+      url: double.url,
+      streamPrefix: 'test.',
+      log: pino({ level: 'silent' }),
+    });
     try {
       const file = await exported(new MemoryLog(large), 'file');
-      await imported(file, new AppendLogTarget(server));
+      await imported(file, new AppendLogTarget(ownPartOf(server)));
       assert.ok((await server.readRawLog(0, 100)).length < large.length, 'what is read at once is bounded');
       assert.equal(withoutFirstLine(await exported(server, 'back')), withoutFirstLine(file));
     } finally {
@@ -391,7 +420,7 @@ describe('moving a log', () => {
     }
   });
 
-  it('stops when asked to, and can be gone on with', async () => {
+  it('stops when it is interrupted, and can be resumed', async () => {
     const aborted = AbortSignal.abort();
     const part = await PartFile.open(join(folder, 'file'), false);
     const log = new MemoryLog(events);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
 
-/** What is written while time goes on as told. */
-function shown(isTTY: boolean, told: ReadonlyArray<readonly [ms: number, events: number, fraction: number | null]>) {
+/** What is written when these reports come at these times. */
+function shown(isTTY: boolean, reports: ReadonlyArray<readonly [ms: number, events: number, fraction: number | null]>) {
   let now = 1_000;
   const written: string[] = [];
   const output = { isTTY, write: (text: string) => written.push(text) };
-  const progress = new Progress('exported', output, () => now);
-  for (const [ms, events, fraction] of told) {
+  const progress = new Progress('exported', output, { now: () => now });
+  for (const [ms, events, fraction] of reports) {
     now = 1_000 + ms;
     progress.report(events, fraction);
   }
@@ -15,29 +15,29 @@ function shown(isTTY: boolean, told: ReadonlyArray<readonly [ms: number, events:
   return written;
 }
 
-describe('progress', () => {
-  it('is a line every five seconds, with what is left', () => {
-    const told = [
+describe('Progress', () => {
+  it('writes a line every five seconds with the time left', () => {
+    const reports = [
       [1_000, 900, 0.1],
       [5_000, 25_000, 0.25],
       [9_999, 30_000, 0.3],
       [10_000, 50_000, 0.5],
     ] as const;
-    assert.deepEqual(shown(false, told), [
+    assert.deepEqual(shown(false, reports), [
       'exported 25,000 events, 25% (5,000 events/s, 15 s left)\n',
       'exported 50,000 events, 50% (5,000 events/s, 10 s left)\n',
     ]);
   });
 
-  it('is one line that changes, on a terminal', () => {
-    const told = [
+  it('rewrites one line on a terminal', () => {
+    const reports = [
       [100, 900, 0.1],
       [200, 1_000, null],
     ] as const;
-    assert.deepEqual(shown(true, told), ['\r\x1b[2Kexported 1,000 events (5,000 events/s)', '\r\x1b[2K']);
+    assert.deepEqual(shown(true, reports), ['\r\x1b[2Kexported 1,000 events (5,000 events/s)', '\r\x1b[2K']);
   });
 
-  it('says nothing of what is over at once', () => {
+  it('writes nothing for an operation that ends at once', () => {
     assert.deepEqual(shown(true, [[10, 5, 1]]), []);
   });
 });

@@ -33,7 +33,7 @@ export class BatchAppendCall {
     this.#appends = appends;
     this.#faults = faults;
     call.on('data', (request: BatchAppendReq) => void this.#take(request));
-    // A client that goes away.
+    // The client has disconnected.
     call.on('error', () => {});
     call.on('end', () => this.#end());
   }
@@ -65,7 +65,7 @@ export class BatchAppendCall {
     if (answer !== null) this.#answer(id, stream, answer);
   }
 
-  /** Null when the append may be tried. */
+  /** Returns null for a valid append. */
   #refusalOf(
     id: string | null,
     stream: string,
@@ -73,7 +73,7 @@ export class BatchAppendCall {
     options: BatchAppendReq.Options,
     messages: BatchAppendReq.ProposedMessage[],
   ): Status | null {
-    // A real server wraps "not ready" like this; its client takes it for an unknown error.
+    // A real server wraps "not ready" like this; its client reports an unknown error.
     if (this.#faults.notReady)
       return new status.Status()
         .setCode(codes.Code.OK)
@@ -100,7 +100,7 @@ export class BatchAppendCall {
     if (this.#halfClosed) this.#end();
   }
 
-  /** A real server that has nothing left to answer ends the call; one that was never asked anything leaves it open. */
+  /** A real server ends the call after its last answer, but leaves a call open that never had a request. */
   #end(): void {
     this.#halfClosed = true;
     if (this.#begun > 0 && this.#begun === this.#answered) this.#call.end();
@@ -169,7 +169,7 @@ function tooLarge(): Status {
   return errorStatus(codes.Code.INVALID_ARGUMENT, 'MaximumAppendSizeExceeded', details);
 }
 
-/** @param name of the details' type, which is the error's message too */
+/** @param name the type of the details, which is also the error's message */
 function errorStatus(code: codes.Code, name: string, details: { serializeBinary(): Uint8Array }): Status {
   return new status.Status()
     .setCode(code)

@@ -59,7 +59,7 @@ function expectationOf(options: DeleteReq.Options | TombstoneReq.Options): Expec
   return options.hasStreamExists() ? 'stream-exists' : 'any';
 }
 
-/** The server's own numbers for what is no revision. */
+/** The server's numbers for expected states that are not revisions. */
 function numberOf(expected: Expectation): bigint {
   if (typeof expected === 'bigint') return expected;
   return { 'no-stream': -1n, any: -2n, 'stream-exists': -4n }[expected];

@@ -1,19 +1,19 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { LoggedEvent } from '#test/support/eventstoredb/event-log.ts';
 
-/** The events looked at before a server may send a checkpoint, when the client does not say. */
+/** The default number of scanned events before a server may send a checkpoint. */
 const defaultWindow = 32;
 
-/** What a filtered read or subscription lets through, and how often it tells where it is. */
+/** The events that a filtered read or subscription delivers, and how often it sends checkpoints. */
 export interface EventFilter {
   readonly allows: (event: LoggedEvent) => boolean;
-  /** Events looked at in one page at most. */
+  /** The maximum number of events that are scanned for one page. */
   readonly window: number;
-  /** Events looked at between two checkpoints. */
+  /** The number of scanned events between two checkpoints. */
   readonly checkpointEvery: number;
 }
 
-/** @throws SyntaxError for a regular expression that is none */
+/** @throws SyntaxError for an invalid regular expression */
 export function eventFilter(options: ReadReq.Options.FilterOptions): EventFilter {
   const byStream = options.getStreamIdentifier();
   const matches = matcher(byStream ?? options.getEventType());

@@ -6,7 +6,7 @@ type Uuid = InstanceType<typeof shared.UUID>;
 type Identifier = InstanceType<typeof shared.StreamIdentifier>;
 type ReadResponse = InstanceType<typeof streams.ReadResp>;
 
-/** How event ids are written in an answer. */
+/** The form of event ids in an answer. */
 export type UuidForm = 'string' | 'structured';
 
 /** A stream's name on the wire: bytes. */
@@ -29,7 +29,7 @@ export function uuidMessage(id: string, form: UuidForm = 'string'): Uuid {
   return new shared.UUID().setStructured(structured);
 }
 
-/** A UUID from the wire, in lower case with hyphens; null when it is none. */
+/** Decodes a UUID from the wire, in lower case with hyphens; null when it is invalid. */
 export function uuidOf(message: Uuid | undefined): string | null {
   const structured = message?.getStructured();
   if (structured === undefined) {
@@ -42,7 +42,7 @@ export function uuidOf(message: Uuid | undefined): string | null {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The answer that carries an event: by itself, or found through a link. @param event undefined for a broken link */
+/** Returns the answer with an event, which may be resolved from a link. @param event undefined for a broken link */
 export function eventMessage(
   event: LoggedEvent | undefined,
   link: LoggedEvent | undefined,
@@ -90,7 +90,7 @@ export function caughtUp(): ReadResponse {
   return new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp());
 }
 
-/** @param prepare differs from the commit position where no event of the page was let through */
+/** @param prepare differs from the commit position when the filter allowed no event of the page */
 export function checkpoint(commit: number, prepare = commit): ReadResponse {
   return new streams.ReadResp().setCheckpoint(
     new streams.ReadResp.Checkpoint().setCommitPosition(String(commit)).setPreparePosition(String(prepare)),

@@ -2,10 +2,10 @@ import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import type { ProposedEvent } from '#test/support/eventstoredb/event-log.ts';
 import { uuidOf } from './messages.ts';
 
-/** Bytes of event data in one append at most; a 23.10 server counts neither metadata nor types. */
+/** The maximum bytes of event data in one append. A 23.10 server counts neither metadata nor types. */
 export const maxAppendBytes = 1_048_576;
 
-/** An event in an append, of either kind of call. */
+/** An event in either kind of append. */
 export interface ProposedMessage {
   getId(): UUID | undefined;
   getMetadataMap(): { get(key: string): string | undefined };
@@ -13,12 +13,12 @@ export interface ProposedMessage {
   getCustomMetadata_asU8(): Uint8Array;
 }
 
-/** Why a server does not take an event. */
+/** The reason why a server refuses an event. */
 export type BadEvent =
   | { readonly kind: 'metadata-missing'; readonly property: string }
   | { readonly kind: 'bad-request'; readonly detail: string };
 
-/** @returns the events, or why the first bad one is bad */
+/** @returns the events, or the reason why the first invalid one is refused */
 export function proposedEvents(messages: ReadonlyArray<ProposedMessage>): ProposedEvent[] | BadEvent {
   const events: ProposedEvent[] = [];
   for (const message of messages) {

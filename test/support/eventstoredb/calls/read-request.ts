@@ -3,10 +3,10 @@ import { type CallFailure, invalidArgument, thrownByHandler } from '#test/suppor
 import { type EventFilter, eventFilter } from './event-filter.ts';
 import { streamNameOf, type UuidForm } from './messages.ts';
 
-/** Where a read begins: a revision of a stream, a position of `$all`, or one of its ends. */
+/** The begin of a read: a revision of a stream, a position of `$all`, or one of the ends. */
 export type ReadFrom = bigint | 'start' | 'end';
 
-/** A call of `Read`, as it was meant. */
+/** A decoded call of `Read`. */
 export interface ReadRequest {
   /** Null for `$all`. */
   readonly stream: string | null;
@@ -17,11 +17,11 @@ export interface ReadRequest {
   readonly filter: EventFilter | null;
   readonly resolveLinks: boolean;
   readonly uuids: UuidForm;
-  /** The client knows the newer answers, such as the stream's last position. */
+  /** Whether the client supports the newer answers, such as the stream's last position. */
   readonly compatible: boolean;
 }
 
-/** @returns the request, how the call fails, or null for one that a server never answers */
+/** @returns the request, the failure of the call, or null for a call that a server never answers */
 export function readRequest(request: ReadReq): ReadRequest | CallFailure | null {
   const options = request.getOptions();
   if (options === undefined) return thrownByHandler();

@@ -7,9 +7,9 @@ import type { ReadRequest } from './read-request.ts';
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
-/** Answers a read that ends: of a stream or of `$all`. */
+/** Answers a read of a stream or of `$all`. */
 export async function answerRead(call: ReadCall, log: EventLog, request: ReadRequest): Promise<void> {
-  // A server that is asked for nothing of `$all` never answers.
+  // A server never answers a read of `$all` with a limit of zero.
   if (request.stream === null && request.count === 0n) return;
   const answers = request.stream === null ? allAnswers(log, request) : streamAnswers(log, request.stream, request);
   if ('code' in answers) {
@@ -23,7 +23,7 @@ export async function answerRead(call: ReadCall, log: EventLog, request: ReadReq
   call.end();
 }
 
-/** Resolves once more may be written, or the call is over. */
+/** Resolves when more may be written or the call has ended. */
 export function writable(call: ReadCall): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
@@ -34,7 +34,7 @@ export function writable(call: ReadCall): Promise<void> {
   });
 }
 
-/** The event a link points to, and the link itself; any other event as it is. */
+/** Returns the event that a link refers to with the link; any other event unchanged. */
 export function resolved(log: EventLog, event: LoggedEvent, request: ReadRequest): ReadResp {
   if (!request.resolveLinks || event.type !== '$>') return eventMessage(event, undefined, request.uuids);
   const [, revision, stream] = /^(\d+)@(.+)$/.exec(Buffer.from(event.data).toString()) ?? [];
@@ -62,13 +62,26 @@ function chosen(events: ReadonlyArray<LoggedEvent>, from: bigint | 'end', backwa
   return events.filter(({ revision }) => from === 'end' || revision <= from).toReversed();
 }
 
-function allAnswers(log: EventLog, request: ReadRequest): ReadResp[] | CallFailure {
-  const { from, backwards, filter, count } = request;
+function allAnswers(log: EventLog, request: ReadRequest): Iterable<ReadResp> | CallFailure {
+  const { from, backwards } = request;
   const index = indexOf(log, from);
   if (index === null || (index > log.events.length && backwards)) return unknown('Unexpected ReadAllResult: Error');
-  const events = backwards ? log.events.slice(0, index).reverse() : log.events.slice(index);
-  const allowed = filter === null ? events : events.filter(filter.allows);
-  return limited(allowed, count).map((event) => resolved(log, event, request));
+  return allowedAnswers(log, index, request);
+}
+
+/** As many as were asked for; what is stored meanwhile is not among them. */
+function* allowedAnswers(log: EventLog, index: number, request: ReadRequest): Generator<ReadResp, void, void> {
+  const { backwards, filter, count } = request;
+  const { events } = log;
+  const end = backwards ? -1 : events.length;
+  const step = backwards ? -1 : 1;
+  let left = count ?? BigInt(events.length);
+  for (let place = backwards ? index - 1 : index; place !== end && place < events.length && left > 0n; place += step) {
+    const event = events[place] as LoggedEvent;
+    if (filter?.allows(event) === false) continue;
+    left -= 1n;
+    yield resolved(log, event, request);
+  }
 }
 
 /** The place of the event at a position; past the end for a position past the end; null for one between two events. */

@@ -1,6 +1,6 @@
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 
-/** What a 23.10.8 says it can do, in its order and its letters; after a colon the method's own features. */
+/** The features that 23.10.8 reports, in its order and spelling. The features of a method follow its colon. */
 const methods: ReadonlyArray<readonly [service: string, methods: string]> = [
   ['event_store.client.redaction.redaction', 'geteventpositions switchchunks'],
   [

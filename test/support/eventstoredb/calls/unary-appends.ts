@@ -22,7 +22,7 @@ export function answerAppend(
 ): void {
   const requests: AppendReq[] = [];
   call.on('data', (request: AppendReq) => requests.push(request));
-  // A client that goes away.
+  // The client has disconnected.
   call.on('error', () => {});
   call.on('end', async () => {
     const outcome = await append(requests, appends);
@@ -84,7 +84,7 @@ function answerOf(stream: string, expected: Expectation, result: AppendResult): 
   }
 }
 
-/** Old clients read the fields that end in 2060, new ones the others: a server sends both. These stubs know the old ones as numbers. */
+/** A server sends both: old clients read the fields that end in 2060, new clients the others. The stubs have the old ones as numbers. */
 function wrongExpectedVersion(expected: Expectation, current: bigint | null): AppendResp.WrongExpectedVersion {
   const message = new streams.AppendResp.WrongExpectedVersion();
   if (current === null) message.setNoStream2060(new shared.Empty()).setCurrentNoStream(new shared.Empty());

@@ -3,7 +3,7 @@ import type { EventLog, Expectation, ProposedEvent, Written } from '#test/suppor
 import { type CallFailure, commitTimeout } from './failures.ts';
 import type { AppendFault, Faults } from './faults.ts';
 
-/** What becomes of an append: an answer, a failure, or nothing. */
+/** The outcome of an append: an answer, a failure, or nothing. */
 export type AppendResult =
   | Written
   | { readonly kind: 'failed'; readonly failure: CallFailure }
@@ -11,12 +11,12 @@ export type AppendResult =
 
 const silence: AppendResult = { kind: 'silence' };
 
-/** The log's appends, with the faults that were asked for. */
+/** Carries out appends on the log, with the requested faults. */
 export class FaultyAppends {
   readonly #log: EventLog;
   readonly #faults: Faults;
   readonly #cut: () => void;
-  /** Stream and first id of each append that is stored and not answered yet. */
+  /** The stream and first id of each append that is stored but not answered yet. */
   readonly #inFlight = new Set<string>();
 
   /** @param cut breaks every connection */

@@ -1,6 +1,6 @@
 import { Metadata, type ServerErrorResponse, status } from '@grpc/grpc-js';
 
-/** How a call ends that fails: status, text and trailers, as a 23.10 server sends them. */
+/** The end of a failed call: status, text and trailers, as a 23.10 server sends them. */
 export interface CallFailure extends ServerErrorResponse {
   readonly code: status;
 }
@@ -64,14 +64,15 @@ export function commitTimeout(): CallFailure {
   return failure(status.ABORTED, 'Operation timed out: Commit phase timeout.');
 }
 
-export function consumerTooSlow(): CallFailure {
+/** @param when what the subscription was doing */
+export function consumerTooSlow(when: 'live' | 'transitioning to live'): CallFailure {
   return failure(
     status.ABORTED,
-    'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.',
+    `Operation timed out: Consumer too slow to handle event while ${when}. Client resubscription required.`,
   );
 }
 
-/** @param endpoint of the node that leads */
+/** @param endpoint the leader */
 export function notLeader(endpoint: { readonly host: string; readonly port: number }): CallFailure {
   return failure(status.NOT_FOUND, `Leader info available: ${endpoint.host}:${endpoint.port}`, {
     exception: 'not-leader',

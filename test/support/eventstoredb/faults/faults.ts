@@ -1,8 +1,8 @@
 import type { CallFailure } from './failures.ts';
 
-/** What may go wrong with one append. */
+/** The faults of one append. */
 export type AppendFault =
-  /** Stored; the answer comes late. Meanwhile the same ids again are not answered before they time out. */
+  /** Stored; the answer comes late. Until then, appends with the same ids time out. */
   | { readonly kind: 'answer-late'; readonly milliseconds: number }
   /** Stored; no answer ever comes. */
   | { readonly kind: 'store-and-drop-answer' }
@@ -17,22 +17,22 @@ export type AppendFault =
 
 /** Faults of the double, on demand. Those of the connection are on the double itself. */
 export interface Faults {
-  /** One for each of the next appends, in the order they come in; each is used up. */
+  /** The faults of the next appends, in their order; each is used once. */
   readonly nextAppends: AppendFault[];
-  /** What goes wrong with every append, once `nextAppends` is used up. */
+  /** The fault of every append after `nextAppends`. */
   everyAppend: AppendFault | null;
   /**
-   * As while a server starts or has no leader: what needs a leader is answered "Server Is Not Ready", and reads that do
-   * not are answered as if nothing were stored.
+   * Behaves like a server that starts or has no leader: calls that need a leader fail with "Server Is Not Ready", and other
+   * reads see an empty log.
    */
   notReady: boolean;
-  /** Reads and subscriptions that begin are left without an answer. */
+  /** New reads and subscriptions get no answer. */
   silentReads: boolean;
-  /** How long a server takes to give up an append whose ids are in flight already. */
+  /** The time after which a server fails an append whose ids are already in flight. */
   commitTimeoutMs: number;
   /** The repeat of an append is answered with the position of its first event, not its last. */
   repeatsTellFirstPosition: boolean;
-  /** What every append is answered while another node leads. */
+  /** The answer to every append while another node is the leader. */
   notLeader: CallFailure | null;
 }
 

@@ -10,7 +10,7 @@ const errorFields = ['type', 'message', 'code', 'streamName', 'expectedVersion',
 
 const positionFields = new Set(['commit', 'prepare', 'commitPosition', 'metastreamRevision']);
 
-/** The client's methods that are replayed: each call ends by itself. */
+/** The client's methods that are replayed. Each of their calls ends without being cancelled. */
 const operations = new Set([
   'appendToStream',
   'readStream',
@@ -21,12 +21,12 @@ const operations = new Set([
   'getStreamMetadata',
 ]);
 
-/** Bytes longer than this were left out of the recordings; all of them are of the letter x. */
+/** The recordings omit bytes longer than this; all of them consist of the letter x. */
 const omittedAbove = 3_000;
 
-/** Whether a recorded step can be compared: it ends, and ends alike in every run. */
+/** Whether a recorded step can be compared: it ends, and in the same way in every run. */
 export function isReplayable({ op, args, outcome, scenario, label }: RecordedStep): boolean {
-  // The arguments recorded for what it reads lack a part of what was sent.
+  // The recorded arguments of this read lack a part of what was sent.
   if (scenario === 'metadata-deleted-and-acl' && label === 'get') return false;
   const hasDeadline = JSON.stringify(args ?? []).includes('"deadline"');
   return (
@@ -35,13 +35,13 @@ export function isReplayable({ op, args, outcome, scenario, label }: RecordedSte
     outcome !== undefined &&
     outcome !== 'pending' &&
     !hasDeadline &&
-    // What is appended without the client is replayed message by message.
+    // Appends without the client are replayed message by message.
     !scenario.endsWith('-raw') &&
     !scenario.endsWith('-concurrent')
   );
 }
 
-/** Makes the recorded calls of the client again, and compares what its users get. */
+/** Repeats the recorded calls of the client, and compares the results. */
 export class ClientReplay {
   readonly #double: EventStoreDbDouble;
   #positions = new PositionMap();
@@ -57,7 +57,7 @@ export class ClientReplay {
 
   /**
    * Replays one scenario.
-   * @throws AssertionError where the client gives another thing than was recorded
+   * @throws AssertionError when a result differs from the recording
    */
   async run(steps: ReadonlyArray<RecordedStep>): Promise<void> {
     const began = Date.now();
@@ -159,7 +159,7 @@ function bytes(json: Json): Uint8Array {
   return new Uint8Array(Buffer.alloc(Number(((json as JsonMessage).$omitted as JsonMessage).bytes), 'x'));
 }
 
-/** As the recordings write what the client gave. */
+/** Converts a result of the client to the form of the recordings. */
 function toJson(value: unknown): Json {
   if (typeof value === 'bigint') return `${value}n`;
   if (value instanceof Date) return value.toISOString();

@@ -4,10 +4,10 @@ import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { Json, JsonMessage } from './recordings.ts';
 
-/** What is read off a message of the stubs: its methods, by name. */
+/** The methods of a stub's message, by name. */
 type Reflected = Record<string, (...values: unknown[]) => unknown>;
 
-/** Bytes longer than this were left out of the recordings. */
+/** The recordings omit bytes longer than this. */
 const omittedAbove = 3_000;
 
 const enums: Readonly<Record<string, Readonly<Record<string, number>>>> = {
@@ -16,8 +16,8 @@ const enums: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 };
 
 /**
- * A message as the recordings write it: proto3 JSON, unset members of a oneof and unset sub-messages left out. It is
- * read off the stubs' own methods, so that nothing can be forgotten.
+ * Converts a message to the form of the recordings: proto3 JSON without unset members of a oneof and unset sub-messages.
+ * It calls the stubs' own methods, so that no member is missed.
  */
 export function messageJson(message: object): JsonMessage {
   const methods = message as Reflected;

@@ -1,11 +1,11 @@
 /**
- * Positions of a recording beside those of the store it is replayed against: only equality and order count. Positions
- * in between, and past the last, keep their distance.
+ * Maps the positions of a recording to those of the store it is replayed against. Equality and order must be the same.
+ * Positions in between and after the last one keep their distance.
  */
 export class PositionMap {
   readonly #actual = new Map<number, number>([[0, 0]]);
 
-  /** @throws Error when a recorded position stands beside another already, or out of order */
+  /** @throws Error when a recorded position is already mapped to another one, or out of order */
   pair(recorded: string, actual: string): void {
     const [key, value] = [Number(recorded), Number(actual)];
     const known = this.#actual.get(key);
@@ -13,11 +13,11 @@ export class PositionMap {
     if (known !== undefined) throw new Error(`The recorded position ${recorded} was ${known} before, now ${actual}.`);
     for (const [otherKey, otherValue] of this.#actual)
       if (Math.sign(otherKey - key) !== Math.sign(otherValue - value))
-        throw new Error(`${actual} for the recorded ${recorded} is out of order beside ${otherValue} for ${otherKey}.`);
+        throw new Error(`${actual} for the recorded ${recorded} is out of order with ${otherValue} for ${otherKey}.`);
     this.#actual.set(key, value);
   }
 
-  /** A recorded position, for a request to the other store. */
+  /** Translates a recorded position for a request to the other store. */
   translate = (recorded: string): string => {
     const wanted = Number(recorded);
     let lower = 0;

@@ -39,10 +39,10 @@ export interface RecordedStep {
 
 const folder = fileURLToPath(new URL('../../../../../shared/recordings/eventstoredb', import.meta.url));
 
-/** Where the recordings should lie, beside the repository. */
+/** The folder of the recordings, beside the repository. */
 export const recordingsFolder = folder;
 
-/** They are no part of the repository: where they are missing, tests of them cannot run. */
+/** The recordings are not part of the repository. Tests that need them are skipped when they are missing. */
 export const recordingsAreThere = existsSync(folder);
 
 /** The lines of one file, in order. @param name without its ending */

@@ -6,7 +6,7 @@ import { PositionMap } from './position-map.ts';
 import { type JsonMessage, linesOf, type RecordedLine } from './recordings.ts';
 import { RawClients, ReplayedCall } from './replayed-call.ts';
 
-/** Trailers that count; the rest are the transport's. */
+/** The trailers that are compared; the others belong to the transport. */
 const trailers = [
   'exception',
   'stream-name',
@@ -16,7 +16,7 @@ const trailers = [
   'required-metadata-properties',
 ];
 
-/** Makes the calls of a recording again, on one store, and compares what comes back. */
+/** Repeats the calls of a recording on one store, and compares the answers. */
 export class Replay {
   readonly #double: EventStoreDbDouble;
   #positions = new PositionMap();
@@ -27,8 +27,8 @@ export class Replay {
   }
 
   /**
-   * Replays one scenario; those of a file go in its order.
-   * @throws AssertionError where the double answers another thing than was recorded
+   * Replays one scenario. The scenarios of a file are replayed in its order.
+   * @throws AssertionError when an answer differs from the recording
    */
   async run(lines: ReadonlyArray<RecordedLine>): Promise<void> {
     if (lines[0]?.freshStore === true) await this.#freshStore();
@@ -62,7 +62,7 @@ export class Replay {
     const { call: number, method, message } = line;
     if (number === undefined || method === undefined || isLeftOut(line.scenario, method)) return;
     const end = ahead.find((other) => other.call === number && other.dir === 'end');
-    // Given up by its own client: whether such an append is stored differs from run to run.
+    // The client cancelled this append; whether it is stored differs between runs.
     if (method.endsWith('Streams/Append') && end?.by === 'client') return;
     const call =
       calls.get(number) ??
@@ -76,7 +76,7 @@ export class Replay {
   async #compareAnswer(call: ReplayedCall, line: RecordedLine, message: JsonMessage): Promise<void> {
     const recorded = message.$same === 'server-features' ? this.#recordedFeatures() : message;
     const answer = await call.nextAnswer(recorded);
-    // Two appends of one id at once: a real server answers alike, or gives the second one up.
+    // Two concurrent appends with one id: a real server gives both the same answer, or fails the second one.
     if (isGivenUp(recorded) && line.scenario.endsWith('-concurrent') && answer.success !== undefined) return;
     assertSameMessage(recorded, answer, this.#positions);
   }
@@ -102,15 +102,15 @@ export class Replay {
 }
 
 /**
- * Methods that no service has: the texts that a server of another make answers them with are its own. And the members
- * of a cluster of three, of which the double is one.
+ * Unknown methods, because other servers answer them with their own texts, and the members of a cluster of three, of
+ * which the double is one.
  */
 function isLeftOut(scenario: string, method: string): boolean {
   const isOfCluster = scenario === 'server-not-ready' && method.endsWith('Gossip/Read');
   return method.endsWith('/NoSuchMethod') || method.startsWith('/no.such.Service/') || isOfCluster;
 }
 
-/** The recorded answer to this append says that it came too late. */
+/** Whether the recorded answer to this append says that its deadline had passed. */
 function isLate(line: RecordedLine, ahead: ReadonlyArray<RecordedLine>): boolean {
   const id = JSON.stringify(line.message?.correlationId);
   if (id === undefined || line.scenario.endsWith('-concurrent')) return false;
@@ -126,7 +126,7 @@ function trailersOf(metadata: Record<string, unknown>): Record<string, unknown> 
   return Object.fromEntries(trailers.flatMap((name) => (name in metadata ? [[name, metadata[name]]] : [])));
 }
 
-/** What a recording does not hold must not come either; but which appends of a half-closed batch are answered differs. */
+/** No further answers may come, except that the answered appends of a half-closed batch differ between runs. */
 async function nothingMoreComes(calls: Iterable<ReplayedCall>): Promise<void> {
   await sleep(10);
   for (const { method, answers, isHalfClosed } of calls)

@@ -18,7 +18,7 @@ import type { JsonMessage, RecordedLine } from './recordings.ts';
 
 const answerLimitMs = 4_000;
 
-/** What every kind of call has in common once it is under way. */
+/** The common members of all kinds of running calls. */
 interface Emitter {
   on(event: 'data', listener: (message: object) => void): unknown;
   on(event: 'status', listener: (status: StatusObject) => void): unknown;
@@ -46,7 +46,7 @@ export class RawClients {
   }
 }
 
-/** A recorded call, made again. */
+/** A repeated call of a recording. */
 export class ReplayedCall {
   readonly method: string;
   readonly answers: JsonMessage[] = [];
@@ -59,7 +59,7 @@ export class ReplayedCall {
   #write: (json: JsonMessage, isLate: boolean) => void = () => assert.fail('Nothing may be sent.');
   #halfClose: () => void = () => {};
 
-  /** @param needsLeader asks the server for answers that only a leader gives */
+  /** @param needsLeader whether the call requires a leader */
   constructor(method: string, clients: RawClients, translate: TranslatePosition, needsLeader: boolean) {
     this.method = method;
     if (needsLeader) this.#metadata.set('requires-leader', 'true');
@@ -69,7 +69,7 @@ export class ReplayedCall {
     if (method.endsWith('Streams/BatchAppend')) this.#openBatchAppend();
   }
 
-  /** @param isLate the recorded answer says that the deadline had passed */
+  /** @param isLate whether the recorded answer says that the deadline had passed */
   send(line: RecordedLine, isLate: boolean): void {
     if (line.message !== undefined) {
       if (this.#emitter === null) this.#start(line.message);
@@ -80,8 +80,8 @@ export class ReplayedCall {
   }
 
   /**
-   * The next answer; of a batch, whose answers come in any order, that with the same correlation id.
-   * @throws AssertionError when none comes
+   * Waits for the next answer; in a batch, for the one with the same correlation id, because their order may differ.
+   * @throws AssertionError when there is none
    */
   async nextAnswer(recorded: JsonMessage): Promise<JsonMessage> {
     const id = JSON.stringify(recorded.correlationId);
@@ -115,7 +115,7 @@ export class ReplayedCall {
     emitter.on('status', (status) => {
       this.status = status;
     });
-    // Comes beside the status.
+    // The client receives it together with the status.
     emitter.on('error', () => {});
   }
 

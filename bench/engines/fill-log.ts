@@ -1,0 +1,25 @@
+import { pino } from 'pino';
+import { writeRealisticLog } from '#bench/logs/realistic-log.ts';
+import { streamKinds } from '#domain/stream-kinds.ts';
+import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+
+/**
+ * Puts a realistic log, in which no process has anything to react to, on a server, however long each append takes.
+ * @returns the position of its end
+ */
+export async function fillLog(url: string, streamPrefix: string, events: number): Promise<number> {
+  const patience = { isPatient: true, answerWithinMs: 120_000, attemptMs: 60_000 };
+  const store = openEventStoreDbEventStore({
+    url,
+    streamPrefix,
+    streamKinds,
+    log: pino({ level: 'warn' }),
+    ...patience,
+  });
+  try {
+    await writeRealisticLog(store, events, 'settled');
+    return await store.lastPosition();
+  } finally {
+    await store.close();
+  }
+}

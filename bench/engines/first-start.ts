@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call } from '#bench/http-processes/processes.ts';
+import { format, interleaved, print, type Result } from '#bench/measure.ts';
+import { fillLog } from './fill-log.ts';
+import { readAllPerSecond } from './read-all.ts';
+import { EngineService, newPrefix } from './service/engine-service.ts';
+
+const timeoutMs = 300_000;
+/** Nothing moves for so long: everything has seen the log. */
+const settledMs = 1_500;
+
+/**
+ * A first start of the whole service on a log: all read models and all processes, from the start of the process until
+ * the last of them has seen the whole log; against the bare client's `$all` subscription, which does nothing with what
+ * it gets. A start on an empty log is measured too: what it takes is no reading.
+ * @param url of a server with an empty log
+ */
+export async function firstStart(url: string, isQuick: boolean): Promise<ReadonlyArray<Result>> {
+  const events = isQuick ? 10_000 : 60_000;
+  const streamPrefix = newPrefix();
+  const end = await fillLog(url, streamPrefix, events);
+  const figures = await interleaved(
+    [
+      { name: 'client', round: () => readAllPerSecond(url, events, timeoutMs) },
+      { name: 'whole', round: () => startSeconds(url, streamPrefix, end) },
+      { name: 'empty', round: () => startSeconds(url, newPrefix(), 0) },
+    ],
+    isQuick ? 1 : 3,
+  );
+  const figure = (name: string) => figures.get(name) ?? Number.NaN;
+  const reading = events / (figure('whole') - figure('empty'));
+  print(
+    `A first start on ${format(events)} events: ${format(figure('whole'))} s; on an empty log ${format(figure('empty'))} s; the bare client's $all ${format(events / figure('client'))} s`,
+  );
+  const against = { unit: " × bare client's $all", required: 0.35, aim: 0.5 };
+  return [
+    {
+      what: `a first start's reading (${format(reading)} events/s)`,
+      figure: reading / figure('client'),
+      ...against,
+    },
+    {
+      what: 'the same, with what a start on an empty log takes',
+      figure: events / figure('whole') / figure('client'),
+      ...against,
+    },
+  ];
+}
+
+/** From the start of the service's process until nothing moved any more and all read models had passed a position. */
+async function startSeconds(url: string, prefix: string, end: number): Promise<number> {
+  const started = performance.now();
+  const service = await EngineService.start({ url, prefix });
+  let last = '';
+  let movedAt = performance.now();
+  try {
+    while (performance.now() - started < timeoutMs) {
+      const { text, hasPassed } = await progress(service, end);
+      if (text !== last) movedAt = performance.now();
+      else if (hasPassed && performance.now() - movedAt > settledMs) return (movedAt - started) / 1_000;
+      last = text;
+      await sleep(20);
+    }
+    throw new Error('The service did not catch up.');
+  } finally {
+    await service.stop();
+  }
+}
+
+interface Statuses {
+  readonly projections?: ReadonlyArray<{ readonly position: number }>;
+  readonly processes?: ReadonlyArray<{ readonly position: number }>;
+}
+
+/** How far all read models and processes are. A process that meets no event of its types stays at 0. */
+async function progress({ server }: EngineService, end: number): Promise<{ text: string; hasPassed: boolean }> {
+  const read = async (path: string) => (await (await call(server, 'GET', path)).json()) as Statuses;
+  const [{ projections = [] }, { processes = [] }] = [await read('/v1/projections'), await read('/v1/processes')];
+  const text = [...projections, ...processes].map(({ position }) => position).join();
+  return { text, hasPassed: projections.length > 0 && projections.every(({ position }) => position >= end) };
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { format, interleaved, interleavedRounds, print, type Result } from '#bench/measure.ts';
+import { callsPerPost, type PostCalls } from './service/calls-per-post.ts';
+import { EngineService, newPrefix, newVersion } from './service/engine-service.ts';
+
+const connections = 64;
+
+/** How long each part takes: all of it for figures to keep, a little of it to see whether it works. */
+const wholeRun = { rounds: 5, inOrder: 1_000, seconds: 3, longestRounds: 3, longestSeconds: 20 };
+const quickRun = { rounds: 3, inOrder: 200, seconds: 2, longestRounds: 2, longestSeconds: 5 };
+
+/**
+ * `POST` of a version on EventStoreDB: one at a time against append and read of one event by the bare client; from 64
+ * connections against the service on the embedded store; and how many calls to the server each takes.
+ * @param url of a server
+ */
+export async function posts(url: string, isQuick: boolean): Promise<ReadonlyArray<Result>> {
+  const run = isQuick ? quickRun : wholeRun;
+  const [shared, embedded] = [await EngineService.start({ url, prefix: newPrefix() }), await EngineService.start(null)];
+  const client = EventStoreDBClient.connectionString(url);
+  try {
+    for (const service of [shared, embedded]) await service.createFlows();
+    const inOrder = await oneAtATime(run.inOrder, {
+      post: (number) => shared.post(number),
+      embedded: (number) => embedded.post(number),
+      bare: () => appendAndRead(client),
+    });
+    const alone = await callsPerPost(shared, 1, run.seconds);
+    const together = await interleaved(
+      [
+        { name: 'shared', round: async () => (await shared.load(connections, run.seconds)).perSecond },
+        { name: 'embedded', round: async () => (await embedded.load(connections, run.seconds)).perSecond },
+      ],
+      run.rounds,
+    );
+    const underLoad = await callsPerPost(shared, connections, run.seconds);
+    const longest = await interleavedRounds(
+      [
+        { name: 'shared', round: async () => (await shared.load(connections, run.longestSeconds)).longestMs },
+        { name: 'embedded', round: async () => (await embedded.load(connections, run.longestSeconds)).longestMs },
+      ],
+      run.longestRounds,
+    );
+    const { post, bare, embedded: onEmbedded } = inOrder;
+    const perSecond = (name: string) => together.get(name) ?? Number.NaN;
+    const longestMs = (name: string) => Math.max(...(longest.get(name) ?? []));
+    print(
+      `POST of a version, one at a time: ${format(post)} ms; on the embedded store ${format(onEmbedded)} ms; append and read by the bare client ${format(bare)} ms`,
+    );
+    printCalls('one at a time', alone);
+    printCalls(`${connections} connections`, underLoad);
+    return [
+      {
+        what: 'POST of a version, one at a time',
+        figure: post / bare,
+        unit: " × bare client's append + read",
+        required: 1.2,
+        aim: 1,
+      },
+      {
+        what: 'what it takes longer than on the embedded store',
+        figure: (post - onEmbedded) / bare,
+        unit: " × bare client's append + read",
+        required: 1.2,
+        aim: 1,
+      },
+      {
+        what: `the same, ${connections} connections (${format(perSecond('shared'))}/s)`,
+        figure: perSecond('shared') / perSecond('embedded'),
+        unit: ' × embedded store',
+        required: 0.4,
+        aim: 0.6,
+      },
+      {
+        what: `the longest of ${connections} clients' answers (${format(longestMs('shared'))} ms)`,
+        figure: longestMs('shared') / longestMs('embedded'),
+        unit: " × embedded store's longest",
+        required: 5,
+        aim: 2,
+      },
+      {
+        what: 'the same, on a quiet machine',
+        figure: longestMs('shared') / 1_000,
+        unit: ' s',
+        required: 0.5,
+        aim: 0.3,
+      },
+      ownCalls('one at a time', alone),
+      ownCalls(`${connections} connections`, underLoad),
+    ];
+  } finally {
+    await Promise.all([shared.stop(), embedded.stop(), client.dispose()]);
+  }
+}
+
+/** Of what is done in turn, one call at a time: milliseconds of each, in the quickest tenth of its calls. */
+async function oneAtATime<Name extends string>(
+  calls: number,
+  work: Readonly<Record<Name, (number: number) => Promise<void>>>,
+): Promise<Readonly<Record<Name, number>>> {
+  const names = Object.keys(work) as Name[];
+  const durations = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let number = 0; number < calls; number += 1)
+    for (const name of names) {
+      const began = performance.now();
+      await work[name](number);
+      durations.get(name)?.push(performance.now() - began);
+    }
+  return Object.fromEntries(names.map((name) => [name, tenth(durations.get(name) ?? [])])) as Record<Name, number>;
+}
+
+/** A tenth of the values are smaller. What else the machine does has delayed those the least. */
+function tenth(values: ReadonlyArray<number>): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? Number.NaN;
+}
+
+async function appendAndRead(client: EventStoreDBClient): Promise<void> {
+  const stream = `bench-${randomUUID()}`;
+  const event = jsonEvent({ type: 'SomethingHappened', data: newVersion, metadata: { schemaVersion: 1 } });
+  await client.appendToStream(stream, event, { expectedRevision: NO_STREAM });
+  for await (const { event: read } of client.readStream(stream, { maxCount: 1 })) {
+    if (read === undefined) throw new Error('What was appended is not read.');
+  }
+}
+
+/** What a write needs for itself; a retry after a conflict or a lost answer would count too. */
+function ownCalls(how: string, { own }: PostCalls): Result {
+  return {
+    what: `gRPC calls for each POST, beside page reads, ${how}`,
+    figure: own,
+    unit: '',
+    required: 1.01,
+    aim: 1.001,
+  };
+}
+
+function printCalls(how: string, { posts: made, own, pages, subscriptions }: PostCalls): void {
+  print(
+    `${format(made)} POSTs, ${how}: ${format(own)} calls each, ${format(pages)} page reads, which all share; ${subscriptions} subscriptions opened`,
+  );
+}

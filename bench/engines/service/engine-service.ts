@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { LoadResult } from '#bench/http-processes/load.ts';
+import { adminKey, call, type Server, sendLoad, startService } from '#bench/http-processes/processes.ts';
+import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
+import { Client } from '#test/support/service/client.ts';
+
+const counter = pathToFileURL(join(import.meta.dirname, 'count-calls.ts')).href;
+const flows = 256;
+const createdTogether = 16;
+const attempts = 20;
+const retryMs = 500;
+/** More than it takes until the last counts are saved. */
+const settledMs = 300;
+
+/** What a version holds that is posted: about two kilobytes. */
+export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
+
+/** The streams' names on a server begin with it: what an earlier run left there is another log. */
+export function newPrefix(): string {
+  return `bench-${randomUUID().slice(0, 8)}.`;
+}
+
+/** The real service in a process of its own, with its read models embedded, so that the event store is measured. */
+export class EngineService {
+  readonly server: Server;
+  readonly client: Client;
+  readonly #folder: string;
+  #paths: ReadonlyArray<string> = [];
+
+  private constructor(server: Server, folder: string) {
+    this.server = server;
+    this.#folder = folder;
+    this.client = new Client(server.url, adminKey);
+  }
+
+  /** Starts it, and waits until it is ready. @param eventStore on a server; null for the embedded one */
+  static async start(eventStore: { readonly url: string; readonly prefix: string } | null): Promise<EngineService> {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+    const calls = await mkdtemp(join(tmpdir(), 'switchyard-bench-calls-'));
+    const server = await startService(folder, {
+      BENCH_CALLS_FOLDER: calls,
+      ...(eventStore !== null && {
+        NODE_OPTIONS: `--import ${counter}`,
+        EVENT_STORE_URL: eventStore.url,
+        EVENT_STORE_STREAM_PREFIX: eventStore.prefix,
+      }),
+    });
+    const stop = async () => {
+      await server.stop();
+      await Promise.all([folder, calls].map((path) => rm(path, { recursive: true, force: true })));
+    };
+    return new EngineService({ ...server, stop }, calls);
+  }
+
+  /** Makes the flows whose versions are posted. */
+  async createFlows(): Promise<void> {
+    const { projectId } = (await (await call(this.server, 'GET', '/v1/me')).json()) as { projectId: string };
+    const paths: string[] = [];
+    while (paths.length < flows) {
+      const made = Array.from({ length: createdTogether }, async (_, index) => {
+        const flow = { name: `Flow ${paths.length + index}`, flowSchema: {} };
+        return `/v1/flows/${await this.#create(`/v1/projects/${projectId}/flows`, flow)}/versions`;
+      });
+      paths.push(...(await Promise.all(made)));
+    }
+    this.#paths = paths;
+  }
+
+  /** Creates a resource; a server that was away for a moment, on a busy machine, is no failure here. @returns its id */
+  async #create(path: string, body: object): Promise<string> {
+    for (let attempt = 1; ; attempt += 1) {
+      const { status, body: made, text } = await this.client.post<{ id: string }>(path, body);
+      if (status === 201) return made.id;
+      if (status !== 503 || attempt === attempts) throw new Error(`${path} was answered by ${status}: ${text}`);
+      await sleep(retryMs);
+    }
+  }
+
+  /** Posts one version. @param number chooses the flow */
+  async post(number: number): Promise<void> {
+    const path = this.#paths[number % this.#paths.length] ?? '';
+    const { status, text } = await this.client.post(path, newVersion);
+    if (status !== 201) throw new Error(`A version was answered by ${status}: ${text}`);
+  }
+
+  /** Posts versions from so many connections for a while. */
+  load(connections: number, seconds: number): Promise<LoadResult> {
+    return sendLoad({
+      url: this.server.url,
+      method: 'POST',
+      paths: this.#paths,
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(newVersion),
+      connections,
+      seconds,
+    });
+  }
+
+  /** The gRPC calls that it has made so far, by kind, once all are counted. */
+  async calls(): Promise<Readonly<Record<CallKind, number>>> {
+    await sleep(settledMs);
+    const all = noCalls();
+    for (const file of readdirSync(this.#folder).filter((name) => name.endsWith('.json'))) {
+      const ofThread = JSON.parse(readFileSync(join(this.#folder, file), 'utf8')) as typeof all;
+      for (const kind of Object.keys(all) as CallKind[]) all[kind] += ofThread[kind];
+    }
+    return all;
+  }
+
+  async stop(): Promise<void> {
+    await this.client.close();
+    await this.server.stop();
+  }
+}
+
+/** The calls between two counts. */
+export function callsBetween(
+  before: Readonly<Record<CallKind, number>>,
+  after: Readonly<Record<CallKind, number>>,
+): Readonly<Record<CallKind, number>> {
+  const between = noCalls();
+  for (const kind of Object.keys(between) as CallKind[]) between[kind] = after[kind] - before[kind];
+  return between;
+}

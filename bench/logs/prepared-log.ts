@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { print } from '#bench/measure.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
+import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import { writeRealisticLog } from './realistic-log.ts';
+
+const readTimeoutMs = 300_000;
+
+/** Events in a log where the caller names no number. */
+export const defaultEvents = 1_000_000;
+
+/** The number of events that a benchmark's arguments name. */
+export function eventsOf([text]: ReadonlyArray<string>): number {
+  return text === undefined ? defaultEvents : Number(text);
+}
+
+/** A log of that many events, made once and kept in the temporary folder. @returns the path of its file */
+export async function prepareLog(events: number): Promise<string> {
+  const folder = join(tmpdir(), `switchyard-bench-sealed-${events}`);
+  const file = join(folder, 'events.db');
+  if (await isReadable(file)) return file;
+  await rm(folder, { recursive: true, force: true });
+  print(`Making a log of ${events} events in ${folder}, once.`);
+  const unfinished = `${folder}-unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished);
+  const store = await openSqliteEventStore({ file: join(unfinished, 'events.db') });
+  await writeRealisticLog(store, events);
+  await store.close();
+  await rename(unfinished, folder);
+  return file;
+}
+
+/** Whether there is a log that this release can read. */
+async function isReadable(file: string): Promise<boolean> {
+  if (!existsSync(file)) return false;
+  return openSqliteEventStore({ file }).then(
+    async (store) => {
+      await store.close();
+      return true;
+    },
+    () => false,
+  );
+}
+
+/** Events that are read and parsed in a second, and nothing else. */
+export async function parsedPerSecond(file: string): Promise<number> {
+  const store = await openSqliteEventStore({ file });
+  const started = performance.now();
+  let count = 0;
+  for await (const batch of store.subscribe({ after: 0, signal: AbortSignal.timeout(readTimeoutMs) })) {
+    // An event of a subscription is parsed when it is asked for.
+    for (const event of batch.events) ensureReadable(event);
+    count += batch.events.length;
+    if (batch.caughtUp) break;
+  }
+  const seconds = (performance.now() - started) / 1000;
+  await store.close();
+  return count / seconds;
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { createId } from '@paralleldrive/cuid2';
+import { type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
+import { seal, type UnsealedMetadata } from '#event-store/hash-chain.ts';
+
+const inFlight = 256;
+/** Flows that are worked on at the same time: what follows one another in a stream lies apart in the log. */
+const openFlows = 2000;
+
+const schema = {
+  nodes: Array.from({ length: 4 }, (_, index) => ({
+    id: `node-${index}`,
+    kind: index === 0 ? 'start' : 'say',
+    text: 'How can I help you today? Please say it in a few words.',
+    next: `node-${index + 1}`,
+  })),
+};
+
+interface Step {
+  readonly stream: string;
+  readonly revision: number;
+  readonly events: ReadonlyArray<EventToAppend>;
+}
+
+/**
+ * Fills an empty log: of ten events some one flow created, four versions (500-byte schema), two or three activations,
+ * one or two renamings and a phone number; one flow in twenty is deleted in the end.
+ * @param kind `settled` where processes have nothing to react to: no flow has a profile, and none is deleted
+ */
+export async function writeRealisticLog(
+  store: EventStore,
+  events: number,
+  kind: 'lively' | 'settled' = 'lively',
+): Promise<void> {
+  const steps = interleavedLives(kind === 'settled');
+  let left = events;
+  const worker = async () => {
+    while (left > 0) {
+      const { stream, revision, events: batch } = steps.next().value;
+      left -= batch.length;
+      const outcome = await store.append(stream, revision, batch)();
+      if (outcome._tag === 'Left') throw new Error(`Refused: ${outcome.left.kind}`);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+}
+
+/**
+ * The steps of many flows' lives in turn. A flow has at most one running step, because there are more flows than
+ * workers.
+ */
+function* interleavedLives(isSettled: boolean): Generator<Step, never, void> {
+  let created = 0;
+  const lives = Array.from({ length: openFlows }, () => lifeOf(created++, isSettled));
+  for (;;) {
+    for (const [index, life] of lives.entries()) {
+      const step = life.next();
+      if (step.done !== true) yield step.value;
+      else lives[index] = lifeOf(created++, isSettled);
+    }
+  }
+}
+
+function* lifeOf(number: number, isSettled: boolean): Generator<Step, void, void> {
+  const id = createId();
+  const stream = `flow-${id}`;
+  const projectId = `cproject${number % 500}`;
+  const versionIds = Array.from({ length: 4 }, () => id + createId().slice(-8));
+  const [first = '', second = '', third = '', fourth = ''] = versionIds;
+  const sealNext = sealerOf(stream, projectId);
+  let revision = noStream;
+  const step = (...events: ReadonlyArray<readonly [type: string, data: object]>): Step => {
+    const before = revision;
+    revision += events.length;
+    return { stream, revision: before, events: events.map(([type, data]) => sealNext(type, data)) };
+  };
+  const version = (versionId: string, count: number) =>
+    [
+      'FlowVersionCreated',
+      { id: versionId, flowId: id, version: count, tag: `v${count}`, flowSchema: schema },
+    ] as const;
+  const activated = (versionId: string, replacedVersionId: string | null) =>
+    ['FlowVersionActivated', { id: versionId, flowId: id, replacedVersionId }] as const;
+  const name = `Support line ${number}`;
+  const agentProfileId = !isSettled && number % 3 === 0 ? `${projectId}00000001` : null;
+
+  yield step(
+    ['FlowCreated', { id, projectId, name, type: 'graph', description: null, tier: 'standard', agentProfileId }],
+    version(first, 1),
+    activated(first, null),
+  );
+  yield step(version(second, 2));
+  yield step(['FlowRenamed', { id, name: `${name}, renamed` }]);
+  yield phoneNumber(number, projectId, id);
+  yield step(version(third, 3));
+  if (number % 2 === 0) yield step(activated(third, first));
+  else yield step(['FlowRenamed', { id, name: `${name}, renamed again` }]);
+  yield step(version(fourth, 4));
+  yield step(activated(fourth, number % 2 === 0 ? third : first));
+  if (!isSettled && number % 20 === 0) yield step(['FlowDeleted', { id, agentProfileId }]);
+}
+
+function phoneNumber(number: number, projectId: string, flowId: string): Step {
+  const id = createId();
+  const digits = `+1415${String(number).padStart(7, '0')}`;
+  const data = { id, projectId, type: 'platform', name: 'Main', number: digits, status: 'enabled', flowId };
+  const stream = `phoneNumber-${id}`;
+  const sealNext = sealerOf(stream, projectId);
+  return {
+    stream,
+    revision: noStream,
+    events: [sealNext('PhoneNumberCreated', { ...data, externalPhoneFields: null })],
+  };
+}
+
+/** Seals the events of a stream, one after the other. */
+function sealerOf(stream: string, projectId: string): (type: string, data: object) => EventToAppend {
+  let revision = noStream;
+  let prevHash: string | null = null;
+  return (type, data) => {
+    const id = randomUUID();
+    revision += 1;
+    const sealed = seal(stream, revision, prevHash, { id, type, data }, metadataOf(id, projectId));
+    prevHash = sealed.hash;
+    return sealed.event;
+  };
+}
+
+function metadataOf(id: string, projectId: string): UnsealedMetadata {
+  return {
+    $correlationId: id,
+    $causationId: id,
+    actor: { keyId: 'ckey00000001', keyType: 'project' },
+    requestId: id,
+    time: new Date().toISOString(),
+    schemaVersion: 1,
+    organizationId: 'corganization1',
+    projectId,
+    partnerId: null,
+  };
+}

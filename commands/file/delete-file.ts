@@ -1,0 +1,40 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { remove } from '#application/operations/operation.ts';
+import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
+import { file, fileRemoved, isFileThere } from '#domain/file/file.ts';
+import { fileId } from '#domain/file/record.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
+
+export const deleteFile = command({
+  name: 'delete_file',
+  summary: 'Delete a file',
+  description: 'It is taken out of its stores. A file that a running batch reads is kept: 409.',
+  group: 'Files',
+  plane: 'gateway',
+  http: remove('/v1/files/:file_id'),
+  scope: 'files:write',
+  input: t.type({ file_id: fileId }),
+  output: deletedObject('file'),
+  failures: ['file-not-found', 'file-in-use'],
+  example: { output: deletionOf('file', examples.file.id) },
+  entity: file,
+  subject: { entity: file, parameter: 'file_id' },
+  decide: ({ file_id }, state, { time }) => {
+    if (!isFileThere(state, time)) return E.left(notFound('file-not-found', file_id));
+    const [batchId] = state.heldBy.keys();
+    if (batchId !== undefined) return E.left(inUse(batchId));
+    return E.right(fileRemoved('deleted', state));
+  },
+  answer: ({ input }) => deletionOf('file', input.file_id),
+});
+
+function inUse(batchId: string) {
+  return failure(
+    'file-in-use',
+    `The batch ${batchId} reads the file. Delete it when the batch has ended, or cancel that.`,
+  );
+}

@@ -1,0 +1,55 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import type { FlowEvents } from '#domain/flow/events.ts';
+import { flowVersion } from '#domain/flow/flow.ts';
+import { FlowVersionRecord } from '#domain/flow/record.ts';
+import { flowVersionRecord } from '#domain/flow/record-of-state.ts';
+import { childId, parentId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { Json } from '#shared/json/json.ts';
+
+export const restoreFlowVersion = command({
+  name: 'restore_flow_version',
+  summary: 'Add a version that is a copy of an earlier one',
+  description:
+    'It has the flowSchema of the version in the path, the next number, the tag v{number} and `restoredFrom`, and is ' +
+    'not active yet.',
+  group: 'Flow versions',
+  http: post('/v1/flow-versions/:versionId/restore', 201),
+  scope: 'flows:write',
+  input: t.type({ versionId: cuid }),
+  output: FlowVersionRecord,
+  failures: ['flow-version-not-found'],
+  example: {
+    output: {
+      ...examples.flowVersion,
+      id: `${examples.flow.id}4m8t2k6v`,
+      version: 3,
+      tag: 'v3',
+      isActive: false,
+      restoredFrom: examples.flowVersion.id,
+    },
+  },
+  entity: flowVersion,
+  subject: { entity: flowVersion, parameter: 'versionId' },
+  isIdUsed: (state, { versionId }, { suffix }) => state?.versions.has(childId(parentId(versionId), suffix)) === true,
+  loadRelated: async ({ versionId }, { dataAt }, _, state): Promise<Json> => {
+    const version = state?.versions.get(versionId);
+    // A version that is not there is refused before the decision.
+    if (version === undefined) return null;
+    const data = await dataAt(flowVersion, versionId, version.schemaRevision);
+    return (data as unknown as FlowEvents['FlowVersionCreated']).flowSchema;
+  },
+  decide: ({ versionId }, state, { related: flowSchema, newIds: { suffix } }) => {
+    const flowId = parentId(versionId);
+    const version = (state?.lastVersionNumber ?? 0) + 1;
+    const made = { id: childId(flowId, suffix), flowId, version, tag: `v${version}`, flowSchema };
+    return E.right([newEvent('FlowVersionCreated', { ...made, restoredFrom: versionId })]);
+  },
+  answer: ({ input, state, newIds, dataAt }) =>
+    flowVersionRecord(state, childId(parentId(input.versionId), newIds.suffix), dataAt),
+});

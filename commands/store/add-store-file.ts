@@ -1,0 +1,41 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { file, isFileThere } from '#domain/file/file.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { newStoreFileRecord, StoreFileRecord } from '#domain/store/file-record.ts';
+import { store, storeFileAdded } from '#domain/store/store.ts';
+import { text } from '#shared/codecs/text.ts';
+
+export const addStoreFile = command({
+  name: 'add_store_file',
+  summary: 'Add a file to a knowledge store',
+  description: "The file is one of the store's project. Adding it again changes nothing.",
+  group: 'Stores',
+  plane: 'gateway',
+  http: post('/v1/stores/:store_id/files'),
+  scope: 'stores:write',
+  input: t.type({ store_id: cuid, file_id: text({ min: 1 }) }),
+  output: StoreFileRecord,
+  effect: { isIdempotent: true },
+  failures: ['store-not-found', 'file-not-found'],
+  example: { input: { file_id: examples.file.id }, output: examples.storeFile },
+  entity: store,
+  subject: { entity: store, parameter: 'store_id' },
+  loadRelated: async ({ file_id }, { load }) => (await load(file, file_id)).state,
+  decide: ({ store_id, file_id }, state, { subject, related, time }) => {
+    const isTheirs = isFileThere(related, time) && related.projectId === subject.tenant?.projectId;
+    if (!isTheirs || related.id !== file_id) {
+      return E.left(notFound('file-not-found', JSON.stringify(file_id.slice(0, 100))));
+    }
+    return E.right(storeFileAdded({ id: store_id, fileId: file_id, bytes: related.bytes }, state));
+  },
+  answer: ({ input: { store_id, file_id }, state }) => {
+    const added = state?.files.get(file_id);
+    if (added === undefined) throw new Error('an answer about a file in a store needs one');
+    return newStoreFileRecord({ id: store_id, fileId: file_id, bytes: added.bytes }, added.addedAt);
+  },
+});

@@ -1,0 +1,56 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { childId, parentId } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { TemplateEvents } from '#domain/template/events.ts';
+import { TemplateVersionRecord } from '#domain/template/record.ts';
+import { templateVersionRecord } from '#domain/template/record-of-state.ts';
+import { archived } from '#domain/template/refusals.ts';
+import { templateVersion } from '#domain/template/template.ts';
+
+type Contents = Pick<TemplateEvents['TemplateVersionCreated'], 'payload' | 'fieldsSchema'>;
+
+export const restoreTemplateVersion = command({
+  name: 'restore_template_version',
+  summary: 'Add a version that is a copy of an earlier one',
+  description:
+    'It has the payload and the fieldsSchema of the version in the path, the next number, no tag and `restoredFrom`, ' +
+    'and is not published yet.',
+  group: 'Template versions',
+  http: post('/v1/template-versions/:versionId/restore', 201),
+  scope: 'templates:write',
+  input: t.type({ versionId: cuid }),
+  output: TemplateVersionRecord,
+  failures: ['template-version-not-found', 'template-archived'],
+  example: {
+    output: {
+      ...examples.templateVersion,
+      id: `${examples.template.id}8k2d6v1z`,
+      version: 3,
+      tag: null,
+      restoredFrom: examples.templateVersion.id,
+    },
+  },
+  entity: templateVersion,
+  subject: { entity: templateVersion, parameter: 'versionId' },
+  isIdUsed: (state, { versionId }, { suffix }) => state?.versions.has(childId(parentId(versionId), suffix)) === true,
+  loadRelated: async ({ versionId }, { dataAt }, _, state): Promise<Contents | null> => {
+    const version = state?.versions.get(versionId);
+    if (version === undefined) return null;
+    return (await dataAt(templateVersion, versionId, version.payloadRevision)) as unknown as Contents;
+  },
+  decide: ({ versionId }, state, { related, newIds: { suffix } }) => {
+    if (state?.record.status === 'archived') return E.left(archived);
+    if (related === null) throw new Error('a version that is not there is refused before the decision');
+    const { payload, fieldsSchema } = related;
+    const templateId = parentId(versionId);
+    const made = { id: childId(templateId, suffix), templateId, version: (state?.versions.size ?? 0) + 1, tag: null };
+    return E.right([newEvent('TemplateVersionCreated', { ...made, payload, fieldsSchema, restoredFrom: versionId })]);
+  },
+  answer: ({ input, state, newIds, dataAt }) =>
+    templateVersionRecord(state, childId(parentId(input.versionId), newIds.suffix), dataAt),
+});

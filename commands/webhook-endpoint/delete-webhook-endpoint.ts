@@ -1,0 +1,34 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { remove } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
+import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
+import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+
+export const deleteWebhookEndpoint = command({
+  name: 'delete_webhook_endpoint',
+  summary: 'Delete a webhook endpoint',
+  description: 'Nothing more is sent to it, and its secrets are destroyed. Its history stays.',
+  group: 'Webhooks',
+  http: remove('/v1/webhook-endpoints/:webhookEndpointId'),
+  scope: 'webhooks:write',
+  input: t.type({ webhookEndpointId: cuid }),
+  output: WebhookEndpointRecord,
+  failures: ['webhook-endpoint-not-found'],
+  example: { output: examples.webhookEndpoint },
+  entity: webhookEndpoint,
+  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
+  decide: ({ webhookEndpointId: id }, state, { caller }) => {
+    const refusal = checkMayChange(caller, knownWebhookEndpoint(state).record);
+    return refusal === null ? E.right([newEvent('WebhookEndpointDeleted', { id })]) : E.left(refusal);
+  },
+  afterAppend: async (id, { erasePersonalData }) => {
+    await erasePersonalData(id);
+    return null;
+  },
+  answer: ({ state }) => knownWebhookEndpoint(state).record,
+});

@@ -1,0 +1,33 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
+import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
+import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { integer } from '#shared/codecs/number.ts';
+
+export const replayWebhookEndpoint = command({
+  name: 'replay_webhook_endpoint',
+  summary: 'Deliver again what happened after a position',
+  description:
+    'The endpoint goes back to the position `after` (0: the beginning of the log) and is sent everything behind it that it takes, also what happened before it was made. A position that it has not reached yet changes nothing: nothing is left out. A message that was sent before has the same `webhook-id`.',
+  group: 'Webhooks',
+  http: post('/v1/webhook-endpoints/:webhookEndpointId/replay'),
+  scope: 'webhooks:write',
+  alsoScope: 'audit:read',
+  input: t.type({ webhookEndpointId: cuid, after: integer(0, Number.MAX_SAFE_INTEGER) }),
+  output: WebhookEndpointRecord,
+  failures: ['webhook-endpoint-not-found'],
+  example: { input: { after: 4_700 }, output: examples.webhookEndpoint },
+  entity: webhookEndpoint,
+  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
+  decide: ({ webhookEndpointId: id, after }, state, { caller }) => {
+    const refusal = checkMayChange(caller, knownWebhookEndpoint(state).record);
+    return refusal === null ? E.right([newEvent('WebhookReplayRequested', { id, after })]) : E.left(refusal);
+  },
+  answer: ({ state }) => knownWebhookEndpoint(state).record,
+});

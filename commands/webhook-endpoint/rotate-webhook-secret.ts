@@ -1,0 +1,45 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { post } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
+import { WebhookEndpointWithSecret } from '#domain/webhook-endpoint/record.ts';
+import { secretOverlapMs } from '#domain/webhook-endpoint/secret.ts';
+import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+
+export const rotateWebhookSecret = command({
+  name: 'rotate_webhook_secret',
+  summary: 'Give a webhook endpoint a new secret',
+  description:
+    'The answer holds it: it is shown this once. For 24 hours messages are signed with the secret before, too.',
+  group: 'Webhooks',
+  http: post('/v1/webhook-endpoints/:webhookEndpointId/rotate-secret'),
+  scope: 'webhooks:write',
+  alsoScope: 'audit:read',
+  input: t.type({ webhookEndpointId: cuid }),
+  output: WebhookEndpointWithSecret,
+  failures: ['webhook-endpoint-not-found'],
+  effect: { isDestructive: true },
+  example: { output: { ...examples.webhookEndpoint, secret: 'whsec_…' } },
+  entity: webhookEndpoint,
+  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
+  seals: true,
+  loadRelated: async (_, { seal, newSecrets }, caller, state) =>
+    checkMayChange(caller, knownWebhookEndpoint(state).record) === null
+      ? seal({ secret: newSecrets.webhookSecret })
+      : null,
+  decide: ({ webhookEndpointId: id }, state, { caller, related: sealed, time }) => {
+    const refusal = checkMayChange(caller, knownWebhookEndpoint(state).record);
+    if (refusal !== null) return E.left(refusal);
+    if (sealed === null) throw new Error('a rotation that may be made comes with a sealed secret');
+    const previousValidUntil = new Date(Date.parse(time) + secretOverlapMs).toISOString();
+    return E.right([newEvent('WebhookSecretRotated', { id, secret: sealed.secret, previousValidUntil })]);
+  },
+  answer: ({ state, newSecrets }) => ({
+    ...knownWebhookEndpoint(state).record,
+    ...(newSecrets === null ? {} : { secret: newSecrets.webhookSecret }),
+  }),
+});

@@ -1,0 +1,33 @@
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { listedTypes } from '#domain/history/table.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import { maxUrlCharacters } from '#domain/webhook-endpoint/url.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { list } from '#shared/codecs/list.ts';
+import { text, textThat } from '#shared/codecs/text.ts';
+
+const known = new Set(listedTypes);
+
+/** A type of event that can be sent: one that the audit lists. */
+const eventType = textThat(
+  'event type',
+  (type) => (known.has(type) ? null : 'must be a type of event that docs/events.md lists'),
+  { description: 'A type of event: docs/events.md lists them', examples: ['FlowVersionActivated'] },
+);
+
+/** What a client sets of an endpoint, beside whether it is enabled. */
+export const endpointMembers = {
+  url: text({ min: 1, max: maxUrlCharacters }),
+  eventTypes: list(eventType),
+  description: nullable(text({ max: 1_000 })),
+};
+
+/** Types of event without repetitions, in the order in which they were given. */
+export function distinct(eventTypes: ReadonlyArray<string>): ReadonlyArray<string> {
+  return [...new Set(eventTypes)];
+}
+
+/** The refusal of a URL for a fault that was found; null without one. */
+export function urlRefusal(fault: string | null): Failure | null {
+  return fault === null ? null : invalidInput([{ pointer: '/url', message: fault }]);
+}

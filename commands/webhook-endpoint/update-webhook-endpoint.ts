@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { command } from '#application/commands/command.ts';
+import { patch } from '#application/operations/operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
+import { WebhookEndpointRecord, WebhookEndpointStatus } from '#domain/webhook-endpoint/record.ts';
+import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { distinct, endpointMembers, urlRefusal } from './shared/endpoint-input.ts';
+
+export const updateWebhookEndpoint = command({
+  name: 'update_webhook_endpoint',
+  summary: 'Change, enable or disable a webhook endpoint',
+  description:
+    'Members that are absent stay as they are. An endpoint that is enabled again continues where it was: what it missed is delivered.',
+  group: 'Webhooks',
+  http: patch('/v1/webhook-endpoints/:webhookEndpointId'),
+  scope: 'webhooks:write',
+  alsoScope: 'audit:read',
+  input: t.intersection([
+    t.type({ webhookEndpointId: cuid }),
+    t.partial({ ...endpointMembers, status: WebhookEndpointStatus }),
+  ]),
+  output: WebhookEndpointRecord,
+  failures: ['webhook-endpoint-not-found'],
+  example: { input: { status: 'enabled' }, output: examples.webhookEndpoint },
+  entity: webhookEndpoint,
+  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
+  loadRelated: async ({ url }, { lookup }, _, state) =>
+    url === undefined || url === state?.record.url ? null : lookup.webhookUrlFault(url),
+  decide: ({ webhookEndpointId: id, status, ...given }, state, { caller, related: urlFault }) => {
+    const { record } = knownWebhookEndpoint(state);
+    const refusal = checkMayChange(caller, record) ?? urlRefusal(urlFault);
+    if (refusal !== null) return E.left(refusal);
+    const before = { url: record.url, eventTypes: record.eventTypes, description: record.description };
+    const { url = before.url, eventTypes = before.eventTypes, description = before.description } = given;
+    const after = { url, eventTypes: distinct(eventTypes), description };
+    return E.right([
+      ...(isDeepStrictEqual(before, after) ? [] : [newEvent('WebhookEndpointChanged', { id, ...after })]),
+      ...(status === undefined || status === record.status ? [] : [statusEvent(id, status)]),
+    ]);
+  },
+  answer: ({ state }) => knownWebhookEndpoint(state).record,
+});
+
+function statusEvent(id: string, status: 'enabled' | 'disabled') {
+  return status === 'enabled'
+    ? newEvent('WebhookEndpointEnabled', { id })
+    : newEvent('WebhookEndpointDisabled', { id, reason: 'requested' as const });
+}

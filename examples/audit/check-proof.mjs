@@ -1,0 +1,51 @@
+// Checks that the history of one resource is the one that a signed digest names: see docs/audit.md.
+//   node check-proof.mjs PUBLIC.pem proof.json stream.ndjson
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+const [publicKey, proofFile, streamFile] = process.argv.slice(2).map((file) => readFileSync(file, 'utf8'));
+const { digest, head, index, path } = JSON.parse(proofFile);
+const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
+
+// Canonical JSON (RFC 8785): members in the order of their names, nothing between tokens.
+function canonical(value) {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`;
+}
+
+// 1. The digest is signed by the key that you were given.
+const { signature, ...signed } = digest;
+const isSigned = verify(
+  null,
+  Buffer.from(canonical(signed)),
+  createPublicKey(publicKey),
+  Buffer.from(signature, 'base64url'),
+);
+if (!isSigned) throw new Error('The digest is not signed by this key.');
+
+// 2. The stream's last event is in the digest (RFC 9162, 2.1.3.2).
+let [at, last, root] = [index, digest.streams - 1, sha256(Buffer.of(0), canonical(head))];
+for (const sibling of path.map((hash) => Buffer.from(hash, 'hex'))) {
+  root = at % 2 === 1 || at === last ? sha256(Buffer.of(1), sibling, root) : sha256(Buffer.of(1), root, sibling);
+  if (at === last) while (at % 2 === 0 && at !== 0) [at, last] = [at / 2, Math.floor(last / 2)];
+  [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
+}
+if (last !== 0 || root.toString('hex') !== digest.root) throw new Error('The stream is not in the digest.');
+
+// 3. Every event up to there is the one that was sealed, and follows the one before.
+let prevHash = null;
+const events = streamFile
+  .split('\n')
+  .filter(Boolean)
+  .map((line) => JSON.parse(line));
+for (const [revision, event] of events.slice(0, head.revision + 1).entries()) {
+  const { hash, ...metadata } = event.metadata;
+  const isSealed = hash === sha256(canonical({ ...event, metadata })).toString('hex');
+  if (!isSealed || event.stream !== head.stream || event.revision !== revision || metadata.prevHash !== prevHash)
+    throw new Error(`Revision ${revision} was altered.`);
+  prevHash = hash;
+}
+if (prevHash !== head.hash) throw new Error('The events are not those that the digest names.');
+process.stdout.write(`${head.stream}: revisions 0 to ${head.revision} are as they were on ${digest.time}.\n`);

@@ -1,0 +1,43 @@
+import type { ResourceKind } from '#domain/history/listed-event.ts';
+import { historyOfType, listedTypes } from '#domain/history/table.ts';
+import { streamKeyOf } from '#domain/shared/entity.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { projection } from '#projection-engine/projection.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { tenantOf } from './document.ts';
+
+/** Where an entry of the audit is found: what it says is made from its stream. Its order is the event's position. */
+export interface AuditDocument extends Tenant {
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly time: string;
+  /** The id of the key. */
+  readonly actor: string;
+  readonly kind: ResourceKind;
+  /** Of the resource. */
+  readonly resource: string;
+}
+
+type ListedEvents = Readonly<Record<string, JsonObject>>;
+
+/**
+ * An entry for each event that histories list, to be found by tenant, actor and resource. No text of a client's is in
+ * it, so nothing is left to erase.
+ */
+export const audit = projection<AuditDocument, ListedEvents>({
+  name: 'audit',
+  version: 1,
+  keys: ({ position }) => [String(position)],
+  on: Object.fromEntries(listedTypes.map((type) => [type, { create: entryOf }])),
+  indexes: [['organizationId'], ['partnerId'], ['projectId'], ['actor'], ['resource']],
+});
+
+function entryOf({ type, data, stream, revision, metadata }: RecordedEvent): AuditDocument {
+  const listed = historyOfType(type);
+  if (listed === null) throw new Error(`the audit has no entry for ${type}`);
+  const { kind, id } = listed.resource(data, streamKeyOf(stream));
+  const { time, actor } = metadata;
+  return { ...tenantOf(metadata), stream, revision, type, time, actor: actor.keyId, kind, resource: id };
+}

@@ -1,0 +1,90 @@
+import type { ResourceKind } from '#domain/history/listed-event.ts';
+import { historyOfType, listedTypes } from '#domain/history/table.ts';
+import { streamKeyOf } from '#domain/shared/entity.ts';
+import { addCounts, type Counts } from '#domain/usage/usage-sums.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { projection } from '#projection-engine/projection.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { scopesOf } from './figures-scope.ts';
+
+/** What happened on one day, or ever, to what an owner has. */
+export interface ActivityDocument {
+  /** Whose it is: see `scopeOf`. */
+  readonly scope: string;
+  /** The days of a month are listed together; null for what happened ever. */
+  readonly month: string | null;
+  /** `2026-01-05`, in UTC; null for what happened ever. */
+  readonly day: string | null;
+  readonly events: number;
+  /** Events by the hour (UTC) of the day. */
+  readonly hours: ReadonlyArray<number>;
+  readonly types: Counts;
+  readonly kinds: Counts;
+  /** By type and id of the key, with a blank between them. */
+  readonly actors: Counts;
+}
+
+/** Actors of a day that are counted apart; the events of others count for `otherActors`. */
+const maxActors = 50;
+export const otherActors = '';
+
+/** The id of what happened ever. */
+export const everId = (scope: string) => `${scope} ever`;
+
+const dayId = (scope: string, day: string) => `${scope} ${day}`;
+
+/** Counts the events that histories list, by owner: everybody, each partner, each organization and each project. */
+export const activity = projection<ActivityDocument, Readonly<Record<string, JsonObject>>>({
+  name: 'activity',
+  version: 1,
+  keys: (event) => {
+    const day = event.metadata.time.slice(0, 10);
+    return scopesOfEvent(event).flatMap((scope) => [dayId(scope, day), everId(scope)]);
+  },
+  on: Object.fromEntries(listedTypes.map((type) => [type, count])),
+  indexes: [['scope', 'month']],
+});
+
+/** Only partners and operators may know of templates: in figures of organizations and projects they do not count. */
+function scopesOfEvent(event: RecordedEvent): ReadonlyArray<string> {
+  const scopes = scopesOf(event.metadata);
+  const kind = kindOf(event);
+  if (kind !== 'template' && kind !== 'template-version') return scopes;
+  return scopes.filter((scope) => scope === 'all' || scope.startsWith('partner:'));
+}
+
+function kindOf({ type, data, stream }: RecordedEvent): ResourceKind {
+  const listed = historyOfType(type);
+  if (listed === null) throw new Error(`no history lists ${type}`);
+  return listed.resource(data, streamKeyOf(stream)).kind;
+}
+
+function count(document: ActivityDocument | null, event: RecordedEvent, id: string): ActivityDocument {
+  const { type, metadata } = event;
+  const scope = id.slice(0, id.indexOf(' '));
+  if (id === everId(scope)) {
+    const before = document ?? nothing(scope, null);
+    return { ...before, events: before.events + 1, types: addCounts(before.types, { [type]: 1 }) };
+  }
+  const before = document ?? nothing(scope, metadata.time.slice(0, 10));
+  const hour = Number(metadata.time.slice(11, 13));
+  return {
+    ...before,
+    events: before.events + 1,
+    hours: before.hours.with(hour, (before.hours[hour] ?? 0) + 1),
+    types: addCounts(before.types, { [type]: 1 }),
+    kinds: addCounts(before.kinds, { [kindOf(event)]: 1 }),
+    actors: addCounts(before.actors, { [actorOf(before, event)]: 1 }),
+  };
+}
+
+function nothing(scope: string, day: string | null): ActivityDocument {
+  const hours = day === null ? [] : new Array<number>(24).fill(0);
+  const month = day === null ? null : day.slice(0, 7);
+  return { scope, month, day, events: 0, hours, types: {}, kinds: {}, actors: {} };
+}
+
+function actorOf({ actors }: ActivityDocument, { metadata: { actor } }: RecordedEvent): string {
+  const name = `${actor.keyType} ${actor.keyId}`;
+  return Object.hasOwn(actors, name) || Object.keys(actors).length < maxActors ? name : otherActors;
+}

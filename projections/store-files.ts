@@ -1,0 +1,38 @@
+import type { ListedDocument } from '#application/queries/object-list.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { StoreEvents } from '#domain/store/events.ts';
+import { newStoreFileRecord, type StoreFileRecord } from '#domain/store/file-record.ts';
+import { ignored, projection } from '#projection-engine/projection.ts';
+import { tenantOf } from './document.ts';
+
+export interface StoreFileDocument extends Tenant, ListedDocument<StoreFileRecord> {
+  readonly projectId: string | null;
+  readonly storeId: string;
+  readonly fileId: string;
+}
+
+/** Every file in a store, and the places of those that were. What a deleted store had stays: it is found no more. */
+export const storeFiles = projection<StoreFileDocument, StoreEvents>({
+  name: 'store-files',
+  version: 1,
+  keys: ({ data }) => ('fileId' in data ? [storeFileKey(data.id, data.fileId)] : []),
+  on: {
+    StoreCreated: ignored,
+    StoreDescribed: ignored,
+    StoreFileAdded: (_, { data, metadata }) => ({
+      ...tenantOf(metadata),
+      storeId: data.id,
+      fileId: data.fileId,
+      listedIn: data.id,
+      record: newStoreFileRecord(data, metadata.time),
+    }),
+    StoreFileRemoved: (document) => document && { ...document, listedIn: null, record: null },
+    StoreDeleted: ignored,
+  },
+  indexes: [['listedIn'], ['fileId']],
+});
+
+/** The id of the document of a file in a store. */
+export function storeFileKey(storeId: string, fileId: string): string {
+  return `${storeId}.${fileId}`;
+}

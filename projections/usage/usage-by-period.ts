@@ -1,0 +1,162 @@
+import type { UsageEvents } from '#domain/usage/events.ts';
+import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-sums.ts';
+import { ignored, type Projection, projection, type RecordedEventOf } from '#projection-engine/projection.ts';
+import { chunkOf, emptiedSlot, keptMs, type PeriodLength, periodOf, slotOf } from './period.ts';
+import type { UsageGroup } from './usage-group.ts';
+import { documentId, sharesOfClosed, sharesOfRecorded, type UsageShare } from './usage-shares.ts';
+
+/** What the calls of a group came to in one period. */
+export interface UsageDocument extends UsageGroup {
+  /** Its first moment. */
+  readonly period: string;
+  /** Periods of a chunk are listed together. */
+  readonly chunk: string;
+  /** What it is removed with; null where it is kept for ever. */
+  readonly slot: number | null;
+  readonly sums: UsageSums;
+  /** Of a row that a closed day has set: by which event, and what that changed; null where it changed nothing. */
+  readonly closed?: { readonly position: number; readonly change: UsageSums | null };
+}
+
+type UsageProjection = Projection<UsageDocument, UsageEvents>;
+type Recorded = RecordedEventOf<Pick<UsageEvents, 'UsageRecorded'>>;
+type Closed = RecordedEventOf<Pick<UsageEvents, 'UsageDayClosed'>>;
+type DocumentBefore = (id: string) => UsageDocument | null;
+
+/** Usage by the minute and by the quarter of an hour, for two days: no day is closed so early. */
+export const usageByMinute = usageBy('minute');
+export const usageByQuarterHour = usageBy('quarter-hour');
+/** Usage by the hour, for 90 days, and by the day, for ever. */
+export const usageByHour = usageBy('hour');
+export const usageByDay = usageBy('day');
+
+/** The read model of usage by periods of a length. */
+export const usageByPeriod: Readonly<Record<PeriodLength, UsageProjection>> = {
+  minute: usageByMinute,
+  'quarter-hour': usageByQuarterHour,
+  hour: usageByHour,
+  day: usageByDay,
+};
+
+/**
+ * Usage by rows and sums of rows (`usage-group.ts`), by periods of one length. A window counts in the period in which it
+ * ended, whenever its event comes and whichever node it is from. A closed day sets rows, as `UsageDayClosed` asks for,
+ * and changes the sums over them by as much as it changes the rows, so that both are the same with and without the
+ * events that went into an archive.
+ */
+function usageBy(length: PeriodLength): UsageProjection {
+  const add = (document: UsageDocument | null, { data }: Recorded, id: string) => {
+    const period = periodOf(length, data.until);
+    const share = sharesOfRecorded(data).get(id.slice(period.length + 1));
+    return share === undefined ? document : documentOf(length, document, { ...share, period }, share.sums);
+  };
+  const passesOver = length === 'minute' || length === 'quarter-hour';
+  return projection<UsageDocument, UsageEvents>({
+    name: `usage-by-${length}`,
+    version: 1,
+    keys: (event) => keysOf(length, event),
+    on: {
+      UsageRecorded:
+        keptMs(length) === null
+          ? add
+          : { removeWhere: ({ data }) => ({ slot: emptiedSlot(length, data.until) }), handle: add },
+      UsageDayClosed: passesOver
+        ? ignored
+        : (document, event, id, before) => close(length, document, event, id, before),
+    },
+    indexes: [
+      ['series', 'chunk'],
+      ['rollup', 'chunk'],
+      ['rollup', 'partnerId', 'chunk'],
+      ['rollup', 'organizationId', 'chunk'],
+      ['rollup', 'projectId', 'chunk'],
+      ['slot'],
+    ],
+  });
+}
+
+/** By the minute no rows are kept: nobody bills by it. */
+function keysOf(length: PeriodLength, event: RecordedEventOf<UsageEvents>): ReadonlyArray<string> {
+  if (event.type === 'UsageDayClosed') return [...sharesOfClosed(length, event.data).keys()];
+  const hasRows = length === 'hour' || length === 'day';
+  const period = periodOf(length, event.data.until);
+  const ids: string[] = [];
+  for (const [series, { group }] of sharesOfRecorded(event.data)) {
+    if (hasRows || group.rollup !== 'key/model/target') ids.push(documentId(period, series));
+  }
+  return ids;
+}
+
+function documentOf(
+  length: PeriodLength,
+  document: UsageDocument | null,
+  { group, period }: Pick<UsageShare, 'group' | 'period'>,
+  added: UsageSums,
+): UsageDocument {
+  if (document !== null) return { ...document, sums: addUsage(document.sums, added) };
+  return { ...group, period, chunk: chunkOf(length, period), slot: slotOf(length, period), sums: added };
+}
+
+function close(
+  length: PeriodLength,
+  document: UsageDocument | null,
+  { data, position }: Closed,
+  id: string,
+  before: DocumentBefore,
+): UsageDocument | null {
+  const shares = sharesOfClosed(length, data);
+  const share = shares.get(id);
+  if (share === undefined) return document;
+  if (share.group.rollup === 'key/model/target') return closedRow(length, document, share, position);
+  let changed = document;
+  for (const rowId of share.rows) {
+    const row = shares.get(rowId);
+    const change = row === undefined ? null : changeOf(before(rowId), row.sums, position);
+    if (change !== null) changed = documentOf(length, changed, share, change);
+  }
+  return changed;
+}
+
+function closedRow(
+  length: PeriodLength,
+  document: UsageDocument | null,
+  share: UsageShare,
+  position: number,
+): UsageDocument {
+  const change = changeOf(document, share.sums, position);
+  const closed = { position, change };
+  return { ...documentOf(length, document, share, noUsage), sums: share.sums, closed };
+}
+
+/**
+ * What a closed day changes of a row; null for nothing.
+ * @param row before the event, or after it where a commit that was cut short is being completed: it says itself then
+ */
+function changeOf(row: UsageDocument | null, sums: UsageSums, position: number): UsageSums | null {
+  if (row?.closed?.position === position) return row.closed.change;
+  const change = addUsage(sums, row?.sums ?? noUsage, -1);
+  return isNothing(change) ? null : change;
+}
+
+/** Sums of seconds and costs differ by a hair when they are added up in another order. */
+const hair = 1e-6;
+
+function isNothing({
+  cost,
+  audioSeconds,
+  operations,
+  failedTries,
+  total,
+  firstContent,
+  ...counts
+}: UsageSums): boolean {
+  return (
+    Object.values(counts).every((count) => count === 0) &&
+    Math.abs(cost ?? 0) < hair &&
+    Math.abs(audioSeconds) < hair &&
+    Object.keys(operations).length === 0 &&
+    Object.keys(failedTries).length === 0 &&
+    total.length === 0 &&
+    firstContent.length === 0
+  );
+}

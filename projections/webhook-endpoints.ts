@@ -1,0 +1,44 @@
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import { type WebhookEndpointEvents, webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import type { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
+import type { SealedSecret } from '#domain/webhook-endpoint/secret.ts';
+import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { projection } from '#projection-engine/projection.ts';
+import { type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
+
+export interface WebhookEndpointDocument extends TenantDocument<WebhookEndpointRecord> {
+  /** Sealed, the newest first. */
+  readonly secrets: ReadonlyArray<SealedSecret>;
+  readonly createdByKeyId: string | null;
+  /** Of the event that made it: what came before is not delivered. */
+  readonly createdAtPosition: number;
+}
+
+/** Every webhook endpoint that is there. */
+export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpointEvents>({
+  name: 'webhook-endpoints',
+  version: 1,
+  keys: ({ data }) => [data.id],
+  on: Object.fromEntries(Object.keys(webhookEndpointEvents).map((type) => [type, folded])) as Record<
+    keyof WebhookEndpointEvents,
+    typeof folded
+  >,
+  indexes: [...tenantIndexes(['organizationId', 'partnerId', 'projectId'], []), ['createdByKeyId']],
+});
+
+/** The document is the state that decisions have, so both are folded alike. */
+function folded(document: WebhookEndpointDocument | null, event: RecordedEvent): WebhookEndpointDocument | null {
+  const before = document && { record: document.record, secrets: document.secrets, requests: 0, deleted: false };
+  const after = webhookEndpoint.evolve(before, event as unknown as RecordedEventOf<WebhookEndpointEvents>);
+  if (after === null || after.deleted) return null;
+  const { record, secrets } = after;
+  return {
+    ...tenantOf(event.metadata),
+    revision: event.revision,
+    record,
+    secrets,
+    createdByKeyId: record.createdByKeyId,
+    createdAtPosition: document?.createdAtPosition ?? event.position,
+  };
+}

@@ -1,0 +1,37 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import { apiKeyHistory } from '#domain/api-key/history.ts';
+import { ApiKeyRecord } from '#domain/api-key/record.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { type ApiKeyDocument, apiKeys } from '#projections/api-keys.ts';
+
+const Input = t.intersection([t.type({ keyId: cuid }), t.partial(asOfInput)]);
+
+const notFound = 'key-not-found';
+const past = { history: apiKeyHistory, entity: apiKey, kind: 'key', notFound } as const;
+
+export const getApiKey = query<t.TypeOf<typeof Input>, ApiKeyDocument, ApiKeyRecord>({
+  name: 'get_api_key',
+  summary: 'Read an API key',
+  description: 'Without its secret. `lastUsedAt` is null for a key as it was.',
+  group: 'API keys',
+  http: get('/v1/keys/:keyId'),
+  scope: 'keys:read',
+  input: Input,
+  output: ApiKeyRecord,
+  failures: [notFound],
+  example: { output: examples.apiKey },
+  reads: {},
+  subject: { collection: apiKeys, parameter: 'keyId', notFound, past: apiKey },
+  hasRevision: true,
+  changesWithinRevision: true,
+  answer: answerAsOf(past, async ({ subject: { id, record, head }, keyUsage }) => {
+    const lastUsedAt = (await keyUsage.lastUsed([id])).get(id) ?? null;
+    return E.right({ body: { ...record.parse(), lastUsedAt }, revision: head.revision });
+  }),
+});

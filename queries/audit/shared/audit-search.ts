@@ -1,0 +1,121 @@
+import type { EventFilters } from '#application/history/history-page.ts';
+import type { CollectionReader } from '#application/queries/query.ts';
+import { tenantFilter } from '#application/queries/tenant-filter.ts';
+import { isShownTo } from '#domain/history/audience.ts';
+import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import type { AuditDocument } from '#projections/audit.ts';
+import type { PageKey, PageRequest, Where } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+
+/** What entries are searched for. */
+export interface AuditSearch extends EventFilters {
+  /** The id of a resource, or a kind of resource. */
+  readonly resource?: string;
+}
+
+/** A part of a search: what was found, and where the next part begins. */
+export interface AuditPart {
+  readonly found: ReadonlyArray<StoredDocument<AuditDocument>>;
+  /** Null at the end. */
+  readonly next: PageKey | null;
+}
+
+/** Documents read at a time. */
+const documentsRead = 1_000;
+const bytesRead = 1024 * 1024;
+/** Documents looked at for one part of a search that finds little. */
+const maxSeen = 10_000;
+
+/**
+ * Clocks of nodes differ, so that times do not always grow with positions. What is a day older than the beginning that
+ * is asked for ends a search.
+ */
+const clockToleranceMs = 24 * 60 * 60 * 1000;
+
+/** Entries, newest first, that a key has access to and that fit, so many at most. @throws UnavailableError */
+export async function searchAudit(
+  audit: CollectionReader,
+  caller: Caller,
+  search: AuditSearch,
+  from: PageKey | null,
+  limit: number,
+): Promise<AuditPart> {
+  const where = indexedPart(caller, search);
+  const fits = filterOf(caller, search);
+  const oldest = search.since === undefined ? '' : shifted(search.since, -clockToleranceMs);
+  const found: StoredDocument<AuditDocument>[] = [];
+  let after = from ?? (await placeBefore(audit, where, search.until));
+  for (let seen = 0; seen < maxSeen; ) {
+    const request: PageRequest = {
+      limit: documentsRead,
+      maxBytes: bytesRead,
+      newestFirst: true,
+      ...(after && { after }),
+    };
+    const { documents, next } = await audit.list<AuditDocument>(where, request);
+    for (const document of documents) {
+      if (document.value.time < oldest) return { found, next: null };
+      if (fits(document.value)) found.push(document);
+      if (found.length >= limit) return { found, next: isLast(document, documents) ? next : placeOf(document) };
+    }
+    if (next === null) return { found, next };
+    seen += documents.length;
+    after = next;
+  }
+  return { found, next: after };
+}
+
+const placeOf = ({ order, id }: StoredDocument<AuditDocument>): PageKey => ({ order, id });
+
+const isLast = (document: object, documents: ReadonlyArray<object>) => documents.at(-1) === document;
+
+/** The part of a search that an index answers. */
+function indexedPart(caller: Caller, { resource, actor }: AuditSearch): Where {
+  if (resource !== undefined && !isKind(resource)) return { resource };
+  return actor === undefined ? tenantFilter(caller) : { actor };
+}
+
+function filterOf(caller: Caller, { resource, type, actor, since, until }: AuditSearch) {
+  return (entry: AuditDocument): boolean => {
+    if (!isShownTo(caller, entry, entry.kind)) return false;
+    if (resource !== undefined && resource !== (isKind(resource) ? entry.kind : entry.resource)) return false;
+    if (type !== undefined && entry.type !== type) return false;
+    if (actor !== undefined && entry.actor !== actor) return false;
+    return (since === undefined || entry.time >= since) && (until === undefined || entry.time < until);
+  };
+}
+
+function isKind(resource: string): resource is ResourceKind {
+  return (resourceKinds as ReadonlyArray<string>).includes(resource);
+}
+
+/** The place where entries before a time begin; null for the newest. Found by halving, since no index is by time. */
+async function placeBefore(audit: CollectionReader, where: Where, until: string | undefined): Promise<PageKey | null> {
+  if (until === undefined) return null;
+  const end = shifted(until, clockToleranceMs);
+  const newest = await newestBefore(audit, where, null);
+  if (newest === null || newest.value.time < end) return null;
+  let [low, high] = [0, newest.order];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await newestBefore(audit, where, middle + 1);
+    if (entry === null || entry.value.time < end) low = middle + 1;
+    else high = Math.min(middle, entry.order);
+  }
+  return { order: low, id: '' };
+}
+
+async function newestBefore(
+  audit: CollectionReader,
+  where: Where,
+  position: number | null,
+): Promise<StoredDocument<AuditDocument> | null> {
+  const after = position === null ? {} : { after: { order: position, id: '' } };
+  const { documents } = await audit.list<AuditDocument>(where, { limit: 1, maxBytes: 1, newestFirst: true, ...after });
+  return documents[0] ?? null;
+}
+
+function shifted(time: string, milliseconds: number): string {
+  return new Date(Date.parse(time) + milliseconds).toISOString();
+}

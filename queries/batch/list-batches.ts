@@ -1,0 +1,36 @@
+import { get } from '#application/operations/operation.ts';
+import { listObjects, type ObjectList, ObjectListInput, objectList } from '#application/queries/object-list.ts';
+import { query } from '#application/queries/query.ts';
+import { BatchRecord } from '#domain/batch/record.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { batches } from '#projections/batches.ts';
+
+/** What OpenAI gives without a `limit`. */
+const usualLimit = 20;
+
+export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord>, 'batches'>({
+  name: 'list_batches',
+  summary: "List the batches of the key's project",
+  description: 'From the newest; 20 of them without a `limit`.',
+  group: 'Batches',
+  plane: 'gateway',
+  http: get('/v1/batches'),
+  scope: 'batches:read',
+  input: ObjectListInput,
+  output: objectList(BatchRecord),
+  failures: [],
+  example: {
+    output: {
+      object: 'list',
+      data: [examples.batch],
+      first_id: examples.batch.id,
+      last_id: examples.batch.id,
+      has_more: false,
+    },
+  },
+  reads: { batches },
+  subject: null,
+  answer: ({ input: { limit = usualLimit, ...page }, caller, read }) =>
+    listObjects<BatchRecord>(read.batches, caller.projectId, { ...page, limit }, { newestFirst: true }),
+});

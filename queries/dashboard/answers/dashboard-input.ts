@@ -1,0 +1,32 @@
+import { cuid } from '#domain/codecs/id.ts';
+import { instant } from '#domain/codecs/time.ts';
+import { wholeNumber } from '#shared/codecs/number.ts';
+import { textThat } from '#shared/codecs/text.ts';
+import { Interval } from './gateway-answer.ts';
+
+/** The days that `/v1/dashboard/activity`, `flows` and `instances` look back on, today included. */
+export const maxDays = 90;
+
+/** What every panel may be narrowed to: one organization or one project that the key reaches; else 404. */
+export const narrowing = {
+  organizationId: cuid,
+  projectId: cuid,
+};
+
+/** `days`: 1 to 90; default 30, for instances 7. */
+export const dayRange = { days: wholeNumber(1, maxDays) };
+
+const name = textThat('name', (value) => (value.length > 500 ? 'must be at most 500 characters' : null), {
+  maxLength: 500,
+});
+
+/** Of `/v1/dashboard/gateway`: by default the last 24 hours, by the interval that suits the length. */
+export const gatewayInput = {
+  ...narrowing,
+  from: instant,
+  until: instant,
+  interval: Interval,
+  model: name,
+  /** The id of an API key. */
+  keyId: cuid,
+};

@@ -1,0 +1,59 @@
+import { quantileOf } from '#domain/usage/latency-bins.ts';
+import { addUsage, errorsOf, noUsage, type UsageSums } from '#domain/usage/usage-sums.ts';
+import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
+import { costOf, figuresOf } from '#queries/usage/shared/figures-of-sums.ts';
+import type { GatewayFigures, GatewaySeries } from '../answers/gateway-answer.ts';
+
+/** The sums of each period of a range, in order. */
+export function sumsByPeriod(
+  documents: ReadonlyArray<UsageDocument>,
+  periods: ReadonlyArray<string>,
+): ReadonlyArray<UsageSums> {
+  const byPeriod = new Map<string, UsageSums>();
+  for (const { period, sums } of documents) {
+    const known = byPeriod.get(period);
+    byPeriod.set(period, known === undefined ? sums : addUsage(known, sums));
+  }
+  return periods.map((period) => byPeriod.get(period) ?? noUsage);
+}
+
+/** All of them together. */
+export function totalOf(sums: ReadonlyArray<UsageSums>): UsageSums {
+  return sums.reduce((total, one) => (one.calls === 0 ? total : addUsage(total, one)), noUsage);
+}
+
+/** Sums as the page is given them. */
+export function gatewayFiguresOf(sums: UsageSums): GatewayFigures {
+  const { failed, brokenOff, refused, clientGone, firstContent } = sums;
+  return {
+    ...figuresOf(sums),
+    ...{ failed, brokenOff, refused, clientGone },
+    firstContentP50Ms: quantileOf(firstContent, 0.5),
+    firstContentP95Ms: quantileOf(firstContent, 0.95),
+    firstContentP99Ms: quantileOf(firstContent, 0.99),
+  };
+}
+
+/** The curves of sums by period. */
+export function seriesOfSums(sums: ReadonlyArray<UsageSums>): GatewaySeries {
+  return {
+    ...curvesOf(sums),
+    failed: sums.map(({ failed }) => failed),
+    brokenOff: sums.map(({ brokenOff }) => brokenOff),
+    refused: sums.map(({ refused }) => refused),
+    clientGone: sums.map(({ clientGone }) => clientGone),
+    inputTokens: sums.map(({ inputTokens }) => inputTokens),
+    outputTokens: sums.map(({ outputTokens }) => outputTokens),
+    p50Ms: sums.map(({ total }) => quantileOf(total, 0.5)),
+    p95Ms: sums.map(({ total }) => quantileOf(total, 0.95)),
+    p99Ms: sums.map(({ total }) => quantileOf(total, 0.99)),
+    firstContentP50Ms: sums.map(({ firstContent }) => quantileOf(firstContent, 0.5)),
+    firstContentP95Ms: sums.map(({ firstContent }) => quantileOf(firstContent, 0.95)),
+    firstContentP99Ms: sums.map(({ firstContent }) => quantileOf(firstContent, 0.99)),
+  };
+}
+
+/** The curves that are drawn of the time before, too. */
+export function curvesOf(sums: ReadonlyArray<UsageSums>): Pick<GatewaySeries, 'calls' | 'errors' | 'cost'> {
+  return { calls: sums.map(({ calls }) => calls), errors: sums.map(errorsOf), cost: sums.map(costOf) };
+}

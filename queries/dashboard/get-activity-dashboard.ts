@@ -1,0 +1,161 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import type { ResourceKind } from '#domain/history/listed-event.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Counts } from '#domain/usage/usage-sums.ts';
+import { type ActivityDocument, activity, everId, otherActors } from '#projections/figures/activity.ts';
+import { scopeOf } from '#projections/figures/figures-scope.ts';
+import { figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
+import { ActivityAnswer } from './answers/activity-answer.ts';
+import { dayRange, narrowing } from './answers/dashboard-input.ts';
+import { type DayRange, lastDays, sumOf } from './days.ts';
+import { readActivity } from './read-activity.ts';
+
+const defaultDays = 30;
+const hoursShown = 48;
+/** Actors given out by name. */
+const maxActors = 20;
+const hourMs = 60 * 60 * 1_000;
+
+const Input = t.partial({ ...dayRange, ...narrowing });
+
+const reads = { ...narrowingReads, activity };
+
+export const getActivityDashboard = query<t.TypeOf<typeof Input>, Tenant, ActivityAnswer, keyof typeof reads>({
+  name: 'get_activity_dashboard',
+  summary: 'Read how much happened, by day, kind of resource and actor',
+  description:
+    'The events that histories list, of all that the key has access to, or of one organization or project, in the last ' +
+    '`days` (default 30, today included) with the time before, and how many resources there are.',
+  group: 'Dashboard',
+  http: get('/v1/dashboard/activity'),
+  scope: 'dashboard:read',
+  input: Input,
+  output: ActivityAnswer,
+  failures: ['project-not-found', 'organization-not-found'],
+  example: {
+    output: {
+      from: '2026-01-04T00:00:00.000Z',
+      until: '2026-01-05T09:30:00.000Z',
+      days: ['2026-01-04', '2026-01-05'],
+      events: [0, 3],
+      total: 3,
+      previousTotal: 1,
+      kinds: [{ kind: 'flow', events: [0, 3], total: 3, previousTotal: 1 }],
+      actors: [{ keyId: 'cm3v8k2p90000qzrm4d1x7w5b', keyType: 'project', events: [0, 3], total: 3 }],
+      hours: { from: '2026-01-05T08:00:00.000Z', events: [1, 2] },
+      counts: {
+        flows: 1,
+        phoneNumbers: 0,
+        agentProfiles: 1,
+        templates: null,
+        instances: 0,
+        customers: null,
+        projects: 1,
+        keys: 1,
+        stores: 0,
+        files: 0,
+        batches: 0,
+        webhookEndpoints: 0,
+        events: 4,
+      },
+    },
+  },
+  reads,
+  subject: null,
+  answer: async ({ input, caller, time, read }) => {
+    const owner = await figuresOwner(caller, input, read);
+    if (E.isLeft(owner)) return owner;
+    const { kind, id } = owner.right;
+    const scope = scopeOf(kind, id);
+    // Two days more than one: the last 48 hours may begin on the third.
+    const range = lastDays(input.days ?? defaultDays, time);
+    const byDay = await readActivity(read.activity, scope, monthsWithHours(range));
+    const ever = await read.activity.get<ActivityDocument>(everId(scope));
+    return E.right({
+      body: {
+        ...{ from: range.from, until: range.until, days: range.days },
+        ...eventsOf(range, byDay),
+        kinds: kindsOf(range, byDay),
+        actors: actorsOf(range, byDay),
+        hours: hoursOf(time, byDay),
+        counts: countsOf(ever?.value.types ?? {}, kind === 'all' || kind === 'partner'),
+      },
+    });
+  },
+});
+
+type ByDay = ReadonlyMap<string, ActivityDocument>;
+
+function monthsWithHours({ months, until }: DayRange): ReadonlyArray<string> {
+  const oldest = new Date(Date.parse(until) - hoursShown * hourMs).toISOString().slice(0, 7);
+  return [...new Set([oldest, ...months])];
+}
+
+function eventsOf({ days, previousDays }: DayRange, byDay: ByDay) {
+  const events = days.map((day) => byDay.get(day)?.events ?? 0);
+  return { events, total: sumOf(events), previousTotal: sumOf(previousDays.map((day) => byDay.get(day)?.events ?? 0)) };
+}
+
+function kindsOf({ days, previousDays }: DayRange, byDay: ByDay): ActivityAnswer['kinds'] {
+  const names = namesOf([...previousDays, ...days], byDay, ({ kinds }) => kinds);
+  const kinds = names.map((kind) => {
+    const of = (day: string) => byDay.get(day)?.kinds[kind] ?? 0;
+    const events = days.map(of);
+    return { kind: kind as ResourceKind, events, total: sumOf(events), previousTotal: sumOf(previousDays.map(of)) };
+  });
+  return kinds.sort((one, other) => other.total - one.total);
+}
+
+function actorsOf({ days }: DayRange, byDay: ByDay): ActivityAnswer['actors'] {
+  const actors = namesOf(days, byDay, ({ actors }) => actors).map((name) => {
+    const events = days.map((day) => byDay.get(day)?.actors[name] ?? 0);
+    return { name, events, total: sumOf(events) };
+  });
+  const named = actors.filter(({ name }) => name !== otherActors).sort((one, other) => other.total - one.total);
+  const shown = named.slice(0, maxActors).map(({ name, events, total }) => {
+    const [keyType = '', keyId = ''] = name.split(' ');
+    return { keyId, keyType, events, total };
+  });
+  const others = [...named.slice(maxActors), ...actors.filter(({ name }) => name === otherActors)];
+  if (others.length === 0) return shown;
+  const events = days.map((_, index) => sumOf(others.map(({ events }) => events[index] ?? 0)));
+  return [...shown, { keyId: null, keyType: null, events, total: sumOf(events) }];
+}
+
+function namesOf(
+  days: ReadonlyArray<string>,
+  byDay: ByDay,
+  countsOf: (document: ActivityDocument) => Counts,
+): ReadonlyArray<string> {
+  const counts = days.flatMap((day) => byDay.get(day) ?? []).map(countsOf);
+  return [...new Set(counts.flatMap((names) => Object.keys(names)))].toSorted();
+}
+
+function hoursOf(now: string, byDay: ByDay): ActivityAnswer['hours'] {
+  const first = Math.floor(Date.parse(now) / hourMs) * hourMs - (hoursShown - 1) * hourMs;
+  const times = Array.from({ length: hoursShown }, (_, index) => new Date(first + index * hourMs).toISOString());
+  const events = times.map((time) => byDay.get(time.slice(0, 10))?.hours[Number(time.slice(11, 13))] ?? 0);
+  return { from: new Date(first).toISOString(), events };
+}
+
+function countsOf(types: Counts, knowsTemplates: boolean): ActivityAnswer['counts'] {
+  const of = (type: string) => types[type] ?? 0;
+  return {
+    flows: of('FlowCreated') - of('FlowDeleted'),
+    phoneNumbers: of('PhoneNumberCreated') - of('PhoneNumberDeleted'),
+    agentProfiles: of('AgentProfileCreated') - of('AgentProfileDeleted'),
+    templates: knowsTemplates ? of('TemplateCreated') : null,
+    instances: of('InstanceCreated') - of('InstanceDeleted'),
+    customers: knowsTemplates ? of('CustomerCreated') : null,
+    projects: of('ProjectCreated'),
+    keys: of('ApiKeyCreated') - of('ApiKeyRevoked'),
+    stores: of('StoreCreated') - of('StoreDeleted'),
+    files: of('FileCreated') - of('FileDeleted'),
+    batches: of('BatchCreated'),
+    webhookEndpoints: of('WebhookEndpointCreated') - of('WebhookEndpointDeleted'),
+    events: sumOf(Object.values(types)),
+  };
+}

@@ -1,0 +1,135 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { listInput, listItems } from '#application/queries/paging.ts';
+import { query } from '#application/queries/query.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { type ActivityDocument, activity, everId } from '#projections/figures/activity.ts';
+import { scopeOf } from '#projections/figures/figures-scope.ts';
+import { type FlowFiguresDocument, flowFigures } from '#projections/figures/flow-figures.ts';
+import { figuresOwner, narrowingReads, ownedBy } from '#queries/shared/figures-owner.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+import { encodeJson } from '#shared/json/encoded-json.ts';
+import { dayRange, narrowing } from './answers/dashboard-input.ts';
+import { type FlowFigures, FlowsAnswer } from './answers/flows-answer.ts';
+import { type DayRange, lastDays, sumOf } from './days.ts';
+import { readActivity } from './read-activity.ts';
+
+const defaultDays = 30;
+/** Flows of a page without `limit`. */
+const defaultLimit = 50;
+
+const Input = t.partial({ ...dayRange, ...narrowing, ...listInput });
+
+const reads = { ...narrowingReads, activity, flows: flowFigures };
+
+const exampleVersion = {
+  id: 'cz7t3m1kx0q4v8d2w6b9n5p0k2p4x8q1',
+  number: 2,
+  tag: 'v2',
+};
+
+export const getFlowsDashboard = query<t.TypeOf<typeof Input>, Tenant, FlowsAnswer, keyof typeof reads>({
+  name: 'get_flows_dashboard',
+  summary: 'Read how many versions flows have and how often they are activated',
+  description:
+    'Of all that the key has access to, or of one organization or project: versions created and activated in the last ' +
+    '`days` (default 30, today included) with the time before, and a page of flows (default 50).',
+  group: 'Dashboard',
+  http: get('/v1/dashboard/flows'),
+  scope: 'dashboard:read',
+  input: Input,
+  output: FlowsAnswer,
+  failures: ['project-not-found', 'organization-not-found'],
+  example: {
+    output: {
+      from: '2026-01-04T00:00:00.000Z',
+      until: '2026-01-05T09:30:00.000Z',
+      days: ['2026-01-04', '2026-01-05'],
+      versionsCreated: [0, 2],
+      activations: [0, 2],
+      totals: { flows: 1, versionsCreated: 2, previousVersionsCreated: 0, activations: 2, previousActivations: 0 },
+      flows: [
+        {
+          flowId: 'cz7t3m1kx0q4v8d2w6b9n5p0',
+          projectId: 'cm3v8k2p90000qzrm4d1x7w5b',
+          organizationId: 'cm3v8k2p90000qzrm4d1x7w5c',
+          name: 'Greeting',
+          versions: 2,
+          deletedVersions: 0,
+          activations: 2,
+          newestVersion: { ...exampleVersion, createdAt: '2026-01-05T09:00:00.000Z' },
+          activeVersion: { ...exampleVersion, since: '2026-01-05T09:10:00.000Z' },
+          createdAt: '2026-01-05T08:00:00.000Z',
+          updatedAt: '2026-01-05T09:10:00.000Z',
+        },
+      ],
+    },
+  },
+  reads,
+  subject: null,
+  paged: true,
+  answer: async ({ input, caller, time, read }) => {
+    const owner = await figuresOwner(caller, input, read);
+    if (E.isLeft(owner)) return owner;
+    const { kind, id } = owner.right;
+    const scope = scopeOf(kind, id);
+    const range = lastDays(input.days ?? defaultDays, time);
+    const byDay = await readActivity(read.activity, scope, range.months);
+    const ever = await read.activity.get<ActivityDocument>(everId(scope));
+    const types = ever?.value.types ?? {};
+    const list = {
+      where: { kind: 'flow', ...ownedBy(owner.right) },
+      input: { ...input, limit: input.limit ?? defaultLimit },
+      name: 'flows',
+    } as const;
+    const page = await listItems<FlowFiguresDocument, 'flows', FlowFigures>(read.flows, list, async () => figuresOf);
+    const { flows, nextCursor } = JSON.parse(textOf(page.body));
+    const body: FlowsAnswer = {
+      ...{ from: range.from, until: range.until, days: range.days },
+      ...figuresByDay(range, byDay, (types.FlowCreated ?? 0) - (types.FlowDeleted ?? 0)),
+      flows,
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+    };
+    return E.right({ body, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) });
+  },
+});
+
+const textOf = (body: Parameters<typeof encodeJson>[0]) => encodeJson(body).text;
+
+function figuresByDay(
+  { days, previousDays }: DayRange,
+  byDay: ReadonlyMap<string, ActivityDocument>,
+  flows: number,
+): Pick<FlowsAnswer, 'versionsCreated' | 'activations' | 'totals'> {
+  const of = (type: string, some: ReadonlyArray<string>) => some.map((day) => byDay.get(day)?.types[type] ?? 0);
+  const versionsCreated = of('FlowVersionCreated', days);
+  const activations = of('FlowVersionActivated', days);
+  return {
+    versionsCreated,
+    activations,
+    totals: {
+      flows,
+      versionsCreated: sumOf(versionsCreated),
+      previousVersionsCreated: sumOf(of('FlowVersionCreated', previousDays)),
+      activations: sumOf(activations),
+      previousActivations: sumOf(of('FlowVersionActivated', previousDays)),
+    },
+  };
+}
+
+function figuresOf({ id, value }: StoredDocument<FlowFiguresDocument>): FlowFigures {
+  const { organizationId, projectId, name, versions, deletedVersions, activations, newest, active } = value;
+  if (newest === null || active === null) throw new Error(`flow ${id} has no version`);
+  const { createdAt: _, ...activeVersion } = active;
+  return {
+    flowId: id,
+    projectId: projectId ?? '',
+    organizationId,
+    ...{ name, versions, deletedVersions, activations },
+    newestVersion: newest,
+    activeVersion,
+    createdAt: value.createdAt,
+    updatedAt: value.updatedAt,
+  };
+}

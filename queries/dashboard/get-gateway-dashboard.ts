@@ -1,0 +1,164 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { get } from '#application/operations/operation.ts';
+import { type CollectionReader, query } from '#application/queries/query.ts';
+import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
+import type { UsageSums } from '#domain/usage/usage-sums.ts';
+import { usageByDay, usageByHour, usageByMinute, usageByQuarterHour } from '#projections/usage/usage-by-period.ts';
+import { seriesOf } from '#projections/usage/usage-group.ts';
+import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
+import { periodsOf, type UsageRange } from '#queries/usage/shared/usage-range.ts';
+import { readRollup, readSeries, TooMuchUsageError } from '#queries/usage/shared/usage-reader.ts';
+import { gatewayInput } from './answers/dashboard-input.ts';
+import { GatewayAnswer, type Interval } from './answers/gateway-answer.ts';
+import { gatewayExample } from './examples/gateway-example.ts';
+import { breakdownOf, failedTriesOf } from './gateway/gateway-breakdown.ts';
+import { type GatewayRange, gatewayRange } from './gateway/gateway-range.ts';
+import { curvesOf, gatewayFiguresOf, seriesOfSums, sumsByPeriod, totalOf } from './gateway/gateway-series.ts';
+
+/** Documents that one breakdown is made of at most. */
+const maxDocuments = 20_000;
+
+const Input = t.partial(gatewayInput);
+
+type Input = t.TypeOf<typeof Input>;
+
+const usageReads = {
+  minute: usageByMinute,
+  'quarter-hour': usageByQuarterHour,
+  hour: usageByHour,
+  day: usageByDay,
+};
+const reads = { ...narrowingReads, ...usageReads };
+
+type UsageReaders = Readonly<Record<Interval, CollectionReader>>;
+
+export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typeof reads>({
+  name: 'get_gateway_dashboard',
+  summary: 'Read the figures of the gateway by time, model and target',
+  description:
+    'Of all that the key has access to, or of one organization, project, model or key. Default are the last 24 hours. ' +
+    'An interval is a minute (6 hours at most), a quarter of an hour (24 hours), an hour (14 days) or a day (400 days), by ' +
+    'default the one that suits the range; minutes and quarters are kept for two days, hours for 90. Targets, failed ' +
+    'tries and health are for operators.',
+  group: 'Dashboard',
+  http: get('/v1/dashboard/gateway'),
+  scope: 'dashboard:read',
+  input: Input,
+  output: GatewayAnswer,
+  failures: ['project-not-found', 'organization-not-found'],
+  example: { output: gatewayExample },
+  reads,
+  subject: null,
+  answer: async ({ input, caller, time, read, gatewayHealth }) => {
+    const range = gatewayRange(input, time);
+    if (E.isLeft(range)) return range;
+    if (input.model !== undefined && input.keyId !== undefined)
+      return E.left(invalidInput([{ pointer: '/keyId', message: 'cannot be given together with model' }]));
+    const owner = await figuresOwner(caller, input, read);
+    if (E.isLeft(owner)) return owner;
+    try {
+      const asked = { input, caller, owner: owner.right, range: range.right };
+      return E.right({ body: await answerOf(asked, read, gatewayHealth) });
+    } catch (error) {
+      if (!(error instanceof TooMuchUsageError)) throw error;
+      return E.left(invalidInput([{ pointer: '/from', message: 'asks for too much: take a shorter range' }]));
+    }
+  },
+});
+
+interface Asked {
+  readonly input: Input;
+  readonly caller: Caller;
+  readonly owner: FiguresOwner;
+  readonly range: GatewayRange;
+}
+
+async function answerOf(
+  asked: Asked,
+  read: UsageReaders,
+  gatewayHealth: () => GatewayAnswer['health'],
+): Promise<GatewayAnswer> {
+  const { series, breakdown, previous } = asked.range;
+  const sums = await sumsIn(series, asked, read);
+  const sumsBefore = previous === null ? null : await sumsIn(previous, asked, read);
+  const isOperator = asked.caller.keyType === 'admin';
+  return {
+    from: series.from,
+    until: series.until,
+    interval: series.length,
+    times: periodsOf(series),
+    totals: gatewayFiguresOf(totalOf(sums)),
+    series: seriesOfSums(sums),
+    previous:
+      previous === null || sumsBefore === null
+        ? null
+        : { from: previous.from, totals: gatewayFiguresOf(totalOf(sumsBefore)), series: curvesOf(sumsBefore) },
+    operations: operationsOf(sums),
+    breakdown: { interval: breakdown.length, times: periodsOf(breakdown) },
+    ...(await breakdowns(asked, read, isOperator)),
+    health: isOperator ? gatewayHealth() : null,
+  };
+}
+
+/** The sums of one series by period: of a model, a key, or all that is asked for. */
+async function sumsIn(range: UsageRange, { input, caller, owner }: Asked, read: UsageReaders) {
+  const { model, keyId } = input;
+  const documents = await readSeries(read[range.length], range, seriesAsked(owner, model, keyId));
+  const isOwn = ({ organizationId, projectId, partnerId }: (typeof documents)[number]) => {
+    if (keyId === undefined) return true;
+    const tenant = { organizationId: organizationId ?? '', projectId, partnerId };
+    return canAccess(caller, tenant) && (owner.kind === 'all' || tenant[`${owner.kind}Id`] === owner.id);
+  };
+  return sumsByPeriod(documents.filter(isOwn), periodsOf(range));
+}
+
+function seriesAsked({ kind, id }: FiguresOwner, model: string | undefined, keyId: string | undefined): string {
+  if (keyId !== undefined) return seriesOf('key', keyId);
+  const ids = id === null ? [] : [id];
+  return model === undefined ? seriesOf(kind, ...ids) : seriesOf(`${kind}/model`, ...ids, model);
+}
+
+type Breakdowns = Pick<GatewayAnswer, 'models' | 'targets' | 'routes' | 'failedTries'>;
+
+async function breakdowns(
+  { input, owner, range }: Asked,
+  read: UsageReaders,
+  isOperator: boolean,
+): Promise<Breakdowns> {
+  if (input.model !== undefined || input.keyId !== undefined)
+    return { models: [], targets: null, routes: null, failedTries: null };
+  const { breakdown } = range;
+  const times = periodsOf(breakdown);
+  const collection = read[breakdown.length];
+  const ofModels = await readRollup(collection, breakdown, `${owner.kind}/model`, owner, maxDocuments);
+  const models = breakdownOf(ofModels, times).map(({ model, calls, totals }) => ({ model, calls, totals }));
+  if (!isOperator || owner.kind !== 'all') return { models, targets: null, routes: null, failedTries: null };
+  const ofTargets = await readRollup(collection, breakdown, 'all/target', owner, maxDocuments);
+  const ofRoutes = await readRollup(collection, breakdown, 'all/model/target', owner, maxDocuments);
+  return {
+    models,
+    targets: breakdownOf(
+      ofTargets.filter(({ target }) => target !== null),
+      times,
+    ).map(({ target, calls, totals }) => ({
+      target,
+      calls,
+      totals,
+    })),
+    routes: breakdownOf(
+      ofRoutes.filter(({ target }) => target !== null),
+      times,
+    ).map(({ model, target, calls, totals }) => ({ model, target, calls, total: totals.calls })),
+    failedTries: failedTriesOf(ofModels),
+  };
+}
+
+function operationsOf(sums: ReadonlyArray<UsageSums>): GatewayAnswer['operations'] {
+  const names = [...new Set(sums.flatMap(({ operations }) => Object.keys(operations)))].toSorted();
+  return names.map((operation) => {
+    const calls = sums.map(({ operations }) => operations[operation] ?? 0);
+    return { operation, calls, total: calls.reduce((total, count) => total + count, 0) };
+  });
+}

@@ -1,0 +1,180 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { readInTurn } from '#application/queries/paging.ts';
+import { type CollectionReader, query } from '#application/queries/query.ts';
+import { visibleTarget } from '#domain/instance/instance.ts';
+import { statusOf } from '#domain/instance/record-of-state.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { scopeOf } from '#projections/figures/figures-scope.ts';
+import {
+  type InstanceFiguresDocument,
+  type InstanceTotalsDocument,
+  instanceFigures,
+  type UpgradeCount,
+} from '#projections/figures/instance-figures.ts';
+import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
+import { type TemplateDocument, templates } from '#projections/templates.ts';
+import { type FiguresOwner, figuresOwner, narrowingReads, ownedBy } from '#queries/shared/figures-owner.ts';
+import { dayRange, narrowing } from './answers/dashboard-input.ts';
+import { InstancesAnswer } from './answers/instances-answer.ts';
+import { type DayRange, lastDays, sumOf } from './days.ts';
+
+const defaultDays = 7;
+/** Template versions given out: those with the most instances. */
+const maxVersions = 200;
+const maxShown = 50;
+
+const Input = t.partial({ ...dayRange, ...narrowing });
+
+const reads = { ...narrowingReads, figures: instanceFigures, templates, versions: templateVersions };
+
+type Readers = Readonly<Record<keyof typeof reads, CollectionReader>>;
+
+export const getInstancesDashboard = query<t.TypeOf<typeof Input>, Tenant, InstancesAnswer, keyof typeof reads>({
+  name: 'get_instances_dashboard',
+  summary: 'Read how instances and their upgrades do',
+  description:
+    'Of all that the key has access to, or of one organization or project: instances by template version and state, ' +
+    'the upgrades of the last `days` (default 7, today included), and the instances that need somebody.',
+  group: 'Dashboard',
+  http: get('/v1/dashboard/instances'),
+  scope: 'dashboard:read',
+  input: Input,
+  output: InstancesAnswer,
+  failures: ['project-not-found', 'organization-not-found'],
+  example: {
+    output: {
+      totals: { instances: 1, active: 1, provisioning: 0, failed: 0 },
+      versions: [
+        {
+          templateId: 'cm3v8k2p90000qzrm4d1x7w5b',
+          templateVersionId: 'cm3v8k2p90000qzrm4d1x7w5bk2p4x8q1',
+          templateName: 'Dental reception',
+          number: 1,
+          tag: null,
+          active: 1,
+          provisioning: 0,
+          failed: 0,
+        },
+      ],
+      upgrades: {
+        from: '2026-01-05T00:00:00.000Z',
+        until: '2026-01-05T09:30:00.000Z',
+        days: ['2026-01-05'],
+        requested: [0],
+        succeeded: 0,
+        running: 0,
+        undone: 0,
+        failed: 0,
+        superseded: 0,
+      },
+      attention: { total: 0, instances: [] },
+    },
+  },
+  reads,
+  subject: null,
+  answer: async ({ input, caller, time, read }) => {
+    const owner = await figuresOwner(caller, input, read);
+    if (E.isLeft(owner)) return owner;
+    const { kind, id } = owner.right;
+    const found = await read.figures.get<InstanceTotalsDocument>(scopeOf(kind, id));
+    const totals: InstanceTotalsDocument = found?.value ?? noTotals;
+    const knowsTemplates = caller.keyType === 'admin' || caller.keyType === 'partner';
+    return E.right({
+      body: {
+        totals: statesOf(totals),
+        versions: await versionsOf(totals, knowsTemplates, read),
+        upgrades: upgradesOf(totals, lastDays(input.days ?? defaultDays, time)),
+        attention: {
+          total: totals.attentionTotal,
+          instances: totals.attentionTotal === 0 ? [] : await attentionOf(owner.right, read.figures),
+        },
+      },
+    });
+  },
+});
+
+const noTotals: InstanceTotalsDocument = { kind: 'totals', attentionTotal: 0, versions: {}, upgrades: {} };
+
+function statesOf({ versions }: InstanceTotalsDocument): InstancesAnswer['totals'] {
+  const counts = Object.values(versions);
+  const active = sumOf(counts.map((count) => count.active));
+  const provisioning = sumOf(counts.map((count) => count.provisioning));
+  const failed = sumOf(counts.map((count) => count.failed));
+  return { instances: active + provisioning + failed, active, provisioning, failed };
+}
+
+/** The newest version of each template first. */
+async function versionsOf(
+  { versions }: InstanceTotalsDocument,
+  knowsTemplates: boolean,
+  read: Readers,
+): Promise<InstancesAnswer['versions']> {
+  const instancesOf = ({ active, provisioning, failed }: (typeof versions)[string]) => active + provisioning + failed;
+  const shown = Object.entries(versions)
+    .sort(([, one], [, other]) => instancesOf(other) - instancesOf(one))
+    .slice(0, maxVersions)
+    .sort(([, one], [, other]) =>
+      one.templateId === other.templateId ? other.version - one.version : one.templateId < other.templateId ? -1 : 1,
+    );
+  return Promise.all(
+    shown.map(async ([templateVersionId, { templateId, version, active, provisioning, failed }]) => ({
+      templateId,
+      templateVersionId,
+      ...(knowsTemplates ? await namesOf(templateId, templateVersionId, read) : { templateName: null, tag: null }),
+      number: version,
+      ...{ active, provisioning, failed },
+    })),
+  );
+}
+
+async function namesOf(templateId: string, templateVersionId: string, read: Readers) {
+  const [template, version] = await Promise.all([
+    read.templates.get<TemplateDocument>(templateId),
+    read.versions.get<TemplateVersionDocument>(templateVersionId),
+  ]);
+  return { templateName: template?.value.record.name ?? null, tag: version?.value.record.tag ?? null };
+}
+
+function upgradesOf(
+  { upgrades }: InstanceTotalsDocument,
+  { from, until, days }: DayRange,
+): InstancesAnswer['upgrades'] {
+  const of = (member: keyof UpgradeCount) => sumOf(days.map((day) => upgrades[day]?.[member] ?? 0));
+  const ended = {
+    succeeded: of('succeeded'),
+    undone: of('undone'),
+    failed: of('failed'),
+    superseded: of('superseded'),
+  };
+  const requested = days.map((day) => upgrades[day]?.requested ?? 0);
+  return { from, until, days, requested, running: sumOf(requested) - sumOf(Object.values(ended)), ...ended };
+}
+
+async function attentionOf(
+  owner: FiguresOwner,
+  collection: CollectionReader,
+): Promise<InstancesAnswer['attention']['instances']> {
+  const found: InstanceFiguresDocument[] = [];
+  for (const attention of ['failed', 'undone']) {
+    const where = { attention, ...ownedBy(owner) };
+    const request = { limit: maxShown - found.length, maxBytes: 4 * 1024 * 1024 };
+    if (request.limit === 0) break;
+    const page = await readInTurn<InstanceFiguresDocument>(collection, where, request);
+    found.push(...page.documents.map(({ value }) => value));
+  }
+  return found.map(({ organizationId, projectId, attention, state }) => ({
+    instanceId: state.id,
+    organizationId,
+    projectId: projectId ?? '',
+    name: state.name,
+    status: statusOf(state),
+    why: attention ?? 'failed',
+    templateId: state.templateId,
+    templateVersionId: visibleTarget(state).templateVersionId,
+    wantedTemplateVersionId: state.lastOperation?.templateVersionId ?? state.target.templateVersionId,
+    reason: state.lastOperation?.reason ?? null,
+    endedAt: state.lastOperation?.endedAt ?? state.updatedAt,
+  }));
+}

@@ -1,0 +1,80 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
+import { ProjectionsAnswer } from './answers/projections-answer.ts';
+
+const Input = t.type({});
+
+export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, ProjectionsAnswer>({
+  name: 'get_projections_dashboard',
+  summary: 'Read how read models and processes follow the log',
+  description:
+    'State, lag, failure and progress of each, and the lag of the last 24 hours as the answering node has seen it since ' +
+    'its start. For operators.',
+  group: 'Dashboard',
+  http: get('/v1/dashboard/projections'),
+  scope: 'operations:write',
+  input: Input,
+  output: ProjectionsAnswer,
+  failures: [],
+  example: {
+    output: {
+      logEnd: 5120,
+      projections: [
+        {
+          name: 'flows',
+          version: 2,
+          state: 'running',
+          ready: true,
+          position: 5120,
+          lag: 0,
+          lagMs: 0,
+          failure: null,
+          rebuild: null,
+        },
+      ],
+      processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, lag: 0, lagMs: 0, failure: null }],
+      unknownEvents: [],
+      past: { times: ['2026-01-05T09:30:00.000Z'], worstLag: [3], worstLagMs: [0], growth: [41] },
+    },
+  },
+  reads: {},
+  subject: null,
+  answer: async ({ projectionStatus, processStatus, unknownEvents, lastPosition, lag }) => {
+    const [logEnd, projections, processes, unknown] = await Promise.all([
+      lastPosition(),
+      projectionStatus(),
+      processStatus(),
+      unknownEvents(),
+    ]);
+    const body: ProjectionsAnswer = {
+      logEnd,
+      projections: projections.map(({ name, version, state, ready, position, failure, rebuild }) => ({
+        ...{ name, version, state, ready },
+        ...lagOf(position, logEnd, lag),
+        failure,
+        rebuild: rebuild && {
+          ...rebuild,
+          part: rebuild.target === 0 ? 1 : Math.min(1, rebuild.position / rebuild.target),
+        },
+      })),
+      processes: processes.map(({ name, state, position, failure }) => ({
+        ...{ name, state },
+        ...lagOf(position, logEnd, lag),
+        failure,
+      })),
+      unknownEvents: unknown,
+      past: lag.past(),
+    };
+    return E.right({ body });
+  },
+});
+
+function lagOf(position: number, logEnd: number | null, monitor: Pick<LagMonitor, 'lagMs'>) {
+  if (logEnd === null) return { position, lag: null, lagMs: monitor.lagMs(position) };
+  const lag = Math.max(0, logEnd - position);
+  return { position, lag, lagMs: lag === 0 ? 0 : monitor.lagMs(position) };
+}

@@ -1,0 +1,27 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { get } from '#application/operations/operation.ts';
+import { contentQuery } from '#application/queries/content-query.ts';
+import { hasExpired } from '#domain/file/file.ts';
+import { fileId } from '#domain/file/record.ts';
+import { type FileDocument, files } from '#projections/files.ts';
+
+export const getFileContent = contentQuery<{ readonly file_id: string }, FileDocument>({
+  name: 'get_file_content',
+  summary: 'Download a file',
+  description: 'Its bytes, or the part that `Range` asks for.',
+  group: 'Files',
+  plane: 'gateway',
+  http: get('/v1/files/:file_id/content'),
+  scope: 'files:read',
+  input: t.type({ file_id: fileId }),
+  failures: ['file-not-found'],
+  subject: { collection: files, parameter: 'file_id', notFound: 'file-not-found' },
+  produces: ['application/octet-stream', 'application/jsonl'],
+  find: ({ input: { file_id }, subject, time }) => {
+    const { listedIn, blobId, contentType, filename, bytes, sha256, expiresAt } = subject.head;
+    if (listedIn === null || hasExpired({ expiresAt }, time)) return E.left(notFound('file-not-found', file_id));
+    return E.right({ blobId, contentType, filename, bytes, etag: sha256 });
+  },
+});

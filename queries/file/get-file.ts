@@ -1,0 +1,47 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { absentThen, asOfInput, type Moment, type PastReads, recordAsOf } from '#application/history/as-of.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { file, hasExpired } from '#domain/file/file.ts';
+import { fileHistory } from '#domain/file/history.ts';
+import { FileRecord, fileId } from '#domain/file/record.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { type FileDocument, files } from '#projections/files.ts';
+import type { EncodedJson } from '#shared/json/encoded-json.ts';
+
+const Input = t.intersection([t.type({ file_id: fileId }), t.partial(asOfInput)]);
+
+export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord>({
+  name: 'get_file',
+  summary: 'Read what is known of a file',
+  group: 'Files',
+  plane: 'gateway',
+  http: get('/v1/files/:file_id'),
+  scope: 'files:read',
+  input: Input,
+  output: FileRecord,
+  failures: ['file-not-found'],
+  example: { output: examples.file },
+  reads: {},
+  subject: { collection: files, parameter: 'file_id', notFound: 'file-not-found', past: file },
+  answer: async (context) => {
+    const { input, subject, time } = context;
+    if (input.asOf !== undefined) return fileAsOf(context, input.file_id, input.asOf);
+    const { listedIn, expiresAt } = subject.head;
+    if (listedIn === null || hasExpired({ expiresAt }, time)) return E.left(notFound('file-not-found', input.file_id));
+    return E.right({ body: subject.record as EncodedJson<FileRecord> });
+  },
+});
+
+const past = { history: fileHistory, entity: file, kind: 'file', notFound: 'file-not-found' } as const;
+
+/** A file as it was. It is gone when its time is over, even before it is removed. */
+async function fileAsOf(reads: PastReads, id: string, asOf: Moment) {
+  const found = await recordAsOf<FileRecord>(reads, past, id, asOf);
+  if (E.isLeft(found)) return found;
+  const { body } = found.right;
+  const isOver = 'time' in asOf && body.expires_at !== null && body.expires_at * 1_000 <= Date.parse(asOf.time);
+  return isOver ? E.left(absentThen('file-not-found', id, asOf)) : E.right({ body });
+}

@@ -1,0 +1,47 @@
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import {
+  ListOrder,
+  listObjects,
+  type ObjectList,
+  ObjectListInput,
+  objectList,
+} from '#application/queries/object-list.ts';
+import { query } from '#application/queries/query.ts';
+import { hasExpired } from '#domain/file/file.ts';
+import { FilePurpose, FileRecord } from '#domain/file/record.ts';
+import { examples } from '#domain/shared/examples.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { type FileDocument, files } from '#projections/files.ts';
+
+const ListFilesInput = t.intersection([ObjectListInput, t.partial({ purpose: FilePurpose, order: ListOrder })]);
+
+export const listFiles = query<t.TypeOf<typeof ListFilesInput>, Tenant, ObjectList<FileRecord>, 'files'>({
+  name: 'list_files',
+  summary: "List the files of the key's project",
+  description: 'From the newest, unless `order` is `asc`.',
+  group: 'Files',
+  plane: 'gateway',
+  http: get('/v1/files'),
+  scope: 'files:read',
+  input: ListFilesInput,
+  output: objectList(FileRecord),
+  failures: [],
+  example: {
+    output: {
+      object: 'list',
+      data: [examples.file],
+      first_id: examples.file.id,
+      last_id: examples.file.id,
+      has_more: false,
+    },
+  },
+  reads: { files },
+  subject: null,
+  answer: ({ input: { purpose, order, ...page }, caller, read, time }) =>
+    listObjects<FileRecord, FileDocument>(read.files, caller.projectId, page, {
+      where: purpose === undefined ? {} : { purpose },
+      newestFirst: order !== 'asc',
+      isShown: (head) => !hasExpired(head, time),
+    }),
+});

@@ -1,0 +1,37 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { organizationHistory } from '#domain/organization/history.ts';
+import { organization } from '#domain/organization/organization.ts';
+import { OrganizationRecord } from '#domain/organization/record.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/organizations.ts';
+
+const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfInput)]);
+
+const notFound = 'organization-not-found';
+const past = { history: organizationHistory, entity: organization, kind: 'organization', notFound } as const;
+
+export const getOrganization = query<t.TypeOf<typeof Input>, OrganizationDocument, OrganizationRecord>({
+  name: 'get_organization',
+  summary: 'Read an organization',
+  description: 'For the operator alone.',
+  group: 'Organizations',
+  http: get('/v1/organizations/:organizationId'),
+  scope: 'operations:write',
+  input: Input,
+  output: OrganizationRecord,
+  failures: [notFound],
+  example: { output: examples.organization },
+  reads: {},
+  subject: { collection: organizations, parameter: 'organizationId', notFound, past: organization },
+  hasRevision: true,
+  answer: answerAsOf(past, async ({ subject: { id, value }, personalReader }) => {
+    const read = await personalReader(typeof value.name === 'string' ? [] : [id]);
+    const body = organizationOfDocument(value, (name) => read(id, 'name', name));
+    return E.right({ body, revision: value.revision });
+  }),
+});

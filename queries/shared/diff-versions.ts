@@ -1,0 +1,64 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import type { Comparison } from '#application/diffs/compare-versions.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { get } from '#application/operations/operation.ts';
+import { type Query, query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import type { FailureCode } from '#domain/shared/failure.ts';
+import type { Scope } from '#domain/shared/scope.ts';
+import { canAccess } from '#domain/shared/tenancy.ts';
+import type { TenantDocument } from '#projections/document.ts';
+import { text } from '#shared/codecs/text.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { JsonPatch } from '#shared/json/json-patch.ts';
+
+const Input = t.type({ versionId: cuid, otherVersionId: cuid });
+type Input = t.TypeOf<typeof Input>;
+
+const Diff = t.type({ patch: JsonPatch, summary: text() }, 'VersionDiff');
+type Diff = t.TypeOf<typeof Diff>;
+
+type VersionDocument<Record> = Omit<TenantDocument<Record>, 'revision'>;
+
+/** What the comparison of one kind of version differs in from another's. */
+interface VersionDiff {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly group: string;
+  readonly path: `/v1/${string}/:versionId/diff/:otherVersionId`;
+  readonly scope: Scope;
+  readonly notFound: FailureCode;
+  readonly collection: { readonly name: string };
+  readonly example: JsonObject;
+  readonly kind: Comparison['kind'];
+}
+
+/** Compares two versions. */
+export function diffVersions<Record>({
+  path,
+  notFound: code,
+  collection,
+  example,
+  kind,
+  ...described
+}: VersionDiff): Query<Input, VersionDocument<Record>, Diff, 'versions'> {
+  return query<Input, VersionDocument<Record>, Diff, 'versions'>({
+    ...described,
+    http: get(path),
+    input: Input,
+    output: Diff,
+    failures: [code],
+    example: { output: example },
+    reads: { versions: collection },
+    subject: { collection, parameter: 'versionId', notFound: code },
+    answer: async ({ input: { otherVersionId }, subject, caller, read, comparer }) => {
+      const other = await read.versions.get<VersionDocument<Record>>(otherVersionId);
+      if (other === null || !canAccess(caller, other.head))
+        return E.left(notFound(code, JSON.stringify(otherVersionId)));
+      const comparison = { kind, before: subject.record.text, after: other.record.text };
+      return E.right({ body: await comparer.compare<Diff>(comparison) });
+    },
+  });
+}

@@ -1,0 +1,50 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { type AnyQuery, type Query, query } from '#application/queries/query.ts';
+import { InclusionProof } from '#digests/inclusion-proof.ts';
+import { exampleDigest } from '#digests/write-digest-operation.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { streamName } from '#domain/shared/entity.ts';
+import { failure } from '#domain/shared/failure.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+
+/** The query that proves what a history is made of: that its stream is in the newest signed digest. */
+export function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof> {
+  const { subject } = history;
+  if (subject === null || !('entity' in subject)) throw new Error(`${history.name} reads no stream.`);
+  const { entity, parameter, idCodec = cuid } = subject;
+  return query<object, Tenant, InclusionProof>({
+    name: `${history.name}_proof`,
+    summary: history.summary.replace(/^Read the history/, 'Prove the history'),
+    description:
+      'The newest signed digest, the last event of the stream in it, and the inclusion proof (RFC 9162) that leads from ' +
+      'there to its root. `docs/audit.md` shows how to check it.',
+    group: history.group,
+    ...(history.plane === undefined ? {} : { plane: history.plane }),
+    http: get(`${history.http.path}/proof`),
+    scope: history.scope,
+    input: t.type({ [parameter]: idCodec }) as unknown as t.Type<object, unknown, unknown>,
+    output: InclusionProof,
+    failures: [subject.notFound, 'no-digest'],
+    example: { output: exampleProof },
+    reads: {},
+    subject,
+    answer: async ({ subject: { id }, proveInclusion }) => {
+      const proof = await proveInclusion(streamName(entity, id));
+      return proof === null ? E.left(noDigest) : E.right({ body: proof });
+    },
+  });
+}
+
+const noDigest = failure(
+  'no-digest',
+  'No digest has this stream: the service signs none, or has not signed one since the stream began. One is signed every hour.',
+);
+
+const exampleProof: InclusionProof = {
+  digest: exampleDigest,
+  head: { hash: 'e4'.repeat(32), revision: 3, stream: 'flow-cz7t3m1kx0q4v8d2w6b9n5p0' },
+  index: 117,
+  path: ['0d'.repeat(32), '77'.repeat(32)],
+};

@@ -1,0 +1,30 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Where } from '#read-store/read-store.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { text } from '#shared/codecs/text.ts';
+
+/** What a list may be narrowed to: members of its items that an index begins with, each with its codec. */
+export type ListFilters = Readonly<Record<string, t.Mixed>>;
+
+/** Items of exactly this name. */
+export const nameFilter = withJsonSchema(text({ min: 1, max: 200 }), {
+  type: 'string',
+  minLength: 1,
+  maxLength: 200,
+  description: 'Those of exactly this name',
+});
+
+/**
+ * What a list is narrowed to.
+ * @param where what it is narrowed to anyway
+ * @returns invalid-input for two filters at once: an index finds documents by one
+ */
+export function filteredBy(filters: ListFilters, input: object, where: Where): E.Either<Failure, Where> {
+  const given = Object.entries(input).filter(([name, value]) => Object.hasOwn(filters, name) && value !== undefined);
+  const [first, second] = given.map(([name]) => name);
+  if (second === undefined) return E.right({ ...where, ...Object.fromEntries(given) });
+  return E.left(invalidInput([{ pointer: `/${second}`, message: `cannot be given together with ${first}` }]));
+}

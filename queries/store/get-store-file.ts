@@ -1,0 +1,35 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { fileId } from '#domain/file/record.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { StoreFileRecord } from '#domain/store/file-record.ts';
+import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/store-files.ts';
+import { type StoreDocument, stores } from '#projections/stores.ts';
+import type { EncodedJson } from '#shared/json/encoded-json.ts';
+
+const Input = t.type({ store_id: cuid, file_id: fileId });
+
+export const getStoreFile = query<t.TypeOf<typeof Input>, StoreDocument, StoreFileRecord, 'storeFiles'>({
+  name: 'get_store_file',
+  summary: 'Read what a knowledge store has of a file',
+  group: 'Stores',
+  plane: 'gateway',
+  http: get('/v1/stores/:store_id/files/:file_id'),
+  scope: 'stores:read',
+  input: Input,
+  output: StoreFileRecord,
+  failures: ['store-not-found', 'file-not-found'],
+  example: { output: examples.storeFile },
+  reads: { storeFiles },
+  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' },
+  answer: async ({ input: { store_id, file_id }, subject, read }) => {
+    if (subject.head.listedIn === null) return E.left(notFound('store-not-found', store_id));
+    const found = await read.storeFiles.get<StoreFileDocument>(storeFileKey(store_id, file_id));
+    if (found === null || found.head.listedIn === null) return E.left(notFound('file-not-found', file_id));
+    return E.right({ body: found.record as EncodedJson<StoreFileRecord> });
+  },
+});

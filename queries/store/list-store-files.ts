@@ -1,0 +1,51 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { get } from '#application/operations/operation.ts';
+import {
+  ListOrder,
+  listObjects,
+  type ObjectList,
+  ObjectListInput,
+  objectList,
+} from '#application/queries/object-list.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { StoreFileRecord } from '#domain/store/file-record.ts';
+import { type StoreFileDocument, storeFiles } from '#projections/store-files.ts';
+import { type StoreDocument, stores } from '#projections/stores.ts';
+
+const Input = t.intersection([t.type({ store_id: cuid }), ObjectListInput, t.partial({ order: ListOrder })]);
+
+export const listStoreFiles = query<t.TypeOf<typeof Input>, StoreDocument, ObjectList<StoreFileRecord>, 'storeFiles'>({
+  name: 'list_store_files',
+  summary: 'List the files of a knowledge store',
+  description: 'From the one that was added last, unless `order` is `asc`.',
+  group: 'Stores',
+  plane: 'gateway',
+  http: get('/v1/stores/:store_id/files'),
+  scope: 'stores:read',
+  input: Input,
+  output: objectList(StoreFileRecord),
+  failures: ['store-not-found'],
+  example: {
+    output: {
+      object: 'list',
+      data: [examples.storeFile],
+      first_id: examples.file.id,
+      last_id: examples.file.id,
+      has_more: false,
+    },
+  },
+  reads: { storeFiles },
+  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' },
+  answer: ({ input: { store_id, order, ...page }, subject, read }) => {
+    const { listedIn, projectId } = subject.head;
+    if (listedIn === null || projectId === null) return E.left(notFound('store-not-found', store_id));
+    return listObjects<StoreFileRecord, StoreFileDocument>(read.storeFiles, projectId, page, {
+      list: store_id,
+      newestFirst: order !== 'asc',
+    });
+  },
+});

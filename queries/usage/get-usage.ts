@@ -1,0 +1,158 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { instant } from '#domain/codecs/time.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { usageByDay, usageByHour } from '#projections/usage/usage-by-period.ts';
+import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
+import { GroupBy, type Grouping, rollupFor } from './shared/group-by.ts';
+import { UsageAnswer } from './shared/usage-answer.ts';
+import { usageCsv } from './shared/usage-csv.ts';
+import { hoursOrDays, keptSince, shifted, type UsageRange, wholeDaysAndHours } from './shared/usage-range.ts';
+import { readRollup, TooMuchUsageError } from './shared/usage-reader.ts';
+import { UsageRows } from './shared/usage-rows.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** What one answer may be of. */
+const maxDays = 400;
+const maxDaysByHour = 31;
+const maxDocuments = 100_000;
+const maxRows = 10_000;
+
+/** Looked back on without `from`. */
+const defaultDays = 30;
+
+const Input = t.partial({ from: instant, until: instant, groupBy: GroupBy, organizationId: cuid, projectId: cuid });
+
+type Input = t.TypeOf<typeof Input>;
+
+const reads = { ...narrowingReads, hours: usageByHour, days: usageByDay };
+
+export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
+  name: 'get_usage',
+  summary: 'Read what calls of the gateway used and cost',
+  description:
+    'Of all that the key has access to, or of one organization or project. `from` is included, `until` is not; they are ' +
+    `moved outwards to whole hours in UTC, and to whole days where they are more than 90 days ago. Default are the last ${defaultDays} ` +
+    'days. Usage is there some seconds after its calls. With `Accept: text/csv` the rows are a table. `groupBy=target` ' +
+    'is for operators.',
+  group: 'Usage',
+  http: get('/v1/usage'),
+  scope: 'usage:read',
+  input: Input,
+  output: UsageAnswer,
+  failures: ['project-not-found', 'organization-not-found'],
+  example: {
+    output: {
+      from: '2026-01-01T00:00:00.000Z',
+      until: '2026-01-02T00:00:00.000Z',
+      rows: [
+        {
+          day: '2026-01-01',
+          model: 'gpt-large',
+          calls: 812,
+          callsWithTokens: 790,
+          errors: 3,
+          inputTokens: 504_310,
+          outputTokens: 131_842,
+          characters: 0,
+          audioSeconds: 0,
+          cost: 2.06,
+          p50Ms: 1890.2,
+          p95Ms: 5104.7,
+          p99Ms: 8612.9,
+        },
+      ],
+    },
+  },
+  reads,
+  subject: null,
+  produces: ['text/csv'],
+  answer: async ({ input, caller, accept, time, read }) => {
+    const asked = askedFor(input, time);
+    const refused = checkRange(asked, time) ?? checkGroupBy(asked, caller.keyType === 'admin');
+    if (refused !== null) return E.left(refused);
+    const owner = await figuresOwner(caller, input, read);
+    if (E.isLeft(owner)) return owner;
+    try {
+      const rows = await rowsOf(asked, owner.right, { hour: read.hours, day: read.days }, time);
+      if (accept !== null) return E.right({ stream: usageCsv(asked.groupBy, rows.rows()) });
+      if (rows.size > maxRows) return E.left(tooMuch(`The answer has more than ${maxRows} rows`));
+      const [from, until] = hoursOrDays(asked.from, asked.until, time);
+      return E.right({ body: { from, until, rows: rows.rows() } });
+    } catch (error) {
+      if (error instanceof TooMuchUsageError) return E.left(tooMuch(error.message.replace(/\.$/, '')));
+      throw error;
+    }
+  },
+});
+
+interface Asked {
+  readonly from: string;
+  readonly until: string;
+  readonly groupBy: ReadonlyArray<Grouping>;
+}
+
+function askedFor({ from, until, groupBy }: Input, now: string): Asked {
+  const end = until ?? now;
+  return { from: from ?? shifted(end, -defaultDays * dayMs), until: end, groupBy: groupBy ?? ['day'] };
+}
+
+function checkRange({ from, until, groupBy }: Asked, now: string): Failure | null {
+  const days = (Date.parse(until) - Date.parse(from)) / dayMs;
+  if (days <= 0) return invalidInput([{ pointer: '/until', message: `must be later than from, which is ${from}` }]);
+  if (days > maxDays)
+    return invalidInput([{ pointer: '/from', message: `must be at most ${maxDays} days before until` }]);
+  if (!groupBy.includes('hour')) return null;
+  if (days > maxDaysByHour) {
+    const message = `must be at most ${maxDaysByHour} days before until with groupBy=hour; take day`;
+    return invalidInput([{ pointer: '/from', message }]);
+  }
+  if (from >= (keptSince('hour', now) ?? '')) return null;
+  return invalidInput([{ pointer: '/from', message: 'must be at most 90 days ago with groupBy=hour; take day' }]);
+}
+
+function checkGroupBy({ groupBy }: Asked, isOperator: boolean): Failure | null {
+  if (isOperator || !groupBy.includes('target')) return null;
+  return failure('key-type-not-allowed', 'groupBy=target is for operators: it needs a key of type admin.');
+}
+
+async function rowsOf(
+  { from, until, groupBy }: Asked,
+  owner: FiguresOwner,
+  collections: Readonly<Record<'hour' | 'day', Parameters<typeof readRollup>[0]>>,
+  now: string,
+): Promise<UsageRows> {
+  const rows = new UsageRows(groupBy);
+  const rollup = rollupFor(groupBy, owner);
+  let room = maxDocuments;
+  for (const range of rangesOf(from, until, groupBy, now)) {
+    const collection = range.length === 'hour' ? collections.hour : collections.day;
+    const documents = await readRollup(collection, range, rollup, owner, room);
+    room -= documents.length;
+    for (const document of documents) rows.add(document);
+  }
+  return rows;
+}
+
+function rangesOf(
+  from: string,
+  until: string,
+  groupBy: ReadonlyArray<Grouping>,
+  now: string,
+): ReadonlyArray<UsageRange> {
+  if (!groupBy.includes('hour')) return wholeDaysAndHours(from, until, now);
+  const [start, end] = hoursOrDays(from, until, now);
+  return [{ length: 'hour', from: start, until: end }];
+}
+
+function tooMuch(what: string): Failure {
+  return invalidInput([
+    { pointer: '/groupBy', message: `asks for too much: ${what}. Take a shorter range, fewer groups or one project` },
+  ]);
+}

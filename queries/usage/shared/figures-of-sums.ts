@@ -1,0 +1,27 @@
+import { quantileOf } from '#domain/usage/latency-bins.ts';
+import { errorsOf, type UsageSums } from '#domain/usage/usage-sums.ts';
+import type { UsageFigures } from './usage-figures.ts';
+
+/** Sums as they are given out. */
+export function figuresOf(sums: UsageSums): UsageFigures {
+  const { calls, callsWithTokens, inputTokens, outputTokens, characters, audioSeconds, total } = sums;
+  return {
+    ...{ calls, callsWithTokens },
+    errors: errorsOf(sums),
+    ...{ inputTokens, outputTokens, characters },
+    audioSeconds: rounded(audioSeconds, 6),
+    cost: costOf(sums),
+    p50Ms: quantileOf(total, 0.5),
+    p95Ms: quantileOf(total, 0.95),
+    p99Ms: quantileOf(total, 0.99),
+  };
+}
+
+/** To a billionth: what is beyond is what adding up in another order makes. */
+export function costOf({ cost }: UsageSums): number | null {
+  return cost === null ? null : rounded(cost, 9);
+}
+
+function rounded(value: number, decimals: number): number {
+  return Math.round(value * 10 ** decimals) / 10 ** decimals;
+}

@@ -1,0 +1,67 @@
+import * as t from 'io-ts';
+import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
+import type { Rollup } from '#projections/usage/usage-group.ts';
+import type { FiguresOwner } from '#queries/shared/figures-owner.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import type { UsageRow } from './usage-answer.ts';
+
+const groupings = ['hour', 'day', 'key', 'project', 'model', 'target'] as const;
+
+/** What rows are separated by. */
+export type Grouping = (typeof groupings)[number];
+
+const fault = `must name some of ${groupings.join(', ')}, with commas between them; of hour and day one`;
+
+function read(value: unknown): ReadonlyArray<Grouping> | null {
+  if (typeof value !== 'string') return null;
+  const names = value.split(',');
+  const known = groupings.filter((name) => names.includes(name));
+  return known.length === names.length && !(names.includes('hour') && names.includes('day')) ? known : null;
+}
+
+/** `groupBy` of a request: names with commas between them, read into their usual order. */
+export const GroupBy = withJsonSchema(
+  new t.Type<ReadonlyArray<Grouping>, string, unknown>(
+    'groupBy',
+    (value): value is ReadonlyArray<Grouping> => Array.isArray(value),
+    (value, context) => {
+      const names = read(value);
+      return names === null ? t.failure(value, context, fault) : t.success(names);
+    },
+    (names) => names.join(','),
+  ),
+  {
+    type: 'string',
+    pattern: `^(${groupings.join('|')})(,(${groupings.join('|')}))*$`,
+    description: `Some of ${groupings.join(', ')}, with commas between them; of hour and day one. Default \`day\``,
+    examples: ['day,model'],
+  },
+);
+
+/** The coarsest sums that rows can be made of. */
+export function rollupFor(groupBy: ReadonlyArray<Grouping>, owner: FiguresOwner): Rollup {
+  const has = (...names: ReadonlyArray<Grouping>) => names.every((name) => groupBy.includes(name));
+  if (has('key')) return has('model') || has('target') ? 'key/model/target' : 'key';
+  if (has('target')) return owner.kind === 'all' && !has('project') ? ofTargets(has('model')) : 'key/model/target';
+  if (has('project')) return has('model') ? 'project/model' : 'project';
+  return has('model') ? `${owner.kind}/model` : owner.kind;
+}
+
+const ofTargets = (withModels: boolean) => (withModels ? 'all/model/target' : 'all/target');
+
+/** The members of a row that say what it is of. */
+export type UsageRowGroup = Pick<UsageRow, Grouping>;
+
+/** What a document's row is of. */
+export function groupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocument): UsageRowGroup {
+  const { period, keyId, projectId, model, target } = document;
+  const members: Readonly<Record<Grouping, string | null>> = {
+    hour: period,
+    day: period.slice(0, 10),
+    key: keyId,
+    project: projectId,
+    model,
+    target,
+  };
+  return Object.fromEntries(groupBy.map((name) => [name, members[name]])) as UsageRowGroup;
+}

@@ -1,0 +1,43 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/queries/paging.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { examples } from '#domain/shared/examples.ts';
+import { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
+import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
+import { type WebhookEndpointDocument, webhookEndpoints } from '#projections/webhook-endpoints.ts';
+import { type ListOf, listOf } from '#queries/shared/list-of.ts';
+import { encodeJson } from '#shared/json/encoded-json.ts';
+
+const Input = t.intersection([t.type({ webhookEndpointId: cuid }), t.partial(pageInput)]);
+
+const notFound = 'webhook-endpoint-not-found';
+
+export const listWebhookDeliveries = query<
+  t.TypeOf<typeof Input>,
+  WebhookEndpointDocument,
+  ListOf<'deliveries', WebhookDelivery>
+>({
+  name: 'list_webhook_deliveries',
+  summary: 'List the tries to deliver to a webhook endpoint, newest first',
+  description: 'Those of the last 30 days. A try shows within about a second. Bodies are not kept.',
+  group: 'Webhooks',
+  http: get('/v1/webhook-endpoints/:webhookEndpointId/deliveries'),
+  scope: 'webhooks:read',
+  input: Input,
+  output: listOf('deliveries', WebhookDelivery),
+  failures: [notFound],
+  example: { output: { deliveries: [examples.webhookDelivery] } },
+  reads: {},
+  subject: { collection: webhookEndpoints, parameter: 'webhookEndpointId', notFound },
+  paged: true,
+  answer: async ({ input: { limit = maxPageItems, cursor = null }, subject: { id, record }, caller, webhooks }) => {
+    const refusal = checkMayChange(caller, record.parse());
+    if (refusal !== null) return E.left(refusal);
+    const { deliveries, next } = await webhooks.deliveriesTo(id, limit, cursor);
+    const items = deliveries.map((delivery) => encodeJson(delivery));
+    return E.right(pageAnswer('deliveries', items, next === null ? null : encodeCursor(next)));
+  },
+});

@@ -1,0 +1,16 @@
+import { examples } from '#domain/shared/examples.ts';
+import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
+import { webhookEndpoints } from '#projections/webhook-endpoints.ts';
+import { listAccessible } from '#queries/shared/list-accessible.ts';
+
+export const listWebhookEndpoints = listAccessible({
+  name: 'list_webhook_endpoints',
+  summary: 'List the webhook endpoints that the key reaches',
+  group: 'Webhooks',
+  path: '/v1/webhook-endpoints',
+  scope: 'webhooks:read',
+  member: 'webhookEndpoints',
+  record: WebhookEndpointRecord,
+  example: examples.webhookEndpoint,
+  collection: webhookEndpoints,
+});

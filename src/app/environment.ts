@@ -1,0 +1,64 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
+import { inputErrors } from '#application/operations/input-errors.ts';
+import { wholeNumber } from '#shared/codecs/number.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+
+/** The variables that a process was started with. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A variable of the environment. */
+export interface Variable<Value> {
+  readonly name: string;
+  /** Decodes its text. Its message follows the variable's name. */
+  readonly codec: t.Type<Value, unknown, unknown>;
+  /** A sentence that ends the message, with an example as a rule. */
+  readonly hint: string;
+  /** Its text holds a secret, or may: no message shows it. */
+  readonly isSecret?: boolean;
+}
+
+/**
+ * Decodes a variable of the environment.
+ * @returns undefined where it is unset or empty
+ * @throws StartupError with the variable's name, what is wrong with it, and its hint
+ */
+export function readVariable<Value>(environment: Environment, variable: Variable<Value>): Value | undefined {
+  const { name, codec, hint, isSecret = false } = variable;
+  const text = readText(environment, name);
+  if (text === undefined) return undefined;
+  const decoded = codec.decode(text);
+  if (E.isRight(decoded)) return decoded.right;
+  const [first] = decoded.left;
+  const [issue] = inputErrors(decoded.left);
+  const shown = isSecret ? '' : `, not ${quoted(String(first?.value))}`;
+  throw new StartupError(`${name} ${issue?.message ?? 'is not valid'}${shown}. ${hint}`);
+}
+
+/** The text of a variable; undefined where it is unset or empty. */
+export function readText(environment: Environment, name: string): string | undefined {
+  const text = environment[name]?.trim();
+  return text === '' ? undefined : text;
+}
+
+/**
+ * A whole number in a range; a default where the variable is unset.
+ * @param example for the message of a wrong value
+ * @throws StartupError as `readVariable` does
+ */
+export function readWholeNumber<Default extends number | null>(
+  environment: Environment,
+  name: string,
+  byDefault: Default,
+  least: number,
+  most: number,
+  example: number = byDefault ?? least,
+): number | Default {
+  const hint = `Example: ${name}=${Math.max(example, least)}`;
+  return readVariable(environment, { name, codec: wholeNumber(least, most), hint }) ?? byDefault;
+}
+
+/** A text as shown in a message: short, on one line. */
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 60));
+}

@@ -1,0 +1,132 @@
+import type { Config } from '#app/config.ts';
+import { readEndOfLog } from '#app/progress/end-of-log.ts';
+import { hasReached } from '#app/progress/wait-for-position.ts';
+import type { Stores } from '#app/stores/open-stores.ts';
+import { descendantKeysOf } from '#application/access/key-descendants.ts';
+import { Claims } from '#application/commands/claims.ts';
+import type { Lookup } from '#application/commands/command.ts';
+import type { CommandDependencies } from '#application/commands/command-dependencies.ts';
+import { commandOperation } from '#application/commands/command-handler.ts';
+import { createWaitForReadModels } from '#application/commands/read-your-writes.ts';
+import type { VersionComparer } from '#application/diffs/version-comparer.ts';
+import type { FileSpace } from '#application/files/file-space.ts';
+import { FileUploads } from '#application/files/file-uploads.ts';
+import { uploadOperation } from '#application/files/upload-operation.ts';
+import type { StreamHistory } from '#application/history/stream-history.ts';
+import type { AnyOperation } from '#application/operations/operation.ts';
+import { downloadOperation } from '#application/queries/content-query.ts';
+import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { commands, uploadCommands } from '#commands/table.ts';
+import { file } from '#domain/file/file.ts';
+import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
+import { eventTypesOf } from '#projection-engine/projection.ts';
+import { projections as projectionTable } from '#projections/table.ts';
+import { contentQueries, queries } from '#queries/table.ts';
+import { arrivalLimits } from './body-limits.ts';
+import type { Digests } from './open-digests.ts';
+import type { ProcessesAtWork } from './start-processes.ts';
+
+type OperationStores = Pick<
+  Stores,
+  'events' | 'writer' | 'documents' | 'projections' | 'keyUsage' | 'personalData' | 'blobs' | 'webhooks'
+>;
+
+/** What operations work on. */
+export interface OperationDependencies extends OperationStores {
+  readonly processes: ProcessesAtWork;
+  readonly space: FileSpace;
+  /** Whether a live node runs batches. */
+  readonly batchesRun: () => Promise<boolean>;
+  readonly digests: Digests;
+  readonly comparer: VersionComparer;
+  readonly lag: LagMonitor;
+  /** How this node's gateway sees its targets; null on a node without one. */
+  readonly gatewayHealth: QueryDependencies['gatewayHealth'];
+  readonly history: StreamHistory;
+}
+
+type OperationConfig = Pick<Config, 'limits'>;
+
+const handledTypes = [...new Set(projectionTable.flatMap(eventTypesOf))];
+
+/** Makes the operations of the tables from what they work on. */
+export function bindOperations(
+  config: OperationConfig,
+  dependencies: OperationDependencies,
+): ReadonlyArray<AnyOperation> {
+  const forCommands = commandDependencies(config, dependencies);
+  const uploads = fileUploads(config, dependencies);
+  const forQueries = queryDependencies(config, dependencies);
+  return [
+    ...commands.map((command) => commandOperation(command, forCommands)),
+    ...queries.map((query) => queryOperation(query, forQueries)),
+    ...uploadCommands.map((command) => uploadOperation(command, { ...forCommands, uploads })),
+    ...contentQueries.map((query) => downloadOperation(query, forQueries)),
+    dependencies.digests.operation,
+  ];
+}
+
+function commandDependencies({ limits }: OperationConfig, dependencies: OperationDependencies): CommandDependencies {
+  const { writer, personalData, projections, processes } = dependencies;
+  const { maxAppendBytes, maxFilledBytes, readYourWritesTimeoutMs } = limits;
+  return {
+    writer,
+    claims: new Claims(writer),
+    lookup: lookupIn(dependencies),
+    personalData,
+    maxAppendBytes,
+    maxFilledBytes,
+    waitForReadModels: createWaitForReadModels(processes.progress, projections, handledTypes, readYourWritesTimeoutMs),
+  };
+}
+
+/** What commands may ask about other resources. */
+function lookupIn(dependencies: OperationDependencies): Lookup {
+  const { documents, keyUsage, projections, processes, batchesRun, webhooks } = dependencies;
+  return {
+    exists: async (collection, where) =>
+      (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
+    descendantKeys: (keyId, limit) => descendantKeysOf(keyId, documents, limit),
+    keyLastUsed: async (keyId) => (await keyUsage.lastUsed([keyId])).get(keyId) ?? null,
+    projection: async (name) => projections.status().find((status) => status.name === name) ?? null,
+    process: async (name) => (await processes.statuses.read()).find((status) => status.name === name) ?? null,
+    batchesRun,
+    webhookUrlFault: (url) => webhooks.guard.faultOf(url),
+  };
+}
+
+function fileUploads({ limits }: OperationConfig, { blobs, space, writer }: OperationDependencies): FileUploads {
+  return new FileUploads({
+    blobs,
+    space,
+    maxFileBytes: limits.maxFileBytes,
+    arrival: arrivalLimits(limits),
+    blobOf: async (fileId) => (await writer.load(file, fileId)).state?.blobId ?? null,
+  });
+}
+
+function queryDependencies(
+  { limits: { readYourWritesTimeoutMs } }: OperationConfig,
+  dependencies: OperationDependencies,
+): QueryDependencies & { readonly blobs: BlobStore } {
+  const { events, writer, documents, projections, keyUsage, personalData, blobs, ...parts } = dependencies;
+  const { processes, digests, webhooks, comparer, lag, gatewayHealth, history } = parts;
+  return {
+    blobs,
+    documents,
+    streams: writer,
+    history,
+    keyUsage,
+    personalData,
+    comparer,
+    proveInclusion: digests.proveInclusion,
+    webhooks: webhooks.reads,
+    projectionStatus: async () => projections.status(),
+    processStatus: () => processes.statuses.read(),
+    lag,
+    gatewayHealth,
+    waitForPosition: (names, position) => hasReached(projections, names, position, readYourWritesTimeoutMs),
+    lastPosition: () => readEndOfLog(events),
+  };
+}

@@ -1,0 +1,39 @@
+import { KeyFollower } from '#application/access/key-follower.ts';
+import { KeyResolver } from '#application/access/key-resolver.ts';
+import type { KeyUsage } from '#application/access/key-usage.ts';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import { apiKeySecrets } from '#projections/api-key-secrets.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+
+export interface OpenKeyResolverOptions {
+  readonly events: EventStore;
+  readonly writer: StreamWriter;
+  readonly projections: Pick<ProjectionsProgress, 'status'>;
+  readonly documents: ReadStore;
+  readonly keyUsage: KeyUsage;
+  readonly log: Logger;
+  /** Takes what must be stopped. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Resolves keys as their streams say, and follows what becomes of them: on this node at once, on others by the log. */
+export function openKeyResolver(options: OpenKeyResolverOptions): KeyResolver {
+  const { events: store, writer, projections, documents, keyUsage, log, opened } = options;
+  const follower = new KeyFollower({ store, beginAfter: () => secretsKnownUpTo(projections), log });
+  const keys = new KeyResolver({ writer, follower, documents, usage: keyUsage });
+  follower.listen(keys.see);
+  writer.onAppended(keys.see);
+  follower.start();
+  opened.defer(() => follower.stop());
+  return keys;
+}
+
+/** Every secret is in the read model, or was issued after this position; null while no node has said how far it is. */
+function secretsKnownUpTo(projections: Pick<ProjectionsProgress, 'status'>): number | null {
+  const status = projections.status().find(({ name }) => name === apiKeySecrets.name);
+  if (status === undefined) return null;
+  return status.ready ? status.position : status.begunAt;
+}

@@ -1,0 +1,51 @@
+import type { KeyResolver } from '#application/access/key-resolver.ts';
+import type { EntryReads } from '#application/history/audit-entries.ts';
+import { StreamHistory } from '#application/history/stream-history.ts';
+import type { StreamingOperation } from '#application/operations/operation.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import { presentedKeyOf } from '#http/request/request-headers.ts';
+import type { Metrics } from '#http/routes/metrics.ts';
+import { createFeedOperation } from '#live-feed/feed-operation.ts';
+import { type FeedLimits, LiveFeed } from '#live-feed/live-feed.ts';
+import { PastEntries } from '#live-feed/past-entries.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+
+export interface OpenLiveFeedOptions {
+  readonly events: EventStore;
+  readonly documents: ReadStore;
+  readonly personalData: PersonalData;
+  readonly keys: KeyResolver;
+  readonly metrics: Metrics;
+  readonly limits: FeedLimits;
+  /** Waits until the audit holds the log up to a position. @returns false where it takes too long */
+  readonly waitForAudit: (position: number) => Promise<boolean>;
+  readonly log: Logger;
+}
+
+/** The live feed and the operation that opens it. */
+export interface OpenLiveFeed {
+  readonly feed: LiveFeed;
+  readonly operation: StreamingOperation;
+}
+
+/** Makes the live feed of a node. It follows the log only while somebody reads it. */
+export function openLiveFeed(options: OpenLiveFeedOptions): OpenLiveFeed {
+  const { events: store, documents, personalData, keys, metrics, limits, waitForAudit, log } = options;
+  const reads = {
+    history: new StreamHistory(store),
+    personalReader: (subjects) => personalData.readerOf(subjects),
+  } satisfies EntryReads;
+  const past = new PastEntries({ documents, reads, waitForAudit });
+  const feed = new LiveFeed({ store, reads, past, limits, log });
+  metrics.watchGauge('switchyard_live_feeds', 'Live feeds that are open on this node', () => feed.size);
+  const operation = createFeedOperation({
+    feed,
+    isKeyValid: async (headers) => {
+      const key = presentedKeyOf(headers);
+      return key !== null && (await keys.resolve(key, 'query')) !== null;
+    },
+  });
+  return { feed, operation };
+}

@@ -1,0 +1,70 @@
+import type { Config } from '#app/config.ts';
+import type { ByteBudget } from '#application/access/byte-budget.ts';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { FileSpace } from '#application/files/file-space.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { createLineCaller } from '#gateway/batch/line-caller.ts';
+import type { Gateway } from '#gateway/gateway.ts';
+import type { GatewayLimits } from '#gateway/gateway-call.ts';
+import type { LeaseStore } from '#leases/lease-store.ts';
+import { LeaseWatch } from '#leases/lease-watch.ts';
+import { onOneNode } from '#leases/on-one-node.ts';
+import { BatchRunner } from '#processes/batches/batch-runner.ts';
+import { CallSlots } from '#processes/batches/call-slots.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+
+/** What batches run on. */
+export interface BatchDependencies {
+  readonly writer: StreamWriter;
+  readonly documents: ReadStore;
+  readonly blobs: BlobStore;
+  readonly space: FileSpace;
+  /** Null where this process is the only one. */
+  readonly leases: LeaseStore | null;
+  /** This node's name. */
+  readonly node: string;
+  /** Asks the lines; null on a node that runs no batches. */
+  readonly gateway: Gateway | null;
+  readonly gatewayLimits: GatewayLimits;
+  readonly bodies: ByteBudget;
+  readonly log: Logger;
+  /** Takes what must be stopped. */
+  readonly opened: AsyncDisposableStack;
+}
+
+const lease = 'batches';
+/** Beside its body a line has its id and its address. */
+const bytesAroundBody = 64 * 1024;
+
+/** Runs batches where this node may. @returns whether a live node runs them */
+export function runBatches(
+  { limits }: Pick<Config, 'limits'>,
+  dependencies: BatchDependencies,
+): () => Promise<boolean> {
+  const { leases, node, gateway, gatewayLimits, bodies, writer, log, opened } = dependencies;
+  if (gateway !== null) {
+    const runner = new BatchRunner({
+      ...dependencies,
+      calls: createLineCaller({ gateway, limits: gatewayLimits, bodies }),
+      slots: new CallSlots(limits.batchCallsAtOnce),
+      maxLineBytes: gatewayLimits.maxJsonBytes + bytesAroundBody,
+      now: () => new Date(),
+    });
+    writer.onAppended(runner.see);
+    const stopping = new AbortController();
+    const running = onOneNode({
+      ...{ name: lease, leases, node, log, signal: stopping.signal },
+      failureMessage: 'The running of batches has failed under its lease and is started again',
+      work: (leaseToken, signal, isHeld) => runner.run({ leaseToken, signal, isHeld }),
+    });
+    opened.defer(async () => {
+      stopping.abort();
+      await running;
+    });
+  }
+  if (leases === null) return async () => gateway !== null;
+  const watch = new LeaseWatch({ name: lease, leases });
+  opened.defer(() => watch.close());
+  return () => watch.isHeld();
+}

@@ -1,0 +1,69 @@
+import type { LeaseStore } from '#leases/lease-store.ts';
+import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
+import { runProcessUnderLease } from '#process-engine/leased-process.ts';
+import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
+import type { Process } from '#process-engine/process.ts';
+import type { ProcessProgress } from '#process-engine/process-progress.ts';
+import { ProcessRunner, type ProcessRunnerOptions } from '#process-engine/process-runner.ts';
+import { restarting } from '#shared/async/restarting.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+
+/** What processes work on. */
+export interface ProcessDependencies extends Omit<ProcessRunnerOptions, 'process' | 'checkpoints' | 'log'> {
+  /** Where checkpoints are read; written, too, where this process is the only one. */
+  readonly checkpoints: CheckpointStore;
+  readonly log: Logger;
+  /** Takes what must be stopped. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/** What nodes that share their stores need besides. */
+export interface SharedProcessDependencies extends ProcessDependencies {
+  readonly leases: LeaseStore;
+  /** This node, as its leases show it. */
+  readonly node: string;
+  /** Opens checkpoints that are written under a fencing token. */
+  readonly openCheckpoints: (token: number) => CheckpointStore;
+}
+
+/** Runs processes where no other node does. @returns how far they are */
+export function runProcesses(
+  processes: ReadonlyArray<Process>,
+  { opened, ...surroundings }: ProcessDependencies,
+): ReadonlyArray<ProcessProgress> {
+  return processes.map((process) => {
+    const runner = new ProcessRunner({ ...surroundings, process });
+    runner.start();
+    opened.defer(() => runner.stop());
+    return runner;
+  });
+}
+
+/** How far processes are that any node may run. */
+export function watchProcesses(
+  processes: ReadonlyArray<Process>,
+  { store, checkpoints, log, opened }: Pick<ProcessDependencies, 'store' | 'checkpoints' | 'log' | 'opened'>,
+): ReadonlyArray<ProcessProgress> {
+  return processes.map((process) => {
+    const progress = new PolledProcessProgress({ process, store, checkpoints, log });
+    opened.defer(() => progress.close());
+    return progress;
+  });
+}
+
+/** Runs each process whenever this node holds the lease for it. */
+export function runProcessesUnderLeases(processes: ReadonlyArray<Process>, shared: SharedProcessDependencies): void {
+  const stopping = new AbortController();
+  const running = processes.map((process) => keepRunning(process, shared, stopping.signal));
+  shared.opened.defer(async () => {
+    stopping.abort();
+    await Promise.all(running);
+  });
+}
+
+function keepRunning(process: Process, shared: SharedProcessDependencies, signal: AbortSignal): Promise<void> {
+  const { node: holder, log } = shared;
+  const message = 'A process has failed under its lease and is started again';
+  const run = () => runProcessUnderLease({ ...shared, process, holder, signal });
+  return restarting(run, { log, signal, message, fields: { process: process.name } });
+}

@@ -1,0 +1,78 @@
+import type { Config } from '#app/config.ts';
+import type { WebhookStores } from '#app/stores/open-webhooks.ts';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { StreamHistory } from '#application/history/stream-history.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import type { LeaseStore } from '#leases/lease-store.ts';
+import { onOneNode } from '#leases/on-one-node.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { Semaphore } from '#shared/async/semaphore.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
+import { systemClock } from '#webhooks/delivery/queue-clock.ts';
+import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
+import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
+
+/** What webhooks are delivered on. */
+export interface WebhookDependencies {
+  readonly events: EventStore;
+  readonly writer: StreamWriter;
+  readonly documents: ReadStore;
+  readonly history: StreamHistory;
+  readonly personalData: PersonalData;
+  readonly webhooks: WebhookStores;
+  /** Waits a while until a read model has passed a position; false when it did not. */
+  readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
+  /** Null where this process is the only one. */
+  readonly leases: LeaseStore | null;
+  /** This node's name. */
+  readonly node: string;
+  readonly log: Logger;
+  /** Takes what must be stopped. */
+  readonly opened: AsyncDisposableStack;
+}
+
+const lease = 'webhooks';
+/** Tries of this node at once; further ones wait. A dead endpoint takes one of them, a living one eight. */
+const maxTriesAtOnce = 4_096;
+
+/** Delivers webhooks where this node may. */
+export function runWebhooks(
+  { roles, webhooks }: Pick<Config, 'roles' | 'webhooks'>,
+  dependencies: WebhookDependencies,
+): void {
+  if (!roles.has('projections')) return;
+  const { leases, node, log, opened } = dependencies;
+  const stopping = new AbortController();
+  const sender = new WebhookSender({ guard: dependencies.webhooks.guard, timeoutMs: webhooks.timeoutMs });
+  const runner = createRunner(dependencies, sender, stopping.signal);
+  const running = onOneNode({
+    ...{ name: lease, leases, node, log, signal: stopping.signal },
+    failureMessage: 'The delivery of webhooks has failed under its lease and is started again',
+    work: (token, signal, isHeld) => runner.run({ token, signal, isHeld }),
+  });
+  opened.defer(async () => {
+    stopping.abort();
+    await running;
+    await sender.close();
+  });
+}
+
+function createRunner(
+  { events, history, personalData, webhooks, log, ...dependencies }: WebhookDependencies,
+  sender: WebhookSender,
+  signal: AbortSignal,
+): WebhookRunner {
+  const reads = { history, personalReader: personalData.readerOf.bind(personalData) };
+  const slots = new Semaphore(maxTriesAtOnce, signal);
+  return new WebhookRunner({
+    ...dependencies,
+    log,
+    store: events,
+    deliveries: webhooks.log,
+    openStates: webhooks.openStates,
+    delivery: new MessageDelivery({ reads, sender, slots, log }),
+    clock: systemClock,
+  });
+}

@@ -1,0 +1,56 @@
+import type { Config } from '#app/config.ts';
+import type { WaitForPosition } from '#app/progress/wait-for-position.ts';
+import type { Stores } from '#app/stores/open-stores.ts';
+import type { Process } from '#process-engine/process.ts';
+import type { ProcessProgress } from '#process-engine/process-progress.ts';
+import { ProcessStatuses } from '#process-engine/process-statuses.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { runProcesses, runProcessesUnderLeases, watchProcesses } from './run-processes.ts';
+
+/** The processes as requests see them. */
+export interface ProcessesAtWork {
+  /** How far all are, whichever node runs them. */
+  readonly progress: ReadonlyArray<ProcessProgress>;
+  readonly statuses: ProcessStatuses;
+}
+
+type ProcessStores = Pick<
+  Stores,
+  'events' | 'writer' | 'documents' | 'checkpoints' | 'openCheckpoints' | 'leases' | 'node'
+>;
+
+/** What processes work with beside the stores. */
+export interface StartProcessesOptions extends ProcessStores {
+  readonly waitForPosition: WaitForPosition;
+  readonly log: Logger;
+  /** Takes what must be stopped. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Starts the processes that are this node's. */
+export function startProcesses(
+  processes: ReadonlyArray<Process>,
+  config: Pick<Config, 'roles'>,
+  options: StartProcessesOptions,
+): ProcessesAtWork {
+  const { events: store, checkpoints } = options;
+  return {
+    progress: progressOf(processes, config, options),
+    statuses: new ProcessStatuses({ processes, store, checkpoints }),
+  };
+}
+
+function progressOf(
+  processes: ReadonlyArray<Process>,
+  { roles }: Pick<Config, 'roles'>,
+  options: StartProcessesOptions,
+): ReadonlyArray<ProcessProgress> {
+  const { leases, node, openCheckpoints, events: store, writer, documents, checkpoints } = options;
+  const { waitForPosition, log, opened } = options;
+  const surroundings = { store, writer, documents, checkpoints, waitForPosition, log, opened };
+  if (leases === null) return runProcesses(processes, surroundings);
+  if (roles.has('projections')) {
+    runProcessesUnderLeases(processes, { ...surroundings, leases, node, openCheckpoints });
+  }
+  return watchProcesses(processes, surroundings);
+}

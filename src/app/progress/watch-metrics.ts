@@ -1,0 +1,61 @@
+import type { ByteBudget } from '#application/access/byte-budget.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import type { Metrics, ProjectionLag, Stopped } from '#http/routes/metrics.ts';
+import type { ProcessStatus, ProcessStatuses } from '#process-engine/process-statuses.ts';
+import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import { readEndOfLog } from './end-of-log.ts';
+
+/** How long the metrics wait for a store. */
+const timeoutMs = 1_000;
+
+/** What the metrics show. */
+export interface WatchedByMetrics {
+  readonly metrics: Metrics;
+  readonly events: Pick<EventStore, 'lastPosition'>;
+  readonly documents: Pick<ReadStore, 'unknownEvents'>;
+  readonly projections: Pick<ProjectionsProgress, 'status'>;
+  readonly statuses: Pick<ProcessStatuses, 'read'>;
+  readonly bodies: Pick<ByteBudget, 'bytes'>;
+}
+
+/** Has the metrics show how far everything is at the time they are read. What a store does not answer is left out. */
+export function watchMetrics(watched: WatchedByMetrics): void {
+  const { metrics, events, documents, projections, statuses, bodies } = watched;
+  metrics.watchGauge(
+    'switchyard_body_bytes_in_flight',
+    'Bytes that bodies of requests hold in memory',
+    () => bodies.bytes,
+  );
+  metrics.watchProjections(() => projectionLags(events, projections));
+  metrics.watchUnknownEvents(() => withTimeout(timeoutMs, documents.unknownEvents(), []).catch(() => []));
+  metrics.watchStopped(async () => [...stoppedProjections(projections), ...(await stoppedProcesses(statuses))]);
+}
+
+/** None while the event store does not answer: the other metrics are wanted then most of all. */
+async function projectionLags(
+  events: WatchedByMetrics['events'],
+  projections: WatchedByMetrics['projections'],
+): Promise<ReadonlyArray<ProjectionLag>> {
+  const end = await readEndOfLog(events);
+  if (end === null) return [];
+  return projections.status().map(({ name, position }) => ({ name, positions: end - position }));
+}
+
+function stoppedProjections(projections: WatchedByMetrics['projections']): ReadonlyArray<Stopped> {
+  return projections.status().flatMap((status) => stopped('projection', status));
+}
+
+/** None while their checkpoints cannot be read: the other metrics are wanted then most of all. */
+async function stoppedProcesses(statuses: WatchedByMetrics['statuses']): Promise<ReadonlyArray<Stopped>> {
+  const all = await withTimeout(timeoutMs, statuses.read(), []).catch(() => []);
+  return all.flatMap((status) => stopped('process', status));
+}
+
+function stopped(
+  kind: Stopped['kind'],
+  { name, failure }: Pick<ProcessStatus, 'name' | 'failure'>,
+): ReadonlyArray<Stopped> {
+  return failure === null ? [] : [{ kind, name, eventId: failure.eventId, position: failure.position }];
+}

@@ -1,0 +1,39 @@
+import type { Config } from '#app/config.ts';
+
+/** Of a long list of models, these many are shown. */
+const maxModels = 20;
+
+/** What a service says of itself when it has started. */
+export interface StartDescription {
+  readonly version: string;
+  readonly roles: ReadonlyArray<string>;
+  readonly eventStore: string;
+  readonly readStore: string;
+  readonly blobStore: string;
+  /** The models of the gateway, by name; none on a node without it. */
+  readonly models: ReadonlyArray<string>;
+}
+
+/** Describes a service for the log, without credentials. @param models all that the gateway offers */
+export function describeStart(config: Config, version: string, models: ReadonlyArray<string>): StartDescription {
+  const { roles, eventStore, readStore, blobStore } = config;
+  const more = models.length - maxModels;
+  return {
+    version,
+    roles: [...roles],
+    eventStore: storeAddress(eventStore),
+    readStore: storeAddress(readStore),
+    blobStore: storeAddress(blobStore),
+    models: more > 0 ? [...models.slice(0, maxModels), `${more} more`] : models,
+  };
+}
+
+function storeAddress(store: Config['eventStore'] | Config['readStore'] | Config['blobStore']): string {
+  return 'path' in store ? `${store.kind}:${store.path}` : withoutCredentials(store.url);
+}
+
+/** Scheme, hosts and path of an address: users, passwords and options, which may hold secrets, are left out. */
+function withoutCredentials(url: string): string {
+  const [, scheme = '', rest = ''] = /^([a-z+]+:\/\/)([^?#]*)/i.exec(url) ?? [];
+  return scheme + rest.slice(rest.lastIndexOf('@') + 1);
+}

@@ -1,0 +1,116 @@
+import { resolve } from 'node:path';
+import { textAs } from '#shared/codecs/text.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { type Environment, readVariable } from './environment.ts';
+
+/** An embedded store: one SQLite file. */
+export interface SqliteStore {
+  readonly kind: 'sqlite';
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** Where the log is kept. */
+export type EventStoreConfig =
+  | SqliteStore
+  /** The address may hold a password: it is never shown. */
+  | { readonly kind: 'eventstoredb'; readonly url: string; readonly streamPrefix: string };
+
+/** Where the read models are kept. */
+export type ReadStoreConfig =
+  | SqliteStore
+  /** The address may hold a password: it is never shown. */
+  | { readonly kind: 'mongodb'; readonly url: string };
+
+/** Where uploaded files are kept. */
+export type BlobStoreConfig =
+  /** The path is absolute. */
+  | { readonly kind: 'folder'; readonly path: string }
+  /** In MongoDB. The address may hold a password: it is never shown. */
+  | { readonly kind: 'gridfs'; readonly url: string };
+
+export const eventStoreExample = 'esdb://events.example:2113?tls=true';
+export const readStoreExample = 'mongodb://documents.example:27017/switchyard';
+
+/** What names of streams begin with on EventStoreDB, where other applications have streams too. */
+export const defaultStreamPrefix = 'switchyard.';
+
+/** The address of a server, or an embedded store. */
+const eventStore = textAs<SqliteStore | { readonly url: string }>(
+  'event store',
+  'must begin with sqlite:, esdb:// or esdb+discover://',
+  (url) => (/^(?:esdb|kurrentdb)(?:\+discover)?:\/\/./.test(url) ? { url } : sqliteOf(url)),
+);
+
+const streamPrefixText = textAs<string>('stream prefix', 'must be at most 100 letters, digits and . _ : / -', (text) =>
+  /^[\w.:/-]{1,100}$/.test(text) ? text : null,
+);
+
+const readStore = textAs<ReadStoreConfig>(
+  'read store',
+  'must begin with sqlite:, mongodb:// or mongodb+srv://',
+  (url) => (isMongoDb(url) ? { kind: 'mongodb', url } : sqliteOf(url)),
+);
+
+/** A blob store; `gridfs` alone means the database of the read store. */
+const blobStore = textAs<BlobStoreConfig | 'gridfs'>(
+  'blob store',
+  'must be gridfs, or begin with folder: or gridfs+mongodb://',
+  (text) => {
+    if (text === 'gridfs') return text;
+    const folder = /^folder:(?:\/\/)?(.+)$/.exec(text)?.[1];
+    if (folder !== undefined) return { kind: 'folder', path: resolve(folder) };
+    const url = /^gridfs\+(.+)$/.exec(text)?.[1];
+    return url !== undefined && isMongoDb(url) ? { kind: 'gridfs', url } : null;
+  },
+);
+
+/** Reads `EVENT_STORE_URL`: an embedded store by default. @throws StartupError without the address */
+export function readEventStore(environment: Environment, dataDir: string): EventStoreConfig {
+  const hint = `Example: EVENT_STORE_URL=${eventStoreExample}`;
+  const named = readVariable(environment, { name: 'EVENT_STORE_URL', codec: eventStore, hint, isSecret: true });
+  const streamPrefix = readStreamPrefix(environment);
+  if (named === undefined) return { kind: 'sqlite', path: resolve(dataDir, 'events.db') };
+  return 'kind' in named ? named : { kind: 'eventstoredb', ...named, streamPrefix };
+}
+
+/** Reads `EVENT_STORE_STREAM_PREFIX`. Set to nothing it is an empty prefix: streams of older releases have none. */
+function readStreamPrefix(environment: Environment): string {
+  const name = 'EVENT_STORE_STREAM_PREFIX';
+  const byDefault = environment[name] === undefined ? defaultStreamPrefix : '';
+  const hint = `Example: ${name}=${defaultStreamPrefix}`;
+  return readVariable(environment, { name, codec: streamPrefixText, hint }) ?? byDefault;
+}
+
+/** Reads `READ_STORE_URL`: an embedded store by default. @throws StartupError without the address */
+export function readReadStore(environment: Environment, dataDir: string): ReadStoreConfig {
+  const hint = `Example: READ_STORE_URL=${readStoreExample}`;
+  const named = readVariable(environment, { name: 'READ_STORE_URL', codec: readStore, hint, isSecret: true });
+  return named ?? { kind: 'sqlite', path: resolve(dataDir, 'read.db') };
+}
+
+/**
+ * Reads `BLOB_STORE_URL`. By default files lie where the read models are: what one node keeps in its folder the others
+ * do not see.
+ * @throws StartupError without the address
+ */
+export function readBlobStore(environment: Environment, dataDir: string, documents: ReadStoreConfig): BlobStoreConfig {
+  const hint = 'Example: BLOB_STORE_URL=folder:./data/blobs';
+  const named = readVariable(environment, { name: 'BLOB_STORE_URL', codec: blobStore, hint, isSecret: true });
+  if (named !== undefined && named !== 'gridfs') return named;
+  if (documents.kind === 'mongodb') return { kind: 'gridfs', url: documents.url };
+  if (named === undefined) return { kind: 'folder', path: resolve(dataDir, 'blobs') };
+  throw new StartupError(
+    `BLOB_STORE_URL=gridfs keeps files in READ_STORE_URL's database, which is not MongoDB: set that, or name one. Example: BLOB_STORE_URL=gridfs+${readStoreExample}`,
+  );
+}
+
+/** Null for what is no embedded store. */
+function sqliteOf(text: string): SqliteStore | null {
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
+  return path === undefined ? null : { kind: 'sqlite', path: resolve(path) };
+}
+
+function isMongoDb(url: string): boolean {
+  return /^mongodb(?:\+srv)?:\/\/./.test(url);
+}

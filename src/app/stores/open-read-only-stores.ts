@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import * as TE from 'fp-ts/lib/TaskEither.js';
+import type { Config } from '#app/config.ts';
+import { openDataDirectory } from '#app/data-directory.ts';
+import { createNodeName } from '#app/node-name.ts';
+import { type AsOf, readAsOf } from '#app/read-only/as-of.ts';
+import { asOfProjections } from '#app/read-only/as-of-projections.ts';
+import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { openKeyUsage } from '#application/access/key-usage.ts';
+import { StateFollower } from '#application/commands/state-follower.ts';
+import { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
+import { isKnownEventType } from '#domain/shared/event-codecs.ts';
+import { upcasters } from '#domain/shared/upcasters.ts';
+import { streamKinds } from '#domain/stream-kinds.ts';
+import { ChangeListener } from '#event-store/change-notifications.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
+import { checkEventFile } from '#event-store/sqlite/event-file.ts';
+import { SqliteEventReader } from '#event-store/sqlite/reader.ts';
+import type { StreamRemoval } from '#event-store/stream-removal.ts';
+import type { RawLog } from '#event-store/transfer/raw-log.ts';
+import { upcastWith } from '#event-store/upcasting.ts';
+import { createMetrics } from '#http/routes/metrics.ts';
+import { PersonalData } from '#personal-data/personal-data.ts';
+import { projections as projectionTable } from '#projections/table.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { DebugLogger } from '#shared/logging/logger.ts';
+import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import { openBlobStore } from './open-blob-store.ts';
+import { createCheckpointOpener } from './open-checkpoints.ts';
+import { openSubjectKeys } from './open-subject-keys.ts';
+import { openWebhookStores } from './open-webhooks.ts';
+
+/** What another process stores is looked for so often: a key that is revoked there is refused here within a second. */
+const lookIntervalMs = 250;
+
+type ReadableLog = EventStore & RawLog & StreamRemoval;
+
+/**
+ * Opens the read models of a past moment, and the log beside whoever writes it: nothing is appended, run or leased.
+ * @throws StartupError
+ */
+export async function openReadOnlyStores(config: Config, log: DebugLogger, opened: AsyncDisposableStack) {
+  const { readStore, dataDir } = config;
+  const asOf = readAsOf(dataDir);
+  if (readStore.kind !== 'sqlite' || !existsSync(readStore.path))
+    throw new StartupError('READ_ONLY=true reads read.db in DATA_DIR: leave READ_STORE_URL unset.');
+  ensureSameRelease(asOf);
+  const directory = openDataDirectory(dataDir);
+  opened.defer(() => directory.release());
+  const metrics = createMetrics();
+  opened.defer(() => metrics.close());
+  const events = await openLogBeside(config, log, opened);
+  await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
+  await ensureSameLog(events, asOf);
+  const documents = openSqliteReadStore(readStore.path);
+  opened.defer(() => documents.close());
+  const snapshots = { read: async () => null, save: async () => undefined };
+  const writer = new StreamWriter({ store: events, soleWriter: false, snapshots });
+  const states = new StateFollower({ store: events, writer, log });
+  states.start();
+  opened.defer(() => states.stop());
+  const keyUsage = openKeyUsage({ readStore: documents, save: async () => undefined, log });
+  opened.defer(() => keyUsage.close());
+  const mongoDb = new MongoDbAvailabilities(log);
+  opened.defer(() => mongoDb.close());
+  const openCheckpoints = await createCheckpointOpener(config, mongoDb);
+  const checkpoints = openCheckpoints();
+  opened.defer(() => checkpoints.close());
+  const subjectKeys = await openSubjectKeys(config, { isLogBegun: async () => true, mongoDb, log });
+  opened.defer(() => subjectKeys.close());
+  const blobs = await openBlobsBeside(config, mongoDb);
+  opened.defer(() => blobs.close());
+  const webhooks = await openWebhookStores(config, { mongoDb, opened });
+  const read = { projections: asOfProjections(asOf), documents, keyUsage, checkpoints, openCheckpoints, leases: null };
+  const personalData = new PersonalData(subjectKeys);
+  return { asOf, directory, metrics, events, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
+}
+
+/** Documents of another version would be read wrongly. */
+function ensureSameRelease(asOf: AsOf): void {
+  const versions = new Map(asOf.projections.map(({ name, version }) => [name, version]));
+  const other = projectionTable.find(({ name, version }) => versions.get(name) !== version);
+  if (other === undefined) return;
+  throw new StartupError(
+    `The read model ${other.name} in DATA_DIR was made by another release: make the folder again with npm run replay.`,
+  );
+}
+
+async function ensureSameLog(events: EventStore, asOf: AsOf): Promise<void> {
+  if ((await identityOfLog(events, AbortSignal.timeout(5_000))) === asOf.log) return;
+  throw new StartupError('EVENT_STORE_URL: the read models in DATA_DIR were made from another log: name that one.');
+}
+
+/** A service may have its blobs open: nothing is cleared up at the opening. */
+async function openBlobsBeside(config: Config, mongoDb: MongoDbAvailabilities): Promise<BlobStore> {
+  const { blobStore } = config;
+  if (blobStore.kind === 'folder' && existsSync(blobStore.path)) return openFolderBlobStoreBeside(blobStore.path);
+  return openBlobStore(config, mongoDb);
+}
+
+async function openLogBeside(config: Config, log: DebugLogger, opened: AsyncDisposableStack): Promise<ReadableLog> {
+  const { eventStore } = config;
+  const upcast = upcastWith(upcasters, isKnownEventType);
+  if (eventStore.kind === 'sqlite') return openFileBeside(eventStore.path, opened);
+  const { url, streamPrefix } = eventStore;
+  const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
+  const store = openEventStoreDbEventStore({ url, streamPrefix, streamKinds, upcast, log });
+  opened.defer(() => store.close());
+  return store;
+}
+
+function openFileBeside(path: string, opened: AsyncDisposableStack): ReadableLog {
+  checkEventFile(path);
+  const wakeUps = new ChangeListener();
+  const reader = new SqliteEventReader(path, upcastWith(upcasters, isKnownEventType), wakeUps, () => undefined);
+  opened.defer(() => reader.close());
+  // Who writes the file is another process, which wakes nobody here.
+  const look = () =>
+    reader.lastPosition().then(
+      (position) => wakeUps.notify(position),
+      () => undefined,
+    );
+  const timer = setInterval(look, lookIntervalMs);
+  opened.defer(() => clearInterval(timer));
+  return {
+    append: () => TE.left({ kind: 'unavailable', detail: 'This service is read only.', retryAfterSeconds: 1 }),
+    removeStream: async () => {
+      throw new UnavailableError('This service is read only.');
+    },
+    read: (...given) => reader.read(...given),
+    readRaw: (...given) => reader.readRaw(...given),
+    readRawLog: (...given) => reader.readRawLog(...given),
+    streamNames: (prefix) => reader.streamNames(prefix),
+    subscribe: (options) => reader.subscribe(options),
+    lastPosition: () => reader.lastPosition(),
+    close: () => reader.close(),
+  };
+}

@@ -1,0 +1,265 @@
+/** A part of a multipart body, by its place in the bytes. */
+export interface Part {
+  readonly name: string;
+  /** Null for a part that is no file. */
+  readonly filename: string | null;
+  /** Its `Content-Type`; null where it has none. */
+  readonly contentType: string | null;
+  /** Of its headers, past the delimiter's line. */
+  readonly start: number;
+  /** Of its content. */
+  readonly contentStart: number;
+  /** Past its content. */
+  readonly end: number;
+  /** Its content; null for a file. */
+  readonly text: string | null;
+}
+
+/** Is handed the content of files while it comes. The bytes are a view into what was pushed. */
+export type TakeFileContent = (file: Pick<Part, 'name' | 'filename'>, bytes: Buffer) => void;
+
+/** What is wrong with a multipart body. */
+export type MultipartFault = 'ended-early' | 'malformed' | 'ambiguous-part' | 'too-many-parts' | 'text-too-long';
+
+const headerBytesAtMost = 16 * 1024;
+const textBytesAtMost = 1024 * 1024;
+const partsAtMost = 1_000;
+const lineEnd = '\r\n';
+
+type State = 'preamble' | 'after-delimiter' | 'headers' | 'content' | 'epilogue';
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** The boundary that a content type names; null for one that is no multipart/form-data. */
+export function boundaryOf(contentType: string | undefined): string | null {
+  if (contentType === undefined || !/^\s*multipart\/form-data\s*;/i.test(contentType)) return null;
+  const boundary = parametersOf(contentType).get('boundary') ?? '';
+  return boundary.length >= 1 && boundary.length <= 70 && /^[\x20-\x7e]+$/.test(boundary) ? boundary : null;
+}
+
+/**
+ * Finds the parts of a multipart/form-data body (RFC 7578) that comes in pieces, and holds no more of it than it must.
+ *
+ * Providers read the same bytes with readers of their own, some of which take less for a delimiter or for the end of a
+ * header. What they could read otherwise is a fault: they would find parts that have not been looked at here.
+ */
+export class MultipartScanner {
+  readonly parts: Part[] = [];
+  fault: MultipartFault | null = null;
+  /** The name of the part that the fault is in; null where it is in none or the name is not known. */
+  faultyPart: string | null = null;
+  /** A delimiter without the line end before it. */
+  readonly #dashBoundary: Buffer;
+  /** What may yet be the beginning of what is looked for. */
+  #window: Buffer;
+  /** The offset of the window in the body. The first delimiter has no line end before it: one is put there. */
+  #windowAt = -lineEnd.length;
+  /** The byte before the window. */
+  #lastDropped = 0;
+  #state: State = 'preamble';
+  #open: Omit<Part, 'end' | 'text'> | null = null;
+  #partStart = 0;
+  #text: Buffer[] | null = null;
+  #textBytes = 0;
+
+  readonly #takeFileContent: TakeFileContent | null;
+
+  /** @param takeFileContent default: the content of files is passed over */
+  constructor(boundary: string, takeFileContent: TakeFileContent | null = null) {
+    this.#takeFileContent = takeFileContent;
+    this.#dashBoundary = Buffer.from(`--${boundary}`, 'latin1');
+    this.#window = Buffer.from(lineEnd);
+  }
+
+  push(chunk: Buffer): void {
+    if (this.fault !== null) return;
+    this.#window = this.#window.length === 0 ? chunk : Buffer.concat([this.#window, chunk]);
+    while (this.fault === null && this.#step()) {
+      // Each step takes what it understood off the window.
+    }
+  }
+
+  /** The body has ended. */
+  finish(): void {
+    if (this.fault === null && this.#state !== 'epilogue') this.fault = 'ended-early';
+  }
+
+  /** @returns whether there may be more to understand in the window */
+  #step(): boolean {
+    switch (this.#state) {
+      case 'preamble':
+        return this.#skipPreamble();
+      case 'after-delimiter':
+        return this.#readDelimiterEnd();
+      case 'headers':
+        return this.#readHeaders();
+      case 'content':
+        return this.#readContent();
+      case 'epilogue':
+        return this.#skipEpilogue();
+    }
+  }
+
+  #skipPreamble(): boolean {
+    const at = this.#lineOfBoundary();
+    if (at === -1) {
+      this.#drop(this.#settledBytes());
+      return false;
+    }
+    if (!this.#isDelimiter(at)) return this.#fail('malformed');
+    this.#drop(at + this.#dashBoundary.length);
+    this.#state = 'after-delimiter';
+    return true;
+  }
+
+  /** What follows the last part is no part of the form: another delimiter in it could begin one for other readers. */
+  #skipEpilogue(): boolean {
+    if (this.#lineOfBoundary() !== -1) return this.#fail('malformed');
+    this.#drop(this.#settledBytes());
+    return false;
+  }
+
+  /** Where the boundary's dashes begin a line, however that line begins; -1 where they do not. */
+  #lineOfBoundary(): number {
+    let at = this.#window.indexOf(this.#dashBoundary);
+    while (at !== -1 && !isLineBreak(this.#byteBefore(at))) at = this.#window.indexOf(this.#dashBoundary, at + 1);
+    return at;
+  }
+
+  /** Whether the whole line end of a delimiter is in the window before a place. */
+  #isDelimiter(at: number): boolean {
+    return at >= 2 && this.#window[at - 2] === carriageReturn && this.#window[at - 1] === lineFeed;
+  }
+
+  #byteBefore(at: number): number {
+    return (at === 0 ? this.#lastDropped : this.#window[at - 1]) ?? 0;
+  }
+
+  /** Bytes of the window that cannot belong to a delimiter, whatever follows. */
+  #settledBytes(): number {
+    return Math.max(0, this.#window.length - this.#dashBoundary.length - lineEnd.length + 1);
+  }
+
+  /** @returns that there is nothing more to understand */
+  #fail(fault: MultipartFault, part: string | null = null): false {
+    this.fault = fault;
+    this.faultyPart = part;
+    return false;
+  }
+
+  /** The rest of a delimiter's line: two dashes end the body, white space is passed over. */
+  #readDelimiterEnd(): boolean {
+    if (this.#window.length < 2) return false;
+    if (this.#window.toString('latin1', 0, 2) === '--') {
+      this.#state = 'epilogue';
+      return true;
+    }
+    const end = this.#window.indexOf(lineEnd);
+    if (end === -1) {
+      if (this.#window.length > headerBytesAtMost) this.fault = 'malformed';
+      return false;
+    }
+    if (!/^[ \t]*$/.test(this.#window.toString('latin1', 0, end))) this.fault = 'malformed';
+    this.#drop(end + lineEnd.length);
+    this.#partStart = this.#windowAt;
+    this.#state = 'headers';
+    return true;
+  }
+
+  #readHeaders(): boolean {
+    const noHeaders = this.#window.toString('latin1', 0, 2) === lineEnd;
+    const end = noHeaders ? 0 : this.#window.indexOf(lineEnd + lineEnd);
+    if (end === -1) {
+      if (this.#window.length > headerBytesAtMost) this.fault = 'malformed';
+      return false;
+    }
+    const { name, filename, contentType, isAmbiguous } = dispositionIn(this.#window.toString('utf8', 0, end));
+    if (this.parts.length >= partsAtMost) return this.#fail('too-many-parts');
+    if (isAmbiguous) return this.#fail('ambiguous-part', name);
+    if (name === null) return this.#fail('malformed');
+    this.#drop(end + (noHeaders ? lineEnd.length : 2 * lineEnd.length));
+    this.#open = { name, filename, contentType, start: this.#partStart, contentStart: this.#windowAt };
+    this.#text = filename === null ? [] : null;
+    this.#state = 'content';
+    return true;
+  }
+
+  #readContent(): boolean {
+    const at = this.#lineOfBoundary();
+    if (at === -1) {
+      this.#keep(this.#settledBytes());
+      return false;
+    }
+    if (!this.#isDelimiter(at)) return this.#fail('malformed', this.#open?.name ?? null);
+    this.#keep(at - lineEnd.length);
+    const text = this.#text === null ? null : Buffer.concat(this.#text).toString('utf8');
+    if (this.#open !== null) this.parts.push({ ...this.#open, end: this.#windowAt, text });
+    this.#drop(lineEnd.length + this.#dashBoundary.length);
+    this.#state = 'after-delimiter';
+    return true;
+  }
+
+  /** Takes content off the window: a text is remembered, a file's is handed on. */
+  #keep(bytes: number): void {
+    if (this.#text === null) {
+      if (this.#open !== null && bytes > 0) this.#takeFileContent?.(this.#open, this.#window.subarray(0, bytes));
+    } else {
+      this.#textBytes += bytes;
+      if (this.#textBytes > textBytesAtMost) this.fault = 'text-too-long';
+      else this.#text.push(Buffer.from(this.#window.subarray(0, bytes)));
+    }
+    this.#drop(bytes);
+  }
+
+  #drop(bytes: number): void {
+    if (bytes > 0) this.#lastDropped = this.#window[bytes - 1] ?? 0;
+    this.#window = this.#window.subarray(bytes);
+    this.#windowAt += bytes;
+  }
+}
+
+interface Disposition {
+  readonly name: string | null;
+  readonly filename: string | null;
+  readonly contentType: string | null;
+  /** Another reader might find another name. */
+  readonly isAmbiguous: boolean;
+}
+
+function dispositionIn(headers: string): Disposition {
+  const lines = headers.split(lineEnd);
+  const dispositions = lines.filter((header) => /^content-disposition[ \t]*:/i.test(header));
+  const [line = ''] = dispositions;
+  const isFormData = /^content-disposition[ \t]*:[ \t]*form-data/i.test(line);
+  const parameters = parametersOf(line);
+  // Some readers end a line at either character alone, or take a line that begins with a blank for more of the one before.
+  const hasOddLine = lines.some((header) => /^[ \t]|[\r\n]/.test(header));
+  return {
+    name: isFormData ? (parameters.get('name') ?? null) : null,
+    filename: parameters.get('filename') ?? parameters.get('filename*') ?? null,
+    contentType:
+      lines.map((header) => /^content-type[ \t]*:[ \t]*(.+)$/i.exec(header)?.[1]?.trim()).find(Boolean) ?? null,
+    isAmbiguous: dispositions.length > 1 || hasOddLine || nameCount(line) > 1,
+  };
+}
+
+function nameCount(header: string): number {
+  return Array.from(header.matchAll(parameter)).filter(([, name = '']) => /^name\*?$/i.test(name)).length;
+}
+
+const parameter = /;[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
+
+/** The parameters of a header, by their names in lower case. A quote in a value is `\"` or `%22`. */
+function parametersOf(header: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [, name = '', quoted, plain = ''] of header.matchAll(parameter)) {
+    const value = quoted === undefined ? plain : quoted.replaceAll('\\"', '"').replaceAll('%22', '"');
+    if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), value);
+  }
+  return found;
+}
+
+function isLineBreak(byte: number): boolean {
+  return byte === lineFeed || byte === carriageReturn;
+}

@@ -1,0 +1,61 @@
+import * as t from 'io-ts';
+import { describedEvent, describeEvent } from '#application/history/describe-event.ts';
+import { EventDataReader } from '#application/history/event-data-reader.ts';
+import { foldEvent } from '#application/history/folded-stream.ts';
+import { historyOfStream } from '#domain/history/table.ts';
+import type { Entity } from '#domain/shared/entity.ts';
+import type { DataAt } from '#domain/shared/text-reference.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import { json } from '#shared/codecs/json-value.ts';
+import type { StreamState } from './stream-state.ts';
+
+/** An event that a tried command would append. */
+const TriedEvent = t.type({
+  type: describedEvent.type,
+  summary: describedEvent.summary,
+  changes: describedEvent.changes,
+});
+
+type TriedEvent = t.TypeOf<typeof TriedEvent>;
+
+/** What a command answers that was only tried: what it would append, and what it would answer, without secrets. */
+export const DryRun = t.type(
+  {
+    dryRun: t.literal(true),
+    events: t.readonlyArray(TriedEvent),
+    /** Null where there would be no content. */
+    answer: json,
+  },
+  'DryRun',
+);
+
+/** What a command would append to a stream. */
+export interface RehearsedWrite<State> {
+  readonly before: StreamState<State>;
+  readonly events: ReadonlyArray<RecordedEvent>;
+}
+
+/** What histories would say of events that were not appended. @throws UnavailableError */
+export async function describeRehearsal<State, Events>(
+  entity: Entity<State, Events>,
+  { before, events }: RehearsedWrite<State>,
+  dataAt: DataAt,
+  personalData: PersonalData,
+): Promise<ReadonlyArray<TriedEvent>> {
+  const history = historyOfStream(events[0]?.stream ?? '');
+  if (history === null) return [];
+  const data = new EventDataReader(dataAt);
+  const described: TriedEvent[] = [];
+  const { state, revision, resourceRevision, time } = before;
+  let folded = { state, revision, resourceRevision, time, weight: 0 };
+  for (const event of events) {
+    const after = foldEvent(entity, folded, event);
+    const subject = history.personalSubject?.(after.state) ?? null;
+    const open = await personalData.readerOf(subject === null ? [] : [subject]);
+    const said = await describeEvent(history, { event, before: folded, after }, { data, open });
+    if (said !== null) described.push({ type: said.type, summary: said.summary, changes: said.changes });
+    folded = after;
+  }
+  return described;
+}

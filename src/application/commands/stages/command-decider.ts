@@ -1,0 +1,139 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { AnyCommand, DecisionContext, RelatedStateLoader } from '#application/commands/command.ts';
+import type { CommandDependencies } from '#application/commands/command-dependencies.ts';
+import type { StreamState } from '#application/commands/stream-state.ts';
+import { appendTooLarge } from '#application/commands/streams/append-refusals.ts';
+import type { Decision } from '#application/commands/streams/stream-write.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
+import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
+import { type CommandAttempt, originOf } from './command-attempt.ts';
+import { type IdAlreadyUsed, type Replay, recall } from './idempotency.ts';
+import { dataOf, loadOther } from './related-streams.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the definition's type names its events.
+type AnyDecision = Decision<any>;
+
+/** What a command's decision comes to: events to append, or (left) a refusal, a replay, or ids that cannot be used. */
+export type CommandDecision = E.Either<Failure | Replay | IdAlreadyUsed, AnyDecision>;
+
+/** An event's metadata, type and id when stored, at most. */
+const metadataBytes = 2_048;
+
+/** Stages 7 to 9 of one command: what it comes to, and the claims of what it creates. */
+export class CommandDecider {
+  readonly #definition: AnyCommand;
+  readonly #runtime: CommandDependencies;
+
+  constructor(definition: AnyCommand, runtime: CommandDependencies) {
+    this.#definition = definition;
+    this.#runtime = runtime;
+  }
+
+  /** Stages 7 and 8. @throws UnavailableError */
+  async decide(attempt: CommandAttempt, stream: StreamState<unknown>): Promise<CommandDecision> {
+    const recalled = recall(this.#definition, attempt, stream);
+    if (recalled !== null) return recalled;
+    const refusal = this.#checkPreconditions(attempt, stream);
+    if (refusal !== null) return E.left(refusal);
+    return this.#decideNew(attempt, stream);
+  }
+
+  /** Stage 9. @returns why something cannot be had; null when all is taken. @throws UnavailableError */
+  async claim(
+    { id, input, subject: { tenant }, request }: CommandAttempt,
+    events: ReadonlyArray<object>,
+  ): Promise<Failure | null> {
+    const claims = this.#definition.claims?.(input);
+    if (claims === undefined || tenant === null) return null;
+    const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
+    const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
+    // Before the claim: what could not be created would hold it for two seconds.
+    if (bytes > maxAppendBytes) return appendTooLarge(bytes, maxAppendBytes);
+    const claimant = { phoneNumberId: id, tenant, origin: originOf(request) };
+    for (const claim of claims) {
+      const claimed = await this.#runtime.claims.take(claim, claimant);
+      if (E.isLeft(claimed)) return claimed.left;
+    }
+    return null;
+  }
+
+  /** What `claim` would come to, without taking anything. @throws UnavailableError */
+  async checkClaims({ id, input }: CommandAttempt): Promise<Failure | null> {
+    for (const claim of this.#definition.claims?.(input) ?? []) {
+      const taken = await this.#runtime.claims.check(claim, id);
+      if (taken !== null) return taken;
+    }
+    return null;
+  }
+
+  /** Whether the resource is still there, at the revision that `If-Match` asks for. */
+  #checkPreconditions(
+    { id, input, request: { ifMatch } }: CommandAttempt,
+    stream: StreamState<unknown>,
+  ): Failure | null {
+    const { entity, newId, isAnswerable } = this.#definition;
+    const isThere = newId !== undefined || (isAnswerable?.(stream.state, input) ?? entity.isLive(stream.state, id));
+    if (!isThere) return notFoundBy(this.#definition, id);
+    const revision = ifMatch === null ? null : revisionOf(this.#definition, stream, id);
+    return ifMatch === null || revision === null || ifMatch === revision ? null : changedSince(ifMatch, revision);
+  }
+
+  async #decideNew(attempt: CommandAttempt, stream: StreamState<unknown>): Promise<CommandDecision> {
+    const { input, subject } = attempt;
+    const context = await this.#contextOf(attempt, stream);
+    const events = this.#definition.decide(input, stream.state, context);
+    if (E.isLeft(events)) return events;
+    return E.right({ events: events.right, tenant: this.#definition.tenant?.(input, context) ?? subject.tenant });
+  }
+
+  async #contextOf(
+    attempt: CommandAttempt,
+    { state, tenant }: StreamState<unknown>,
+  ): Promise<DecisionContext<unknown, unknown>> {
+    const { input, request, subject, newIds, newSecrets } = attempt;
+    const related = await this.#definition.loadRelated?.(input, this.#loaderOf(attempt), request.caller, state);
+    return {
+      caller: request.caller,
+      newIds,
+      newSecrets,
+      subject: writesToSubject(this.#definition) && tenant !== null ? { state, tenant } : subject,
+      related,
+      time: new Date().toISOString(),
+      maxFilledBytes: this.#runtime.maxFilledBytes ?? defaultMaxFilledBytes,
+    };
+  }
+
+  #loaderOf({ id, newSecrets, personalData }: CommandAttempt): RelatedStateLoader {
+    const { lookup, writer } = this.#runtime;
+    return {
+      load: (entity, other) => loadOther(writer, entity, other),
+      dataAt: (entity, other, revision) => dataOf(writer, entity, other, revision),
+      lookup,
+      seal: (texts) => personalData.seal(id, texts),
+      newSecrets,
+    };
+  }
+}
+
+/**
+ * Whether a command appends to its subject's stream. A resource's stream holds what was created under it, as a flow's
+ * holds its versions.
+ */
+export function writesToSubject({ subject, entity }: AnyCommand): boolean {
+  return subject !== null && subject.entity.category === entity.category;
+}
+
+/** The refusal of a command whose subject is not there, or is none of the caller's. */
+export function notFoundBy({ subject, entity }: AnyCommand, id: string): Failure {
+  return notFound(subject?.entity.notFound ?? entity.notFound, id);
+}
+
+/** The revision of a resource in its stream, as `ETag` and `If-Match` give it. */
+export function revisionOf({ entity }: AnyCommand, stream: StreamState<unknown>, id: string): number {
+  return entity.revisionOf?.(stream.state, id) ?? stream.resourceRevision;
+}
+
+const changedSince = (expected: number, actual: number): Failure =>
+  failure('precondition-failed', `If-Match asks for revision ${expected}; it is at ${actual}. Read it again.`);

@@ -1,0 +1,89 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { AnyCommand } from '#application/commands/command.ts';
+import type { RememberedRequest } from '#application/commands/remembered-requests.ts';
+import type { StreamState } from '#application/commands/stream-state.ts';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { erasedHash } from '#personal-data/personal-data.ts';
+import type { CommandAttempt } from './command-attempt.ts';
+
+/** The stream remembers the request: its answer is made again. */
+export interface Replay {
+  readonly kind: 'replay';
+  readonly remembered: RememberedRequest;
+}
+
+/** The ids that follow from the `Idempotency-Key` were given out before, for a request that is forgotten. */
+export interface IdAlreadyUsed {
+  readonly kind: 'id-already-used';
+}
+
+export const idAlreadyUsed: IdAlreadyUsed = { kind: 'id-already-used' };
+
+/** Stage 7: what a stream remembers of a request. @returns null for a request that is new */
+export function recall(
+  { isIdUsed }: AnyCommand,
+  { idempotency, input, newIds }: CommandAttempt,
+  stream: StreamState<unknown>,
+): E.Either<Failure | Replay | IdAlreadyUsed, never> | null {
+  if (idempotency === null) return null;
+  const remembered = stream.remembered.get(idempotency.key);
+  if (remembered === undefined) return isIdUsed?.(stream.state, input, newIds) ? E.left(idAlreadyUsed) : null;
+  if (idempotency.body === erasedHash) return E.left(erasedSince);
+  return E.left(remembered.bodyHash === idempotency.body ? { kind: 'replay', remembered } : keyReused);
+}
+
+/**
+ * In a stream of many resources, whether these ids were given out before the request that is remembered.
+ * @throws UnavailableError
+ */
+export async function isIdUsedBefore(
+  { entity, isIdUsed }: AnyCommand,
+  writer: StreamWriter,
+  { id, input, newIds }: CommandAttempt,
+  { firstRevision }: RememberedRequest,
+): Promise<boolean> {
+  if (isIdUsed === undefined || firstRevision === 0) return false;
+  const before = await writer.loadAt(entity, id, firstRevision - 1);
+  return isIdUsed(before.state, input, newIds);
+}
+
+/** Requests with an `Idempotency-Key` of this process: one of each key runs at a time. */
+export class RunningRequests {
+  readonly #running = new Set<string>();
+
+  /**
+   * Runs the request with a key, unless one is running.
+   * @param key null for a request without one, which runs always
+   */
+  async run<Result>(
+    key: string | null,
+    work: () => Promise<E.Either<Failure, Result>>,
+  ): Promise<E.Either<Failure, Result>> {
+    if (key === null) return work();
+    if (this.#running.has(key)) return E.left(stillRunning);
+    this.#running.add(key);
+    try {
+      return await work();
+    } finally {
+      this.#running.delete(key);
+    }
+  }
+}
+
+const stillRunning = failure(
+  'idempotency-key-in-progress',
+  'A request with this Idempotency-Key has not been answered yet. Wait for it, or send it again later.',
+  { retryAfterSeconds: 1 },
+);
+
+const erasedSince = failure(
+  'idempotency-key-erased',
+  'This Idempotency-Key created something whose personal data was erased since: what the body was is not known any ' +
+    'more, so it is not answered again. Use a new key for a new request.',
+);
+
+const keyReused = failure(
+  'idempotency-key-reused',
+  'This Idempotency-Key came with another body before. Use a new key for a new request.',
+);

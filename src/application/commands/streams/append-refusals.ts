@@ -1,0 +1,22 @@
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { AppendFailure } from '#event-store/event-store.ts';
+
+/** A change takes more bytes than one append may. */
+export function appendTooLarge(bytes: number, maxBytes: number): Failure {
+  return failure(
+    'append-too-large',
+    `The change would store ${bytes} bytes; ${maxBytes} are allowed. Send a smaller one.`,
+  );
+}
+
+/** What a caller is answered when the event store takes no append, for another reason than a conflict. */
+export function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): Failure {
+  switch (refused.kind) {
+    case 'append-too-large':
+      return appendTooLarge(refused.bytes, refused.maxBytes);
+    case 'unavailable':
+      return failure('unavailable', `The event store cannot take the change just now: ${refused.detail}`, {
+        retryAfterSeconds: refused.retryAfterSeconds,
+      });
+  }
+}

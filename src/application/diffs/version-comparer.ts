@@ -1,0 +1,76 @@
+import { Piscina } from 'piscina';
+import { heavyTurns } from '#shared/async/heavy-turns.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { EncodedJson } from '#shared/json/encoded-json.ts';
+import compareVersions, { type Comparison } from './compare-versions.ts';
+
+/** JSON text of both versions up to which they are compared where they are: it takes a few milliseconds. */
+const maxCharactersHere = 64 * 1024;
+/** Comparisons that wait for the thread at most, with up to 2 MiB of text each. */
+const maxQueue = 16;
+const timeoutMs = 10_000;
+const idleTimeoutMs = 30_000;
+/** Far more than the largest versions need. */
+const maxOldGenerationSizeMb = 512;
+
+export interface VersionComparerLimits {
+  readonly maxCharactersHere?: number;
+  readonly maxQueue?: number;
+  /** For waiting and comparing together. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Compares versions: large ones in a thread, so that others are served meanwhile. The thread is started when it is
+ * needed, and ends when it was idle for half a minute.
+ */
+export class VersionComparer {
+  readonly #limits: Required<VersionComparerLimits>;
+  #pool: Piscina<Comparison, string> | null = null;
+
+  constructor(limits: VersionComparerLimits = {}) {
+    this.#limits = { maxCharactersHere, maxQueue, timeoutMs, ...limits };
+  }
+
+  /**
+   * Compares two versions.
+   * @returns `{patch, summary}`, encoded
+   * @throws UnavailableError when too many wait, or the thread does not answer in time
+   */
+  async compare<Diff>(comparison: Comparison): Promise<EncodedJson<Diff>> {
+    if (comparison.before.length + comparison.after.length > this.#limits.maxCharactersHere)
+      return new EncodedJson<Diff>(await this.#compareInThread(comparison));
+    await heavyTurns.take(1);
+    return new EncodedJson<Diff>(compareVersions(comparison));
+  }
+
+  /** Ends the thread; what it is comparing is given up. */
+  async close(): Promise<void> {
+    await this.#pool?.destroy();
+  }
+
+  async #compareInThread(comparison: Comparison): Promise<string> {
+    const { maxQueue, timeoutMs } = this.#limits;
+    const pool = this.#startedPool();
+    if (pool.queueSize >= maxQueue) throw new UnavailableError('Too many large versions are being compared just now.');
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      return await pool.run(comparison, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new UnavailableError(`The comparison took longer than ${timeoutMs / 1000} s.`);
+    }
+  }
+
+  #startedPool(): Piscina<Comparison, string> {
+    this.#pool ??= new Piscina({
+      filename: new URL('./compare-versions.ts', import.meta.url).href,
+      minThreads: 0,
+      maxThreads: 1,
+      maxQueue: this.#limits.maxQueue,
+      idleTimeout: idleTimeoutMs,
+      resourceLimits: { maxOldGenerationSizeMb },
+    });
+    return this.#pool;
+  }
+}

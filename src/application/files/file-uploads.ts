@@ -1,0 +1,266 @@
+import { createHash, hash, randomUUID } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import { arrivalFailure } from '#application/bodies/arrival-failure.ts';
+import { heldBytesOf } from '#application/bodies/body-failures.ts';
+import type { Arrival, ArrivalLimits } from '#application/bodies/body-source.ts';
+import { countReleasedBytes } from '#application/bodies/minor-gc.ts';
+import { multipartFailure, notMultipart } from '#application/bodies/multipart-failure.ts';
+import { boundaryOf, MultipartScanner, type Part } from '#application/bodies/multipart-scanner.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import type { OperationResult, ReceivedUpload, UploadSource } from '#application/operations/operation.ts';
+import { type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { ByteChannel } from '#shared/async/byte-channel.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+import { isObject } from '#shared/json/json-value.ts';
+import type { FileSpace, SpaceHold } from './file-space.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+export interface FileUploadsOptions {
+  readonly blobs: BlobStore;
+  readonly space: FileSpace;
+  /** Bytes of a file at most. */
+  readonly maxFileBytes: number;
+  readonly arrival: ArrivalLimits;
+  /** Which blob a file has; null where there is no such file. @throws UnavailableError */
+  readonly blobOf: (fileId: string) => Promise<string | null>;
+}
+
+/** Every blob of a file has such an id. */
+export const fileBlobPrefix = 'file-';
+
+/** Of a multipart body, what is not the file. */
+const bytesAround = 2 * 1024 * 1024;
+/** Bytes of an upload in memory, between its connection and the blob store. */
+const bytesInMemory = 1024 * 1024;
+
+/** Receives files: multipart bodies whose file is streamed to the blob store and hashed on the way. */
+export class FileUploads {
+  readonly #options: FileUploadsOptions;
+
+  constructor(options: FileUploadsOptions) {
+    this.#options = options;
+  }
+
+  /** @see UploadOperation.receive */
+  receive = async (source: UploadSource): Promise<E.Either<Failure, ReceivedUpload>> => {
+    const { headers, body, caller } = source;
+    const { maxFileBytes, space } = this.#options;
+    const boundary = boundaryOf(headers['content-type'] ?? '');
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (boundary === null || encoding.toLowerCase() !== 'identity') return E.left(notMultipart);
+    if (!body.isPresent) return E.left(multipartFailure({ fault: 'ended-early', faultyPart: null }));
+    if (body.announcedBytes > maxFileBytes + bytesAround) return E.left(fileTooLarge(maxFileBytes));
+    const hold = space.hold(caller.projectId);
+    try {
+      const shortage = await hold.shortageOf(Math.max(0, body.announcedBytes - bytesAround));
+      const received = shortage === null ? await this.#store(source, boundary, hold) : E.left(shortage);
+      if (E.isLeft(received)) hold.release();
+      return received;
+    } catch (error) {
+      hold.release();
+      throw error;
+    }
+  };
+
+  /** Streams the file to the blob store. Where it does not come to an end, nothing of it stays there. */
+  async #store(
+    { body, bodyHold }: UploadSource,
+    boundary: string,
+    hold: SpaceHold,
+  ): Promise<E.Either<Failure, ReceivedUpload>> {
+    const { blobs, maxFileBytes, arrival: limits } = this.#options;
+    const blobId = `${fileBlobPrefix}${randomUUID()}`;
+    const digest = createHash('sha256');
+    const content = new ByteChannel(bytesInMemory, (bytes) => {
+      bodyHold.giveBack(bytes.length);
+      countReleasedBytes(bytes.length);
+    });
+    const reading = new FormReading(boundary, (bytes) => {
+      digest.update(bytes);
+      content.write(bytes);
+    });
+    const stored = blobs.put(blobId, content, maxFileBytes);
+    // It may fail before it reads anything.
+    stored.catch(() => content.leave());
+    try {
+      const refusal = await this.#receiveBody(
+        body.receive(limits, bodyHold, async (piece) => {
+          const taken = reading.take(piece);
+          bodyHold.giveBack(Math.max(0, heldBytesOf(piece) - taken));
+          reading.refusal ??= await hold.take(taken);
+          return reading.refusal === null && (await content.ready());
+        }),
+        reading,
+        stored,
+      );
+      const shortage = refusal ?? (await hold.shortageOf(0));
+      if (shortage !== null) return await this.#giveUp(content, stored, shortage);
+      content.finish();
+      const bytes = await stored;
+      return E.right(this.#received(reading, { blobId, bytes, sha256: digest.digest('hex') }, hold));
+    } catch (error) {
+      content.fail(error);
+      await stored.catch(() => undefined);
+      if (error instanceof BlobTooLarge) return E.left(fileTooLarge(maxFileBytes));
+      throw error;
+    }
+  }
+
+  /** Waits for the body. @returns why it cannot be taken; null where all of it came and is a form with one file */
+  async #receiveBody(
+    arriving: Promise<Arrival>,
+    reading: FormReading,
+    stored: Promise<number>,
+  ): Promise<Failure | null> {
+    const arrival = await arriving;
+    if (reading.refusal !== null) return reading.refusal;
+    if (arrival !== 'stopped') return arrivalFailure(arrival, this.#options.maxFileBytes) ?? reading.finish();
+    // The blob store wanted no more: it says why.
+    await stored;
+    throw new Error('The blob store stopped early.');
+  }
+
+  /** Ends what is being stored, and leaves nothing of it. */
+  async #giveUp(content: ByteChannel, stored: Promise<number>, refusal: Failure): Promise<E.Either<Failure, never>> {
+    content.fail(new Error('The upload was refused.'));
+    await stored.catch(() => undefined);
+    return E.left(refusal);
+  }
+
+  #received(
+    reading: FormReading,
+    stored: Pick<UploadedFile, 'blobId' | 'bytes' | 'sha256'>,
+    hold: SpaceHold,
+  ): ReceivedUpload {
+    const { filename, contentType } = reading.file;
+    const fields = reading.fields;
+    const { blobId, ...same } = stored;
+    return {
+      input: {
+        fields: { ...fields, file: { ...stored, filename, contentType } },
+        // A form has another boundary each time it is sent: what is in it is what counts.
+        bodyHash: hash('sha256', JSON.stringify([filename, contentType, same, fields])),
+      },
+      settle: (outcome) => this.#settle(blobId, outcome),
+      release: () => hold.release(),
+    };
+  }
+
+  /** Removes what was stored and no file has. Where that is not known, a sweep finds it. */
+  async #settle(blobId: string, outcome: E.Either<Failure, OperationResult>): Promise<void> {
+    const isUsed = E.isRight(outcome) ? (await this.#options.blobOf(idIn(outcome.right))) === blobId : null;
+    const isRefused = E.isLeft(outcome) && outcome.left.code !== 'unavailable';
+    if (isUsed === false || isRefused) await this.#options.blobs.delete(blobId).catch(() => undefined);
+  }
+}
+
+function idIn({ body }: OperationResult): string {
+  return (body as { readonly id: string }).id;
+}
+
+/** Reads a form that has one file, and keeps everything but the file's bytes. */
+class FormReading {
+  refusal: Failure | null = null;
+  readonly #scanner: MultipartScanner;
+  #filePart: object | null = null;
+  #taken = 0;
+
+  constructor(boundary: string, takeContent: (bytes: Buffer) => void) {
+    this.#scanner = new MultipartScanner(boundary, (part, bytes) => {
+      this.#filePart ??= part;
+      if (part !== this.#filePart || part.name !== 'file') this.refusal ??= oneFileOnly;
+      if (this.refusal !== null) return;
+      this.#taken += bytes.length;
+      takeContent(bytes);
+    });
+  }
+
+  /** @returns how many bytes of the piece, or of what was held back before it, are the file's */
+  take(piece: Buffer): number {
+    const before = this.#taken;
+    this.#scanner.push(piece);
+    if (this.#scanner.fault !== null) this.refusal ??= multipartFailure(this.#scanner);
+    return this.#taken - before;
+  }
+
+  /** All has come. @returns what is wrong with the form; null where it has one file */
+  finish(): Failure | null {
+    this.#scanner.finish();
+    if (this.#scanner.fault !== null) return multipartFailure(this.#scanner);
+    const named = this.#scanner.parts.filter(({ name }) => name === 'file');
+    if (named.length === 0) return invalidInput([{ pointer: '/file', message: 'is required' }]);
+    if (named.some(({ filename }) => filename === null)) return noFile;
+    return named.length > 1 ? oneFileOnly : null;
+  }
+
+  get file(): Pick<UploadedFile, 'filename' | 'contentType'> {
+    const part = this.#scanner.parts.find(({ name }) => name === 'file');
+    const filename = cleanName(part?.filename ?? '');
+    return { filename, contentType: contentTypeOf(part?.contentType ?? null, filename) };
+  }
+
+  /**
+   * The texts of the form. An object is sent as `a[b]` for each member `b` of `a`, as OpenAI's clients do, or as JSON, as
+   * OpenAPI has it for forms.
+   */
+  get fields(): JsonObject {
+    const fields: Record<string, Json> = {};
+    for (const { name, text } of this.#scanner.parts) {
+      if (text === null) continue;
+      const [, outer = '', inner = ''] = nestedName.exec(name) ?? [];
+      if (knownNested.has(outer)) {
+        const members = fields[outer];
+        fields[outer] = { ...(isObject(members) ? members : {}), [inner]: numberOr(text) };
+      } else if (knownNested.has(name)) fields[name] = objectOr(text);
+      else if (knownFields.has(name)) fields[name] = text;
+    }
+    return fields;
+  }
+}
+
+const nestedName = /^(\w+)\[(\w+)\]$/;
+const knownNested = new Set(['expires_after']);
+const knownFields = new Set(['purpose']);
+
+/** The object that a text is as JSON; else the text, which is refused as none. */
+function objectOr(text: string): Json {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+/** Forms have no numbers: what reads like one is one. */
+function numberOr(text: string): string | number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+const longestName = 255;
+
+/** A name without the folders that some clients put before it, and without what no name may hold. */
+function cleanName(filename: string): string {
+  const last = filename.split(/[/\\]/).at(-1) ?? '';
+  const clean = last
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, '')
+    .trim();
+  return clean === '' ? 'file' : Array.from(clean).slice(0, longestName).join('');
+}
+
+const mediaType = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w-]{1,50}=[\w."-]{1,100}){0,3}$/;
+
+/** What the client said, where it said something. */
+function contentTypeOf(sent: Part['contentType'], filename: string): string {
+  if (filename.toLowerCase().endsWith('.jsonl')) return 'application/jsonl';
+  return sent !== null && mediaType.test(sent) ? sent : 'application/octet-stream';
+}
+
+const oneFileOnly = invalidInput([{ pointer: '/file', message: 'must be the only file' }]);
+const noFile = invalidInput([{ pointer: '/file', message: 'must be a file, with a filename' }]);
+
+function fileTooLarge(maxBytes: number): Failure {
+  return failure('file-too-large', `A file may have ${maxBytes} bytes at most.`);
+}

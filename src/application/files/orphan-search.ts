@@ -1,0 +1,113 @@
+import type { ListedBlob } from '#blob-store/blob-store.ts';
+import type { BatchEvents } from '#domain/batch/events.ts';
+import type { FileEvents } from '#domain/file/events.ts';
+
+type BlobEvents = FileEvents & BatchEvents;
+
+/** An event as it was decoded. */
+export interface SeenEvent {
+  readonly type: string;
+  readonly data: unknown;
+}
+
+/** Why nobody needs a blob: no event has ever named it, or a later event released it. */
+export type OrphanReason = 'never named' | 'released';
+
+/** A blob that nobody needs. */
+export interface Orphan extends ListedBlob {
+  readonly reason: OrphanReason;
+}
+
+/** What an event says of a blob: that it is needed, or not any more. */
+type Effect =
+  | { readonly names: string; readonly partOf?: string }
+  | { readonly releases: string }
+  | { readonly releasesPartsOf: string };
+
+/** Every event type of files and batches is here: one that names a blob and is forgotten would lose its content. */
+const effects: { readonly [Type in keyof BlobEvents]: ((data: BlobEvents[Type]) => Effect) | null } = {
+  FileCreated: ({ blobId }) => ({ names: blobId }),
+  FileDeleted: ({ blobId }) => ({ releases: blobId }),
+  FileHeld: null,
+  FileReleased: null,
+  // A batch only reads its input, which is a file's.
+  BatchCreated: null,
+  BatchTaken: null,
+  BatchChecked: null,
+  BatchLinesCompleted: ({ id, blobId }) => ({ names: blobId, partOf: id }),
+  BatchCancelRequested: null,
+  BatchFinalizing: null,
+  BatchEnded: ({ id }) => ({ releasesPartsOf: id }),
+};
+
+/** Whether an event of this type says something of blobs. */
+export function concernsBlobs(type: string): boolean {
+  return Object.hasOwn(effects, type) && effects[type as keyof BlobEvents] !== null;
+}
+
+/** Finds which of some blobs nobody needs, from all events of the log in their order. */
+export class OrphanSearch {
+  readonly #candidates: ReadonlyMap<string, ListedBlob>;
+  readonly #reasons = new Map<string, OrphanReason>();
+  /** By batch, those of its parts that are candidates and named. */
+  readonly #parts = new Map<string, string[]>();
+  #named = 0;
+
+  /** @param candidates the blobs to judge */
+  constructor(candidates: Iterable<ListedBlob>) {
+    this.#candidates = new Map(Array.from(candidates, (blob) => [blob.id, blob]));
+    for (const id of this.#candidates.keys()) this.#reasons.set(id, 'never named');
+  }
+
+  /** How many are judged. */
+  get size(): number {
+    return this.#candidates.size;
+  }
+
+  /** How many of them an event has named, be they released since. */
+  get named(): number {
+    return this.#named;
+  }
+
+  /** Takes the next event of the log, whose data has its type's newest shape. */
+  take({ type, data }: SeenEvent): void {
+    if (!concernsBlobs(type)) return;
+    const effectOf = effects[type as keyof BlobEvents] as (data: unknown) => Effect;
+    const effect = effectOf(data);
+    if ('names' in effect) this.#name(effect.names, effect.partOf);
+    else if ('releases' in effect) this.#release(effect.releases);
+    else this.#releasePartsOf(effect.releasesPartsOf);
+  }
+
+  /** Whether nobody needs it, by all events so far. */
+  isOrphan(id: string): boolean {
+    return this.#reasons.has(id);
+  }
+
+  /** Those that nobody needs, by all events so far. */
+  orphans(): ReadonlyArray<Orphan> {
+    return [...this.#candidates.values()].flatMap((blob) => {
+      const reason = this.#reasons.get(blob.id);
+      return reason === undefined ? [] : [{ ...blob, reason }];
+    });
+  }
+
+  #name(id: string, batchId: string | undefined): void {
+    if (!this.#candidates.has(id)) return;
+    if (this.#reasons.get(id) === 'never named') this.#named += 1;
+    this.#reasons.delete(id);
+    if (batchId === undefined) return;
+    const parts = this.#parts.get(batchId) ?? [];
+    parts.push(id);
+    this.#parts.set(batchId, parts);
+  }
+
+  #release(id: string): void {
+    if (this.#candidates.has(id)) this.#reasons.set(id, 'released');
+  }
+
+  #releasePartsOf(batchId: string): void {
+    for (const id of this.#parts.get(batchId) ?? []) this.#release(id);
+    this.#parts.delete(batchId);
+  }
+}

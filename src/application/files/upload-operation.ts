@@ -1,0 +1,20 @@
+import type { AnyCommand, LoadedStream } from '#application/commands/command.ts';
+import type { CommandDependencies } from '#application/commands/command-dependencies.ts';
+import { commandOperation } from '#application/commands/command-handler.ts';
+import type { UploadOperation } from '#application/operations/operation.ts';
+import type { FileUploads } from './file-uploads.ts';
+
+/** Makes a command whose input is an uploaded file callable by every caller that can send one. */
+export function uploadOperation(
+  definition: AnyCommand,
+  runtime: CommandDependencies & { readonly uploads: Pick<FileUploads, 'receive'> },
+): UploadOperation<LoadedStream<unknown>> {
+  const operation = commandOperation(definition, runtime);
+  return {
+    ...operation,
+    kind: 'upload',
+    consumes: 'multipart/form-data',
+    hasRevision: false,
+    receive: (source) => runtime.uploads.receive(source),
+  };
+}

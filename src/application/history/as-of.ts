@@ -1,0 +1,152 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { instant } from '#domain/codecs/time.ts';
+import type { AnyEntityHistory, ResourceKind, ResourceName } from '#domain/history/listed-event.ts';
+import type { Entity } from '#domain/shared/entity.ts';
+import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import type { Json } from '#shared/json/json.ts';
+import type { FoldedStream } from './folded-stream.ts';
+import type { StreamHistory } from './stream-history.ts';
+
+/** A moment of a stream: the event at a revision is its last, or the last up to a time. */
+export type Moment = { readonly revision: number } | { readonly time: string };
+
+const revisionPattern = /^\d{1,15}$/;
+
+/** The input `asOf`: a time, or a revision as an ETag has it without its quotes. */
+export const AsOf = withJsonSchema(
+  new t.Type<Moment, string, unknown>(
+    'as of',
+    (value): value is Moment => typeof value === 'object' && value !== null,
+    (value, context) => {
+      if (typeof value === 'string' && revisionPattern.test(value)) return t.success({ revision: Number(value) });
+      const time = instant.decode(value);
+      return E.isRight(time)
+        ? t.success({ time: time.right })
+        : t.failure(value, context, 'must be an RFC 3339 time, like 2026-01-05T09:30:00Z, or a revision, like 3');
+    },
+    (moment) => ('time' in moment ? moment.time : String(moment.revision)),
+  ),
+  { type: 'string', description: 'A time (RFC 3339) or a revision: the answer is as it was then' },
+);
+
+/** The member of an input that asks for the past. */
+export const asOfInput = { asOf: AsOf };
+
+export interface AsOfInput {
+  readonly asOf?: Moment;
+}
+
+/** What the past is read from. */
+export interface PastReads {
+  readonly history: StreamHistory;
+  readonly personalReader: PersonalData['readerOf'];
+  /** Bytes of a page at most. */
+  readonly maxPageBytes: number;
+}
+
+/**
+ * The stream of a resource as it was at a moment.
+ * @returns invalid-input for a revision that the stream has not reached
+ */
+export async function streamAsOf<State, Events>(
+  { history }: Pick<PastReads, 'history'>,
+  entity: Entity<State, Events>,
+  id: string,
+  moment: Moment,
+): Promise<E.Either<Failure, FoldedStream<State>>> {
+  if ('time' in moment) return E.right(await history.at(entity, id, await history.revisionAt(entity, id, moment.time)));
+  const folded = await history.at(entity, id, moment.revision);
+  if (folded.revision === moment.revision) return E.right(folded);
+  const message = `is revision ${moment.revision}; the newest is ${folded.revision}`;
+  return E.left(invalidInput([{ pointer: '/asOf', message }]));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a query knows records; states stay between an entity and its history.
+type AnyEntity = Entity<any, any>;
+
+/** What one kind of resource's past differs in from another's. */
+export interface PastResource {
+  readonly history: AnyEntityHistory;
+  /** The entity of the resource's own ids: that of a version finds its flow's stream. */
+  readonly entity: AnyEntity;
+  readonly kind: ResourceKind;
+}
+
+/** The past of a resource with such records. */
+export interface PastOfRecord<Record> extends PastResource {
+  /** Never there: names the type of the records. */
+  readonly record?: Record;
+}
+
+/** A resource as it was, and its revision then. */
+export interface PastRecord<Record> {
+  readonly body: Record;
+  readonly revision: number;
+}
+
+/**
+ * A resource as it was at a moment.
+ * @returns `notFound` where it was not there then; invalid-input for a revision that the stream has not reached
+ * @throws UnavailableError
+ */
+export async function recordAsOf<Record>(
+  reads: PastReads,
+  past: PastOfRecord<Record> & { readonly notFound: FailureCode },
+  id: string,
+  moment: Moment,
+): Promise<E.Either<Failure, PastRecord<Record>>> {
+  const { entity, kind, notFound: code } = past;
+  const found = await streamAsOf(reads, entity, id, moment);
+  if (E.isLeft(found)) return found;
+  const { state, resourceRevision } = found.right;
+  if (!entity.isLive(state, id)) return E.left(absentThen(code, id, moment));
+  const read = await pastReader(reads, past, id, state);
+  // What an entity's history makes of a resource is its record, as the read model has it.
+  const body = (await read({ kind, id })) as unknown as Record;
+  return E.right({ body, revision: entity.revisionOf?.(state, id) ?? resourceRevision });
+}
+
+/** What a query that can be asked of the past answers from. */
+interface AsOfContext extends PastReads {
+  readonly input: AsOfInput;
+  readonly subject: { readonly id: string };
+}
+
+/**
+ * Makes the answer of a query of one resource: as it was when the input has `asOf`, else as it is.
+ * @param past the resource's past, and the failure where it was not there then
+ * @param answerNow answers without `asOf`
+ */
+export function answerAsOf<Context extends AsOfContext, Record, Answer>(
+  past: PastOfRecord<Record> & { readonly notFound: FailureCode },
+  answerNow: (context: Context) => Answer,
+): (context: Context) => Answer | Promise<E.Either<Failure, PastRecord<Record>>> {
+  return (context) => {
+    const { asOf } = context.input;
+    return asOf === undefined ? answerNow(context) : recordAsOf<Record>(context, past, context.subject.id, asOf);
+  };
+}
+
+/** Gives what makes records of one past state of a stream. @param id in the stream */
+export async function pastReader(
+  { history: streams, personalReader }: PastReads,
+  { history, entity }: Pick<PastResource, 'history' | 'entity'>,
+  id: string,
+  state: unknown,
+): Promise<(resource: ResourceName) => Promise<Json>> {
+  const subject = history.personalSubject?.(state) ?? null;
+  const open = await personalReader(subject === null ? [] : [subject]);
+  const reader = { dataAt: streams.dataReader(entity, id).dataAt, open };
+  return (resource) => history.record(state, resource, reader);
+}
+
+/** The refusal of what was not there at a moment. */
+export function absentThen(code: FailureCode, id: string, moment: Moment): Failure {
+  const then = 'time' in moment ? moment.time : `revision ${moment.revision}`;
+  return failure(code, `${notFound(code, id).detail.replace(/\.$/, '')}, as of ${then}.`);
+}

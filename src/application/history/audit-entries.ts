@@ -1,0 +1,149 @@
+import * as t from 'io-ts';
+import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
+import { historyOfStream } from '#domain/history/table.ts';
+import { streamKeyOf } from '#domain/shared/entity.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { JsonPatch } from '#shared/json/json-patch.ts';
+import { type DescribedEvent, describedEvent, describeEvent } from './describe-event.ts';
+import type { HistoryStep, StreamHistory } from './stream-history.ts';
+
+const { changes: _, ...described } = describedEvent;
+
+/** An entry of the audit, the live feed and webhooks. */
+export const AuditEntry = t.intersection(
+  [
+    t.type({
+      /** Of the event in the log. */
+      position: t.number,
+      ...described,
+      /** Null where they are longer than 64 KiB: the resource's history has them whole. */
+      changes: nullable(JsonPatch),
+    }),
+    t.partial({ changesOmitted: t.literal(true) }),
+  ],
+  'AuditEntry',
+);
+
+export type AuditEntry = t.TypeOf<typeof AuditEntry>;
+
+/** The place of an event: entries are made of its stream. */
+export interface EventPlace {
+  readonly position: number;
+  readonly stream: string;
+  readonly revision: number;
+}
+
+/** What entries are made from. */
+export interface EntryReads {
+  readonly history: StreamHistory;
+  readonly personalReader: PersonalData['readerOf'];
+}
+
+/** An entry, and the id of its event: what a webhook is made of. */
+export interface AuditedEvent {
+  readonly eventId: string;
+  readonly entry: AuditEntry;
+}
+
+const maxChangesCharacters = 64 * 1024;
+
+/** Events between two that are wanted that are folded on the way; beyond it the second is looked for on its own. */
+const maxSkipped = 100;
+
+/** Characters of entries that all callers together make between two turns of the event loop. */
+const turns = new TurnBudget(128 * 1024);
+
+/**
+ * The entries of events, in the order of their places. Events of one stream are read together.
+ * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
+ */
+export async function auditEntries(
+  reads: EntryReads,
+  places: ReadonlyArray<EventPlace>,
+): Promise<ReadonlyArray<AuditEntry>> {
+  return (await auditedEvents(reads, places)).map(({ entry }) => entry);
+}
+
+/**
+ * The entries of events, with the ids of these events, in the order of their places.
+ * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
+ */
+export async function auditedEvents(
+  reads: EntryReads,
+  places: ReadonlyArray<EventPlace>,
+): Promise<ReadonlyArray<AuditedEvent>> {
+  const byPosition = new Map<number, AuditedEvent>();
+  for (const [stream, wanted] of Map.groupBy(places, (place) => place.stream)) {
+    const history = historyOfStream(stream);
+    if (history === null) continue;
+    const positions = new Map(wanted.map(({ revision, position }) => [revision, position]));
+    for await (const { revision, eventId, entry } of entriesOf(reads, history, stream, [...positions.keys()])) {
+      const position = positions.get(revision);
+      if (position !== undefined) byPosition.set(position, { eventId, entry: { position, ...entry } });
+    }
+  }
+  return places.flatMap(({ position }) => byPosition.get(position) ?? []);
+}
+
+type EntryWithoutPosition = Omit<AuditEntry, 'position'>;
+
+interface EntryOfStream {
+  readonly revision: number;
+  readonly eventId: string;
+  readonly entry: EntryWithoutPosition;
+}
+
+async function* entriesOf(
+  { history: streams, personalReader }: EntryReads,
+  history: AnyEntityHistory,
+  stream: string,
+  revisions: ReadonlyArray<number>,
+): AsyncGenerator<EntryOfStream, void, void> {
+  // The key of a stream is its id here, whatever ids the entity gives its resources.
+  const entity = { ...history.entity, streamKey: (key: string) => key };
+  const key = streamKeyOf(stream);
+  const data = streams.dataReader(entity, key);
+  const wanted = new Set(revisions);
+  for (const { from, until } of runsOf(revisions)) {
+    for await (const step of streams.steps(entity, key, from, until)) {
+      if (!wanted.has(step.event.revision)) continue;
+      await turns.take(0);
+      const subject = personalSubjectOf(history, step);
+      const open = await personalReader(subject === null ? [] : [subject]);
+      const described = await describeEvent(history, step, { data, open });
+      if (described === null) continue;
+      const entry = withoutLongChanges(described);
+      turns.spend(charactersOfEntry + (entry.changes === null ? maxChangesCharacters : 0));
+      yield { revision: step.event.revision, eventId: step.event.id, entry };
+    }
+  }
+}
+
+const charactersOfEntry = 1_024;
+
+function personalSubjectOf({ personalSubject }: AnyEntityHistory, { after }: HistoryStep<unknown>): string | null {
+  return personalSubject?.(after.state) ?? null;
+}
+
+/** Runs of revisions that are read together. */
+function* runsOf(revisions: ReadonlyArray<number>): Generator<{ readonly from: number; readonly until: number }> {
+  const [first, ...others] = revisions.toSorted((one, other) => one - other);
+  if (first === undefined) return;
+  let run = { from: first, until: first };
+  for (const revision of others) {
+    if (revision - run.until <= maxSkipped) {
+      run = { from: run.from, until: revision };
+    } else {
+      yield run;
+      run = { from: revision, until: revision };
+    }
+  }
+  yield run;
+}
+
+function withoutLongChanges(entry: DescribedEvent): EntryWithoutPosition {
+  const isLong = JSON.stringify(entry.changes).length > maxChangesCharacters;
+  return isLong ? { ...entry, changes: null, changesOmitted: true } : entry;
+}

@@ -1,0 +1,71 @@
+import * as t from 'io-ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import type { AnyEntityHistory, RecordReader, ResourceName } from '#domain/history/listed-event.ts';
+import { resourceKinds } from '#domain/history/listed-event.ts';
+import { listedEvent } from '#domain/history/table.ts';
+import { streamKeyOf } from '#domain/shared/entity.ts';
+import { oneOf } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
+import { JsonPatch, jsonPatch } from '#shared/json/json-patch.ts';
+import type { EventDataReader } from './event-data-reader.ts';
+import type { HistoryStep } from './stream-history.ts';
+
+const [firstKind, ...otherKinds] = resourceKinds;
+
+/** The kinds of resource, as an input or an answer names them. */
+export const ResourceKindCodec = oneOf(firstKind, ...otherKinds);
+
+/** What histories, the audit, the feed and webhooks say of an event. */
+export const describedEvent = {
+  type: text(),
+  time: timestamp,
+  actor: t.type({ keyId: text(), keyType: text() }),
+  requestId: text(),
+  /** What `changes` are about. */
+  resource: t.type({ kind: ResourceKindCodec, id: text() }),
+  /** One sentence. */
+  summary: text(),
+  /** From the record before to the record after; null means that there is no record. */
+  changes: JsonPatch,
+};
+
+const Described = t.type(describedEvent);
+
+export type DescribedEvent = t.TypeOf<typeof Described>;
+
+/** Reads what descriptions of one stream's events need. */
+export interface StreamReader {
+  readonly data: EventDataReader;
+  readonly open: RecordReader['open'];
+}
+
+/**
+ * What is said of an event of a stream.
+ * @param resource whose changes are shown: default what the event is about
+ * @returns null for an event that no history lists
+ */
+export async function describeEvent(
+  history: AnyEntityHistory,
+  { event, before, after }: HistoryStep<unknown>,
+  { data: eventData, open }: StreamReader,
+  resource?: ResourceName,
+): Promise<DescribedEvent | null> {
+  const listed = listedEvent(history, event.type);
+  if (listed === null) return null;
+  const { type, data, stream, metadata } = event;
+  const { time, actor, requestId } = metadata;
+  const { kind, id } = resource ?? listed.resource(data, streamKeyOf(stream));
+  eventData.remember(event);
+  const reader = { dataAt: eventData.dataAt, open };
+  const recordBefore = await history.record(before.state, { kind, id }, reader);
+  const recordAfter = await history.record(after.state, { kind, id }, reader);
+  return {
+    type,
+    time,
+    actor: { keyId: actor.keyId, keyType: actor.keyType },
+    requestId,
+    resource: { kind, id },
+    summary: listed.summary(data, after.state),
+    changes: jsonPatch(recordBefore, recordAfter),
+  };
+}

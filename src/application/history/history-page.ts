@@ -1,0 +1,126 @@
+import * as t from 'io-ts';
+import { encodeCursor, maxPageItems, pageInput } from '#application/queries/paging.ts';
+import { instant } from '#domain/codecs/time.ts';
+import type { AnyEntityHistory, ResourceName } from '#domain/history/listed-event.ts';
+import { listedEvent, listedTypes } from '#domain/history/table.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { text, textThat } from '#shared/codecs/text.ts';
+import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
+import { type DescribedEvent, describedEvent, describeEvent, type StreamReader } from './describe-event.ts';
+import type { HistoryStep, StreamHistory } from './stream-history.ts';
+
+const known = new Set(listedTypes);
+
+/** A type of event that histories list. */
+export const ListedType = textThat(
+  'listed event type',
+  (value) => (known.has(value) ? null : 'must be the type of an event that histories list, like FlowCreated'),
+  { enum: [...listedTypes] },
+);
+
+/** What a history and the audit may be narrowed to. `since` is included, `until` is not. */
+export const eventFilters = {
+  type: ListedType,
+  actor: withJsonSchema(text(), { type: 'string', description: 'The id of an API key' }),
+  since: instant,
+  until: instant,
+};
+
+const EventFilters = t.partial(eventFilters);
+
+export type EventFilters = t.TypeOf<typeof EventFilters>;
+
+const HistoryInput = t.partial({ ...pageInput, ...eventFilters });
+
+/** Which part of a history is asked for. */
+export type HistoryInput = t.TypeOf<typeof HistoryInput>;
+
+/** An event of a resource's history. */
+export const HistoryEvent = t.type({ revision: t.number, ...describedEvent }, 'HistoryEvent');
+
+export type HistoryEvent = t.TypeOf<typeof HistoryEvent>;
+
+/** Events of a stream looked at for one page at most: a page of a narrow filter may be empty and not the last. */
+const maxEventsPerPage = 5_000;
+
+/** Characters of descriptions that all pages together make between two turns of the event loop. */
+const turns = new TurnBudget(128 * 1024);
+
+/** A page of a history. */
+export interface HistoryPage {
+  readonly events: ReadonlyArray<EncodedJson<HistoryEvent>>;
+  /** Begins the next page; null at the end. */
+  readonly nextCursor: string | null;
+}
+
+/** The history of one resource. */
+export interface ResourceHistory {
+  readonly history: AnyEntityHistory;
+  /** The entity by whose ids the stream is found. */
+  readonly entity: AnyEntityHistory['entity'];
+  readonly id: string;
+  /** In a stream of several resources, the one whose events are listed; null where all events of the stream are. */
+  readonly resource: ResourceName | null;
+  readonly reader: StreamReader;
+  /** Bytes of a page at most. */
+  readonly maxPageBytes: number;
+}
+
+/** One page of a resource's history, oldest first. @throws UnavailableError */
+export async function readHistoryPage(
+  streams: StreamHistory,
+  wanted: ResourceHistory,
+  { limit = maxPageItems, cursor, ...filters }: HistoryInput,
+): Promise<HistoryPage> {
+  const { history, entity, id, resource, reader, maxPageBytes } = wanted;
+  const from = cursor === undefined ? 0 : cursor.order + 1;
+  const events: EncodedJson<HistoryEvent>[] = [];
+  let characters = 0;
+  let seen = 0;
+  const cursorBehind = ({ event }: HistoryStep<unknown>) => encodeCursor({ order: event.revision, id: pageId });
+  let last: HistoryStep<unknown> | null = null;
+  for await (const step of streams.steps(entity, id, from)) {
+    const isFull = events.length >= limit || seen >= maxEventsPerPage;
+    if (last !== null && isFull) return { events, nextCursor: cursorBehind(last) };
+    seen += 1;
+    if (fits(step.event, filters) && concerns(history, step.event, resource)) {
+      await turns.take(0);
+      const described = await describeEvent(history, step, reader, resource ?? undefined);
+      const item = described === null ? null : encoded(step.event, described);
+      if (last !== null && item !== null && characters + item.text.length > maxPageBytes && events.length > 0) {
+        return { events, nextCursor: cursorBehind(last) };
+      }
+      if (item !== null) events.push(item);
+      characters += item?.text.length ?? 0;
+      turns.spend(item?.text.length ?? 0);
+    }
+    last = step;
+  }
+  return { events, nextCursor: null };
+}
+
+/** A history's cursor is a revision alone. */
+const pageId = 'revision';
+
+function encoded({ revision }: RecordedEvent, described: DescribedEvent): EncodedJson<HistoryEvent> {
+  return encodeJson<HistoryEvent>({ revision, ...described });
+}
+
+/** Whether an event is within filters. */
+export function fits(
+  { type, metadata }: Pick<RecordedEvent, 'type' | 'metadata'>,
+  { type: wanted, actor, since, until }: EventFilters,
+): boolean {
+  if (wanted !== undefined && type !== wanted) return false;
+  if (actor !== undefined && metadata.actor.keyId !== actor) return false;
+  if (since !== undefined && metadata.time < since) return false;
+  return until === undefined || metadata.time < until;
+}
+
+function concerns(history: AnyEntityHistory, { type, data }: RecordedEvent, resource: ResourceName | null): boolean {
+  if (resource === null) return true;
+  const listed = listedEvent(history, type);
+  return listed?.resource(data, '').id === resource.id || listed?.other?.(data)?.id === resource.id;
+}

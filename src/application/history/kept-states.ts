@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache';
+import type { FoldedStream } from './folded-stream.ts';
+
+/** States of one stream, each as it was after one of its events, in order. */
+type States = ReadonlyArray<FoldedStream<unknown>>;
+
+/**
+ * States of streams in memory, so that a state in the middle of a long stream is folded from one near it. States of one
+ * stream share what did not change between them. Bounded: the streams that were not asked for longest are dropped.
+ */
+export class KeptStates {
+  readonly #streams: LRUCache<string, States>;
+
+  /** @param maxBytes roughly, of all states together */
+  constructor(maxBytes: number) {
+    this.#streams = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: (states) => states.reduce((sum, { weight }) => sum + weight, bytesOfStream),
+    });
+  }
+
+  /** Keeps a state. One that is kept already stays. */
+  keep(stream: string, state: FoldedStream<unknown>): void {
+    const states = this.#streams.get(stream) ?? [];
+    const at = indexAfter(states, ({ revision }) => revision <= state.revision);
+    if (states[at - 1]?.revision === state.revision) return;
+    this.#streams.set(stream, [...states.slice(0, at), state, ...states.slice(at)]);
+  }
+
+  /** The last state that is kept of a stream up to a revision. */
+  upTo<State>(stream: string, revision: number): FoldedStream<State> | null {
+    const states = this.#streams.get(stream) ?? [];
+    return (states[indexAfter(states, (state) => state.revision <= revision) - 1] ??
+      null) as FoldedStream<State> | null;
+  }
+
+  /**
+   * Between which revisions the last event up to a time is: at `from` or later, and before `until`; null where nothing
+   * is kept of what comes after that time.
+   */
+  around(stream: string, time: string): { readonly from: number; readonly until: number | null } {
+    const states = this.#streams.get(stream) ?? [];
+    const at = indexAfter(states, (state) => state.time <= time);
+    return { from: states[at - 1]?.revision ?? -1, until: states[at]?.revision ?? null };
+  }
+}
+
+const bytesOfStream = 256;
+
+/** The index behind the last state for which something holds that holds for all before it. */
+function indexAfter(states: States, holds: (state: FoldedStream<unknown>) => boolean): number {
+  let low = 0;
+  let high = states.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const state = states[middle];
+    if (state !== undefined && holds(state)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

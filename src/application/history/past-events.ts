@@ -1,0 +1,64 @@
+import { tenantFilter } from '#application/queries/tenant-filter.ts';
+import { isShownTo } from '#domain/history/audience.ts';
+import type { ResourceKind } from '#domain/history/listed-event.ts';
+import type { Audience, Tenant } from '#domain/shared/tenancy.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { EventPlace } from './audit-entries.ts';
+
+/** The read model in which past events are found. */
+export const pastEventsCollection = 'audit';
+
+/** An event of the past that someone is shown. */
+export interface PastEvent extends EventPlace {
+  readonly type: string;
+  /** Of the resource that it is about. */
+  readonly kind: ResourceKind;
+  /** The id of that resource. */
+  readonly resource: string;
+}
+
+/** A part of the past, in the order of the log. */
+export interface PastPart {
+  readonly events: ReadonlyArray<PastEvent>;
+  /** Everything up to this position was looked at; null where there is nothing further. */
+  readonly lookedUpTo: number | null;
+}
+
+interface AuditedEvent extends Tenant {
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly kind: ResourceKind;
+  readonly resource: string;
+}
+
+const partBytes = 256 * 1024;
+
+/**
+ * The events after a position that someone is shown, oldest first: what was stored since then, as the audit's read model
+ * knows it. Whoever needs all up to a position waits until the read model has passed it.
+ * @param after the position after which to begin
+ * @param limit events looked at
+ * @throws UnavailableError
+ */
+export async function pastEvents(
+  documents: Pick<ReadStore, 'list'>,
+  audience: Audience,
+  after: number,
+  limit: number,
+): Promise<PastPart> {
+  const page = await documents.list<AuditedEvent & Record<string, unknown>>(
+    pastEventsCollection,
+    tenantFilter(audience),
+    {
+      limit,
+      maxBytes: partBytes,
+      after: { order: after, id: String(after) },
+    },
+  );
+  const events = page.documents.flatMap(({ order: position, value }) => {
+    const { stream, revision, type, kind, resource } = value;
+    return isShownTo(audience, value, kind) ? [{ position, stream, revision, type, kind, resource }] : [];
+  });
+  return { events, lookedUpTo: page.next?.order ?? null };
+}

@@ -1,0 +1,118 @@
+import type { AnyOperation, Plane } from '#application/operations/operation.ts';
+import { gatewayError } from '#application/responses/openai-error.ts';
+import { type FailureCode, failure, failures, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { headersNamed } from './response-headers.ts';
+import { bodyType, isWriting, takesBody } from './shape.ts';
+
+/** The failures that any operation may answer, besides its own. */
+const commonFailures: ReadonlyArray<FailureCode> = [
+  'key-required',
+  'key-invalid',
+  'internal-error',
+  'unavailable',
+  'disk-full',
+  'stream-unreadable',
+];
+const bodyFailures: ReadonlyArray<FailureCode> = [
+  'body-too-large',
+  'unsupported-media-type',
+  'body-evicted',
+  'too-many-body-bytes',
+  'bodies-full',
+];
+const jsonFailures: ReadonlyArray<FailureCode> = [
+  'malformed-json',
+  'invalid-encoding',
+  'nesting-too-deep',
+  'too-many-values',
+];
+const commandFailures: ReadonlyArray<FailureCode> = [
+  'append-too-large',
+  'idempotency-key-in-progress',
+  'idempotency-key-reused',
+  'too-many-conflicts',
+];
+
+/** Every failure that an operation may answer, by status. */
+export function refusals(operation: AnyOperation): JsonObject {
+  const statusOf = (code: FailureCode) => (operation.plane === 'gateway' ? gatewayStatus(code) : failures[code].status);
+  const byStatus = Map.groupBy(failuresOf(operation), statusOf);
+  const sorted = [...byStatus].sort(([left], [right]) => left - right);
+  return Object.fromEntries(sorted.map(([status, codes]) => [String(status), refusal(operation, status, codes)]));
+}
+
+/** The failures of an operation: its own and those that its kind has. */
+export function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
+  const { scope, kind, hasRevision, failures: own } = operation;
+  return [
+    ...new Set([
+      ...commonFailures,
+      ...(scope === null ? [] : (['scope-required', 'key-type-not-allowed'] as const)),
+      ...own,
+      ...(takesBody(operation) ? bodyFailures : []),
+      ...(bodyType(operation) === 'application/json' ? jsonFailures : []),
+      'invalid-input' as const,
+      ...(kind === 'relay' ? [] : (['invalid-header'] as const)),
+      ...(isWriting(operation) ? commandFailures : []),
+      ...(kind === 'query' || kind === 'download' ? (['read-model-behind', 'position-beyond-log'] as const) : []),
+      ...(kind === 'download' ? (['range-not-satisfiable'] as const) : []),
+      ...(kind === 'command' && hasRevision ? ['precondition-failed' as const] : []),
+    ]),
+  ];
+}
+
+function refusal({ plane }: AnyOperation, status: number, codes: ReadonlyArray<FailureCode>): JsonObject {
+  const gateway = plane === 'gateway';
+  const schema = { $ref: `#/components/schemas/${gateway ? 'GatewayError' : 'Problem'}` };
+  const type = gateway ? 'application/json' : 'application/problem+json';
+  const examples = Object.fromEntries(
+    codes.map((code) => [code, { $ref: `#/components/examples/${exampleName(code, plane)}` }]),
+  );
+  return {
+    description: codes.map((code) => `${failures[code].title} (\`${code}\`)`).join('; '),
+    headers: headersNamed([
+      'X-Request-Id',
+      ...(status === 401 ? ['WWW-Authenticate'] : []),
+      ...(status === 429 || status === 503 ? ['Retry-After'] : []),
+    ]),
+    content: { [type]: { schema, examples } },
+  };
+}
+
+function exampleName(code: FailureCode, plane: Plane): string {
+  return plane === 'gateway' ? `gateway-${code}` : code;
+}
+
+/** What each failure of these operations answers, by the name under which their answers refer to it. */
+export function failureExamples(operations: ReadonlyArray<AnyOperation>): JsonObject {
+  const named = operations.flatMap((operation) =>
+    failuresOf(operation).map(
+      (code) => [exampleName(code, operation.plane), exampleOf(code, operation.plane)] as const,
+    ),
+  );
+  return Object.fromEntries(named);
+}
+
+function exampleOf(code: FailureCode, plane: Plane): JsonObject {
+  const { title } = failures[code];
+  const example =
+    code === 'invalid-input' ? failure(code, exampleDetail, { errors: exampleErrors }) : failure(code, `${title}.`);
+  const value =
+    plane === 'gateway'
+      ? gatewayError(example, 'body')
+      : {
+          type: `/docs/problems#${code}`,
+          title,
+          status: failures[code].status,
+          detail: example.detail,
+          instance: '/v1/flows/cm3v8k2p90000qzrm4d1x7w5b',
+          code,
+          requestId: '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11',
+          ...(example.errors === undefined ? {} : { errors: example.errors.map((error) => ({ ...error })) }),
+        };
+  return { summary: title, value };
+}
+
+const exampleErrors: ReadonlyArray<InputError> = [{ pointer: '/name', message: 'must have at least 1 character' }];
+const exampleDetail = '/name must have at least 1 character.';

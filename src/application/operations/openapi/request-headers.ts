@@ -1,0 +1,80 @@
+import type { AnyOperation } from '#application/operations/operation.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { asksProvider } from './shape.ts';
+
+// No header has an example: the documentation page would send it.
+
+const idempotencyKeyHeader: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key with the same body answers as the first time, for 24 hours at least.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
+
+const ifMatchHeader: JsonObject = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'An ETag as it was answered, like `"3"`: refuses with 412 when the resource has changed since.',
+  schema: { type: 'string' },
+};
+
+const rangeHeader: JsonObject = {
+  name: 'Range',
+  in: 'header',
+  required: false,
+  description: 'One part of the bytes, like `bytes=0-99`: the answer is 206. Of several parts the whole is answered.',
+  schema: { type: 'string' },
+};
+
+const minPositionHeader: JsonObject = {
+  name: 'Switchyard-Min-Position',
+  in: 'header',
+  required: false,
+  description: 'A Switchyard-Position: the answer holds what was written there, or is 503 after a second.',
+  schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
+};
+
+const ifNoneMatchHeader: JsonObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'An ETag as it was answered: the answer is 304 without a body while the resource has not changed.',
+  schema: { type: 'string' },
+};
+
+const preferHeader: JsonObject = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description:
+    '`handling=strict` (RFC 7240) refuses members and query parameters that the operation does not know with 422. ' +
+    'Without it they are ignored.',
+  schema: { type: 'string' },
+};
+
+const lastEventIdHeader: JsonObject = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The last `id` that was received: what came after it is sent first.',
+  schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
+};
+
+/** The headers that requests of an operation may carry, besides the API key. */
+export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
+  const { kind, hasRevision, isConditional = false } = operation;
+  switch (kind) {
+    case 'relay':
+      return asksProvider(operation) ? [] : [lastEventIdHeader];
+    case 'query':
+      return [minPositionHeader, ...(isConditional ? [ifNoneMatchHeader] : []), preferHeader];
+    case 'download':
+      return [minPositionHeader, rangeHeader, ifNoneMatchHeader, preferHeader];
+    case 'upload':
+      return [idempotencyKeyHeader];
+    case 'command':
+      return [idempotencyKeyHeader, ...(hasRevision ? [ifMatchHeader] : []), preferHeader];
+  }
+}

@@ -1,0 +1,69 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { DownloadOperation } from '#application/operations/operation.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
+import type { Query } from './query.ts';
+import { type QueryDependencies, queryOperation } from './query-handler.ts';
+
+/** Bytes in the blob store, and what is said of them. */
+export interface FoundContent {
+  readonly blobId: string;
+  readonly contentType: string;
+  readonly filename: string;
+  readonly bytes: number;
+  readonly etag: string;
+}
+
+/** One question whose answer is bytes. */
+export interface ContentQuery<Input extends object, Subject extends Tenant>
+  extends Omit<
+    Query<Input, Subject, never>,
+    'output' | 'example' | 'reads' | 'answer' | 'paged' | 'hasRevision' | 'onBothPlanes'
+  > {
+  /** The media types that it may answer. */
+  readonly produces: ReadonlyArray<string>;
+  readonly find: (context: {
+    readonly input: Input;
+    /** The document that the path names. */
+    readonly subject: StoredDocument<Subject>;
+    /** When it is asked, RFC 3339. */
+    readonly time: string;
+  }) => E.Either<Failure, FoundContent>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the table holds questions of every shape; each stays typed where it is made.
+export type AnyContentQuery = ContentQuery<any, any>;
+
+/** Declares a question whose answer is bytes. */
+export function contentQuery<Input extends object, Subject extends Tenant>(
+  definition: ContentQuery<Input, Subject>,
+): ContentQuery<Input, Subject> {
+  return definition;
+}
+
+/** Makes a question whose answer is bytes callable by every caller. */
+export function downloadOperation(
+  { find, produces, ...described }: AnyContentQuery,
+  runtime: QueryDependencies & { readonly blobs: Pick<BlobStore, 'get'> },
+): DownloadOperation<StoredDocument<Tenant>> {
+  const operation = queryOperation(
+    { ...described, output: null, example: {}, reads: {}, answer: () => E.left(noJson) },
+    runtime,
+  );
+  return {
+    ...operation,
+    kind: 'download',
+    produces,
+    execute: async ({ input, subject }) => {
+      const found = find({ input, subject, time: new Date().toISOString() });
+      if (E.isLeft(found)) return found;
+      const { blobId, ...content } = found.right;
+      const open = (start: number, end: number) => runtime.blobs.get(blobId, { start, end });
+      return E.right({ kind: 'download', ...content, open });
+    },
+  };
+}
+
+const noJson: Failure = { code: 'internal-error', detail: 'A download has no JSON answer.' };

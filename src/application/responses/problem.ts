@@ -1,0 +1,61 @@
+import { ofQueryParameters } from '#application/operations/input-errors.ts';
+import type { Plane } from '#application/operations/operation.ts';
+import { errorObject, gatewayError } from '#application/responses/openai-error.ts';
+import { type Failure, failures, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+
+/** The path of the page about failures: `/docs/problems#flow-not-found`. */
+export const problemsPath = '/docs/problems';
+
+/** The answer to a failure. */
+export interface ErrorResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: JsonObject;
+  readonly retryAfterSeconds: number | null;
+}
+
+/** What an error says of the request that it answers. */
+export interface RefusedRequest {
+  readonly plane: Plane;
+  /** Clients of the gateway ask this too: problem details carry their `error` as well. */
+  readonly onBothPlanes: boolean;
+  readonly requestId: string;
+  /** The path as requested, without its query. */
+  readonly path: string;
+  /** Whether the input came from a body: else from the query. */
+  readonly hasBody: boolean;
+}
+
+/** Answers a failure in the shape of its plane: problem details (RFC 9457), or what OpenAI's clients read. */
+export function createErrorResponse(refusal: Failure, refused: RefusedRequest): ErrorResponse {
+  const failure = refused.hasBody ? refusal : ofQueryParameters(refusal);
+  const onGateway = refused.plane === 'gateway';
+  const status = onGateway ? gatewayStatus(failure.code) : failures[failure.code].status;
+  const retriable = status === 429 || status === 503 || failure.retryAfterSeconds !== undefined;
+  return {
+    status,
+    contentType: onGateway ? 'application/json' : 'application/problem+json',
+    body: onGateway ? gatewayError(failure, refused.hasBody ? 'body' : 'query') : problem(failure, refused),
+    retryAfterSeconds: retriable ? Math.max(1, Math.ceil(failure.retryAfterSeconds ?? 1)) : null,
+  };
+}
+
+function describeError({ pointer, parameter, message }: InputError): JsonObject {
+  return parameter === undefined ? { pointer, message } : { pointer, parameter, message };
+}
+
+function problem(failure: Failure, { path, requestId, onBothPlanes }: RefusedRequest): JsonObject {
+  const { status, title } = failures[failure.code];
+  return {
+    type: `${problemsPath}#${failure.code}`,
+    title,
+    status,
+    detail: failure.detail,
+    instance: path,
+    code: failure.code,
+    requestId,
+    ...(failure.errors === undefined ? {} : { errors: failure.errors.map(describeError) }),
+    ...(onBothPlanes ? { error: { ...errorObject(failure) } } : {}),
+  };
+}

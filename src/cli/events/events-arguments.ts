@@ -1,0 +1,112 @@
+import { parseArgs } from 'node:util';
+import { unknownWord } from '#cli/shared/unknown-word.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+
+/** What each command takes. */
+const commands = {
+  export: { words: ['file'], options: ['store', 'resume', 'unverified'] },
+  import: { words: ['file'], options: ['store'] },
+  verify: { words: [], options: ['store', 'digests', 'key'] },
+  archive: { words: [], options: ['before'] },
+  archives: { words: [], options: ['store'] },
+  unarchive: { words: ['day', 'file'], options: [] },
+  digest: { words: [], options: ['after-restore'] },
+  'digest-key': { words: [], options: ['public'] },
+} satisfies Readonly<Record<string, Command>>;
+
+interface Command {
+  readonly words: ReadonlyArray<'file' | 'day'>;
+  readonly options: ReadonlyArray<string>;
+}
+
+export interface EventsArguments {
+  readonly command: 'help' | keyof typeof commands;
+  /** Empty where the command takes none. */
+  readonly file: string;
+  readonly day: string;
+  readonly flags: { readonly resume: boolean; readonly unverified: boolean };
+  /** The URL given on the command line. */
+  readonly store: string | undefined;
+  /** The folder of digests, and the file of the key that must have signed them. */
+  readonly digests: string | undefined;
+  readonly key: string | undefined;
+  /** The time before which days are archived; empty where the command takes none. */
+  readonly before: string;
+  readonly afterRestore: boolean;
+  readonly public: boolean;
+}
+
+/** Reads the command line. @returns null where a word is missing; @throws StartupError for one that is not understood */
+export function readEventsArguments(words: string[]): EventsArguments | null {
+  const { values, positionals } = parsed(words);
+  const [name, ...given] = positionals;
+  if (values.help === true) return argumentsOf('help', values, {});
+  if (name === undefined) return null;
+  if (!isCommand(name)) throw unknownWord('events', name, Object.keys(commands));
+  const command: Command = commands[name];
+  const option = Object.keys(values).find((option) => !command.options.includes(option));
+  if (option !== undefined)
+    throw unknownWord(
+      'events',
+      `--${option}`,
+      command.options.map((known) => `--${known}`),
+    );
+  const surplus = given[command.words.length];
+  if (surplus !== undefined) throw unknownWord('events', surplus, []);
+  const named = Object.fromEntries(command.words.map((word, index) => [word, given[index]]));
+  const asked = argumentsOf(name, values, named);
+  return isWhole(asked, command) ? asked : null;
+}
+
+function isCommand(name: string): name is keyof typeof commands {
+  return Object.hasOwn(commands, name);
+}
+
+/** Whether nothing is missing, and nothing contradicts something else. */
+function isWhole({ command, flags, key, digests, before, ...asked }: EventsArguments, { words }: Command): boolean {
+  if (words.some((word) => asked[word] === '')) return false;
+  if (command === 'archive') return before !== '';
+  if (command === 'export') return !(asked.file === '-' && flags.resume);
+  return key === undefined || digests !== undefined;
+}
+
+function argumentsOf(
+  command: EventsArguments['command'],
+  values: ReturnType<typeof parsed>['values'],
+  { file = '', day = '' }: { readonly file?: string | undefined; readonly day?: string | undefined },
+): EventsArguments {
+  const { resume = false, unverified = false, store, digests, key, before = '' } = values;
+  const { 'after-restore': afterRestore = false, public: isPublic = false } = values;
+  return {
+    command,
+    file,
+    day,
+    flags: { resume, unverified },
+    store,
+    digests,
+    key,
+    before,
+    afterRestore,
+    public: isPublic,
+  };
+}
+
+function parsed(words: string[]) {
+  const options = {
+    help: { type: 'boolean' },
+    resume: { type: 'boolean' },
+    unverified: { type: 'boolean' },
+    store: { type: 'string' },
+    digests: { type: 'string' },
+    key: { type: 'string' },
+    before: { type: 'string' },
+    'after-restore': { type: 'boolean' },
+    public: { type: 'boolean' },
+  } as const;
+  try {
+    return parseArgs({ args: words, options, allowPositionals: true });
+  } catch (error) {
+    // It names the word: an unknown option, or one without its value.
+    throw new StartupError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,41 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
+import { readConfiguration } from '#gateway/config/read-configuration.ts';
+import { runTool } from './shared/run-tool.ts';
+import { unknownWord } from './shared/unknown-word.ts';
+
+const usage = `Usage: npm run gateway -- <command>
+
+  check <file>   judges a configuration of the gateway as a start would, without starting anything; the variables that
+                 apiKeyEnv names must be set, to whatever value
+
+It prints every issue in a line of its own, with its place, and exits with 1 where there is one.
+`;
+
+await runTool('gateway', usage, run);
+
+async function run([command, file, ...more]: ReadonlyArray<string>): Promise<number | null> {
+  if (command !== undefined && command !== 'check') throw unknownWord('gateway', command, ['check']);
+  if (more[0] !== undefined) throw unknownWord('gateway', more[0], []);
+  return file === undefined ? null : check(file);
+}
+
+async function check(file: string): Promise<number> {
+  const read = await readConfiguration(file, process.env);
+  if (E.isRight(read)) {
+    process.stdout.write(`${file} is valid: ${summaryOf(read.right.configuration)}\n`);
+    return 0;
+  }
+  for (const issue of read.left) process.stderr.write(`gateway: ${file}: ${issue}\n`);
+  return 1;
+}
+
+function summaryOf({ providers, models, voices }: GatewayConfiguration): string {
+  const parts = [counted(providers, 'provider'), counted(models, 'model'), counted(voices, 'voice')];
+  return parts.join(', ');
+}
+
+function counted(entries: object, noun: string): string {
+  const count = Object.keys(entries).length;
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

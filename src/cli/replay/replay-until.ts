@@ -1,0 +1,114 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import * as E from 'fp-ts/lib/Either.js';
+import { readConfig } from '#app/config.ts';
+import { describeAsOf, writeAsOf } from '#app/read-only/as-of.ts';
+import { type OpenedStreams, openStreams } from '#cli/stores/event-logs.ts';
+import { instant } from '#domain/codecs/time.ts';
+import { eventCodecs, isKnownEventType } from '#domain/shared/event-codecs.ts';
+import { upcasters } from '#domain/shared/upcasters.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
+import { Progress } from '#event-store/transfer/log-file/progress.ts';
+import { upcastWith } from '#event-store/upcasting.ts';
+import { findPlace, type LogPlace, logUntil } from '#projection-engine/log-until.ts';
+import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
+import { projections } from '#projections/table.ts';
+import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { delay } from '#shared/async/delay.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { loggerOn } from '#shared/logging/pino-logger.ts';
+
+const lookIntervalMs = 200;
+
+/**
+ * Makes the read models of a past moment in a folder, for a service with READ_ONLY=true.
+ * @param until a position, or a time in RFC 3339
+ * @param into a folder that is empty, or not there yet
+ * @returns the exit code; @throws StartupError, UnavailableError; the signal's reason
+ */
+export async function replayUntil(until: string, into: string, signal: AbortSignal): Promise<number> {
+  const isAfter = isAfterOf(until);
+  const folder = resolve(into);
+  const { DATA_DIR, EVENT_STORE_URL, EVENT_STORE_STREAM_PREFIX } = process.env;
+  const { eventStore } = readConfig({ DATA_DIR, EVENT_STORE_URL, EVENT_STORE_STREAM_PREFIX });
+  const { streams: log, close } = await openStreams(eventStore, upcastWith(upcasters, isKnownEventType));
+  try {
+    const place = await shown('searched', (report) => findPlace(log, isAfter, report, signal));
+    if (place.position === 0) throw new StartupError(`The log has no event up to ${until}.`);
+    makeEmpty(folder);
+    await fill(join(folder, 'read.db'), log, place, signal);
+    const made = projections.map(({ name, version }) => ({ name, version }));
+    const asOf = { position: place.position, time: place.time, log: (await identityOfLog(log, signal)) ?? '' };
+    await writeAsOf(folder, { ...asOf, projections: made });
+    process.stdout.write(`replayed ${place.events} events, as of ${describeAsOf({ ...asOf, projections: made })}\n`);
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+/** @throws StartupError for what is neither a position nor a time */
+function isAfterOf(until: string): (position: number, time: string) => boolean {
+  if (/^\d{1,15}$/.test(until)) return (position) => position > Number(until);
+  const decoded = instant.decode(until);
+  if (E.isLeft(decoded))
+    throw new StartupError(`--until must be a position, or an RFC 3339 time, like 2026-01-05T09:30:00Z`);
+  return (_position, time) => time > decoded.right;
+}
+
+function makeEmpty(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new StartupError(`${folder} is not empty: name a folder that is not there yet.`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}
+
+/** @throws StartupError where a projection has stopped */
+async function fill(
+  file: string,
+  log: OpenedStreams['streams'],
+  { position, events }: LogPlace,
+  signal: AbortSignal,
+): Promise<void> {
+  const store = openSqliteReadStoreWriter(file, () => undefined);
+  try {
+    const runner = await startProjectionRunner({
+      projections,
+      knownTypes: Object.keys(eventCodecs),
+      events: logUntil(log, position),
+      store,
+      log: loggerOn('error', process.stderr),
+      signal,
+    });
+    await shown('replayed', async (report) => {
+      while (!runner.ready() && !signal.aborted) {
+        const fraction = placeOf(runner) / position;
+        report(Math.floor(events * fraction), fraction);
+        await Promise.race([runner.finished, delay(lookIntervalMs, signal)]);
+      }
+    });
+    const stopped = runner.status().find(({ failure }) => failure !== null);
+    await runner.close();
+    signal.throwIfAborted();
+    if (stopped !== undefined)
+      throw new StartupError(`The projection ${stopped.name} stopped: ${stopped.failure?.message}.`);
+  } finally {
+    await store.close();
+  }
+}
+
+/** How far the one is that is furthest behind. */
+function placeOf(runner: ProjectionRunner): number {
+  return Math.min(...runner.status().map(({ position, rebuild }) => rebuild?.position ?? position));
+}
+
+async function shown<Result>(
+  verb: string,
+  work: (report: (events: number, fraction: number) => void) => Promise<Result>,
+): Promise<Result> {
+  const progress = new Progress(verb, process.stderr);
+  try {
+    return await work(progress.report);
+  } finally {
+    progress.end();
+  }
+}

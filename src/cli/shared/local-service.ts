@@ -1,0 +1,69 @@
+import { Client } from 'undici';
+import { type Config, readConfig } from '#app/config.ts';
+import { controlSocketPath } from '#app/control-socket.ts';
+import { runningOwner } from '#app/data-directory.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+
+/** What a tool gets back. */
+export interface LocalAnswer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each tool knows the operation that it calls.
+  readonly body: any;
+  /** `Switchyard-Position`; 0 without one. */
+  readonly position: number;
+}
+
+/** Calls operations of the service that owns the data folder. */
+export interface LocalService {
+  readonly call: (method: 'GET' | 'POST', path: string, body?: object) => Promise<LocalAnswer>;
+  readonly close: () => Promise<void>;
+}
+
+const defaultTimeoutMs = 30_000;
+
+/**
+ * The service on this machine, for a command-line tool: the running one by its control socket, else one of the tool's
+ * own for as long as it runs.
+ * @param timeoutMs of a call
+ * @throws StartupError with one clear line
+ */
+export async function openLocalService(timeoutMs = defaultTimeoutMs): Promise<LocalService> {
+  const config = readConfig(process.env);
+  const path = controlSocketPath(config.dataDir);
+  if (path === null) {
+    throw new StartupError('DATA_DIR is too long a path for a control socket: use the API with an admin key instead.');
+  }
+  const closeOwn = runningOwner(config.dataDir) === null ? await startOwn(config, path) : async () => undefined;
+  const client = new Client('http://localhost', {
+    socketPath: path,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  return {
+    call: (method, target, body) => call(client, method, target, body),
+    close: async () => {
+      await client.close();
+      await closeOwn();
+    },
+  };
+}
+
+/** Beside a running service, a tool does without most of the code: it is loaded only here. */
+async function startOwn(config: Config, path: string): Promise<() => Promise<void>> {
+  const { startOwnService } = await import('./own-service.ts');
+  return startOwnService(config, path);
+}
+
+async function call(client: Client, method: 'GET' | 'POST', path: string, body?: object): Promise<LocalAnswer> {
+  const answer = await client.request({
+    method,
+    path,
+    headers: { authorization: 'Bearer local', 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+  });
+  return {
+    status: answer.statusCode,
+    body: await answer.body.json(),
+    position: Number(answer.headers['switchyard-position'] ?? 0),
+  };
+}

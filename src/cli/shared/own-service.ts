@@ -1,0 +1,40 @@
+import { compose } from '#app/compose.ts';
+import type { Config } from '#app/config.ts';
+import { createLocalInvoke, openControlSocket } from '#app/control-socket.ts';
+import { printAdminKey } from '#app/startup/print-admin-key.ts';
+import { createApp } from '#http/server/app.ts';
+import { createLog } from '#shared/logging/pino-logger.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+
+/**
+ * Starts the service for one command-line tool, on the stores that are configured and behind the control socket alone.
+ * @param path of the control socket
+ * @returns stops it
+ * @throws StartupError
+ */
+export async function startOwnService(config: Config, path: string): Promise<() => Promise<void>> {
+  const log = await createLog('error');
+  const service = await compose(config, {
+    log: log.logger,
+    printAdminKey,
+    onFatal: (error) => log.logger.fatal({ err: error }, 'The event store takes no more changes'),
+  });
+  const { operations, readiness, metrics, bodies } = service;
+  const { version } = packageJson;
+  const options = {
+    operations,
+    readiness,
+    version,
+    metrics,
+    bodies,
+    log: log.logger,
+    limits: config.limits,
+    invoke: createLocalInvoke(metrics, log.logger),
+  };
+  const closeSocket = await openControlSocket(createApp(options), path);
+  return async () => {
+    await closeSocket();
+    await service.close();
+    log.close();
+  };
+}

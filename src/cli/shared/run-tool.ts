@@ -1,0 +1,37 @@
+import { keepNewFilesPrivate } from '#app/files/private-files.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { endOnClosedPipe } from './closed-pipe.ts';
+
+/**
+ * Runs a command-line tool and sets the exit code of the process: the tool's result, or 1 for a failure that the user
+ * can fix. Such a failure is printed in one line. `--help` prints the usage.
+ * @param run takes the arguments after the tool's name; gives null where one is missing
+ * @param expected the classes of such failures, beside StartupError
+ * @throws any other failure: a bug
+ */
+export async function runTool(
+  name: string,
+  usage: string,
+  run: (words: string[]) => Promise<number | null>,
+  ...expected: ReadonlyArray<new (message: string) => Error>
+): Promise<void> {
+  endOnClosedPipe();
+  keepNewFilesPrivate();
+  const words = process.argv.slice(2);
+  if (words.includes('--help') || words.includes('-h')) {
+    process.stdout.write(usage);
+    return;
+  }
+  try {
+    process.exitCode = (await run(words)) ?? showUsage(usage);
+  } catch (error) {
+    if (!(error instanceof Error && [StartupError, ...expected].some((kind) => error instanceof kind))) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function showUsage(usage: string): number {
+  process.stderr.write(usage);
+  return 1;
+}

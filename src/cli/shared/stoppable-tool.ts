@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventFailure } from '#domain/shared/event-failure.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { type LocalAnswer, type LocalService, openLocalService } from './local-service.ts';
+import { describeProgress } from './progress-line.ts';
+import { runTool } from './run-tool.ts';
+import { unknownWord } from './unknown-word.ts';
+
+/** What runs, or has stopped at an event. */
+export interface Stoppable {
+  readonly name: string;
+  readonly state: string;
+  readonly position: number;
+  readonly failure: EventFailure | null;
+  /** Of a read model: the rebuild that is under way. */
+  readonly rebuild?: { readonly position: number } | null;
+}
+
+/** What a command does with the service. @returns the exit code */
+export type Action = (service: LocalService) => Promise<number>;
+
+export interface StoppableTool<Status extends Stoppable> {
+  /** Of the tool, of its path below `/v1` and of the list in the answer. */
+  readonly name: 'projections' | 'processes';
+  readonly usage: string;
+  readonly describe: (status: Status) => string;
+  /** The names of its commands beside `list`, `status`, `retry` and `skip`. */
+  readonly otherCommands?: ReadonlyArray<string>;
+  /** These commands; null for words that are none. */
+  readonly otherAction?: (command: string | undefined, names: ReadonlyArray<string>) => Action | null;
+}
+
+/** Runs a tool for what may stop at an event: `list`, `status`, `retry`, `skip`, and the tool's other commands. */
+export function runStoppableTool<Status extends Stoppable>(tool: StoppableTool<Status>): Promise<void> {
+  return runTool(tool.name, tool.usage, async ([command, ...names]) => {
+    const action = actionOf(tool, command, names) ?? tool.otherAction?.(command, names) ?? null;
+    if (action === null) return refuseWords(tool, command, names);
+    const service = await openLocalService();
+    try {
+      return await action(service);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+/** How many names each command takes at most. */
+const maxNames: Readonly<Record<string, number>> = { list: 0, status: 0, retry: 1, skip: 2 };
+
+/** @returns null where a name is missing @throws StartupError for a word that is not understood */
+function refuseWords<Status extends Stoppable>(
+  { name, otherCommands = [] }: StoppableTool<Status>,
+  command: string | undefined,
+  names: ReadonlyArray<string>,
+): null {
+  const commands = [...Object.keys(maxNames), ...otherCommands];
+  if (command !== undefined && !commands.includes(command)) throw unknownWord(name, command, commands);
+  const surplus = names[maxNames[command ?? ''] ?? names.length];
+  if (surplus !== undefined) throw unknownWord(name, surplus, []);
+  return null;
+}
+
+function actionOf<Status extends Stoppable>(
+  tool: StoppableTool<Status>,
+  command: string | undefined,
+  names: ReadonlyArray<string>,
+): Action | null {
+  const [name = '', eventId] = names;
+  if (command === 'list' && names.length === 0) return (service) => list(tool, service);
+  if (command === 'status' && names.length === 0) return (service) => showProgress(tool, service);
+  const isRetry = command === 'retry' && names.length === 1;
+  const isSkip = command === 'skip' && names.length === 2;
+  if (!isRetry && !isSkip) return null;
+  return async (service) => exitCodeOf(tool, await service.call('POST', pathOf(tool, name, command), { eventId }));
+}
+
+async function list<Status extends Stoppable>(tool: StoppableTool<Status>, service: LocalService): Promise<number> {
+  for (const status of await readStatuses<Status>(tool, service)) process.stdout.write(`${tool.describe(status)}\n`);
+  return 0;
+}
+
+/** Between the two looks from which a rate is computed. */
+const sampleIntervalMs = 1_000;
+
+/** How far each is in the log, at which rate, and how long it needs. */
+async function showProgress<Status extends Stoppable>(
+  tool: StoppableTool<Status>,
+  service: LocalService,
+): Promise<number> {
+  const before = await sample<Status>(tool, service);
+  await sleep(sampleIntervalMs);
+  const after = await sample<Status>(tool, service);
+  for (const [index, { status, at }] of after.entries()) {
+    const line =
+      status.failure === null
+        ? describeProgress(status.name, status.state, before[index]?.at ?? at, at)
+        : tool.describe(status);
+    process.stdout.write(`${line}\n`);
+  }
+  return 0;
+}
+
+async function sample<Status extends Stoppable>({ name }: StoppableTool<Status>, service: LocalService) {
+  const { status, body } = await service.call('GET', `/v1/${name}`);
+  if (status !== 200) throw new StartupError(body.detail);
+  const statuses: ReadonlyArray<Status> = body[name];
+  const logEnd: number | null = body.logEnd;
+  const atMs = performance.now();
+  return statuses.map((each) => ({ status: each, at: { position: placeOf(each), logEnd, atMs } }));
+}
+
+/** While a read model is rebuilt, the place of the rebuild: what queries read stays at the end of the log. */
+function placeOf({ position, rebuild }: Stoppable): number {
+  return rebuild?.position ?? position;
+}
+
+/** The path of a request to one of them. */
+export function pathOf({ name: group }: Pick<StoppableTool<never>, 'name'>, name: string, verb: string): string {
+  return `/v1/${group}/${encodeURIComponent(name)}/${verb}`;
+}
+
+/** Asks the service for their statuses. @throws StartupError where it refuses */
+export async function readStatuses<Status>(
+  { name }: Pick<StoppableTool<never>, 'name'>,
+  service: LocalService,
+): Promise<ReadonlyArray<Status>> {
+  const { status, body } = await service.call('GET', `/v1/${name}`);
+  if (status !== 200) throw new StartupError(body.detail);
+  return body[name];
+}
+
+/** Says why a call was refused. @returns the exit code */
+export function exitCodeOf({ name }: Pick<StoppableTool<never>, 'name'>, { status, body }: LocalAnswer): number {
+  if (status < 300) return 0;
+  process.stderr.write(`${name}: ${body.detail}\n`);
+  return 1;
+}
+
+/** One line: how far it is, or at which event it has stopped and why. */
+export function describeStoppable({ name, state, position, failure }: Stoppable): string {
+  if (failure === null) return `${name} ${state} at position ${position}`;
+  const { eventId, eventType, position: at, message } = failure;
+  return `${name} ${state} at event ${eventId} (${eventType}, position ${at}): ${message}`;
+}

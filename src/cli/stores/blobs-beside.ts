@@ -1,0 +1,13 @@
+import type { BlobStoreConfig } from '#app/store-config.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
+
+/**
+ * Opens a blob store that a service may have open: nothing is cleared up at the opening.
+ * @throws UnavailableError
+ */
+export async function openBlobsBeside(config: BlobStoreConfig): Promise<BlobStore> {
+  if (config.kind === 'folder') return openFolderBlobStoreBeside(config.path);
+  const { openGridFsBlobStore } = await import('#blob-store/gridfs/gridfs-blob-store.ts');
+  return openGridFsBlobStore({ url: config.url });
+}

@@ -1,0 +1,126 @@
+import { dirname } from 'node:path';
+import { lockStoreFile } from '#app/files/store-file-lock.ts';
+import type { EventStoreConfig } from '#app/store-config.ts';
+import { streamKinds } from '#domain/stream-kinds.ts';
+import { ChangeListener } from '#event-store/change-notifications.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { checkEventFile } from '#event-store/sqlite/event-file.ts';
+import { asStored, SqliteEventReader } from '#event-store/sqlite/reader.ts';
+import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
+import { AppendLogTarget } from '#event-store/transfer/append-log-target.ts';
+import { type LogTarget, ownPartOf, type RawLog } from '#event-store/transfer/raw-log.ts';
+import type { Upcast } from '#event-store/upcasting.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { makeFolder } from '#shared/files/make-folder.ts';
+import { loggerOn } from '#shared/logging/pino-logger.ts';
+
+/** A log that was opened. */
+export interface OpenedLog<Log extends RawLog> {
+  readonly log: Log;
+  /** The kind of store that it is on. */
+  readonly kind: EventStoreConfig['kind'];
+  readonly close: () => Promise<void>;
+}
+
+/** An append or a read is tried this long: a server that is started again costs no more than a wait. */
+const commandLineAnswerTimeoutMs = 60_000;
+
+/** The server's own limit decides. */
+const maxAppendBytes = 64 * 1024 * 1024;
+
+/**
+ * Opens a log to read it; a service may run on it.
+ * @throws StartupError
+ */
+export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog>> {
+  if (store.kind === 'sqlite') {
+    const log = openFile(store.path);
+    return { log, kind: store.kind, close: () => log.close() };
+  }
+  const log = await openPatiently(store);
+  return { log: ownPartOf(log), kind: store.kind, close: () => log.close() };
+}
+
+/** The streams of a log that was opened. */
+export interface OpenedStreams {
+  readonly streams: Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'> & RawLog;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens a log to read its streams; a service may run on it.
+ * @param upcast brings data to its newest shape; without it data comes as stored
+ * @throws StartupError
+ */
+export async function openStreams(store: EventStoreConfig, upcast: Upcast = asStored): Promise<OpenedStreams> {
+  if (store.kind === 'sqlite') {
+    const reader = openFile(store.path, upcast);
+    return { streams: reader, close: () => reader.close() };
+  }
+  const opened = await openPatiently(store, upcast);
+  const streams = {
+    ...ownPartOf(opened),
+    read: (...given: Parameters<EventStore['read']>) => opened.read(...given),
+    subscribe: (options: Parameters<EventStore['subscribe']>[0]) => opened.subscribe(options),
+  };
+  return { streams, close: () => opened.close() };
+}
+
+/**
+ * Opens a log to put another into it. An embedded one's file is taken for this process; its folder is made if need be.
+ * @throws StartupError when another process has the file, or its folder cannot be made
+ */
+export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
+  if (store.kind !== 'sqlite') {
+    const opened = await openPatiently(store);
+    return { log: new AppendLogTarget(ownPartOf(opened)), kind: store.kind, close: () => opened.close() };
+  }
+  makeTargetFolder(dirname(store.path));
+  const lock = lockStoreFile(store.path, 'EVENT_STORE_URL');
+  try {
+    const log = openSqliteLogTarget(store.path);
+    const close = async () => {
+      await log.close();
+      lock.release();
+    };
+    return { log, kind: store.kind, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** @throws StartupError */
+function openFile(path: string, upcast: Upcast = asStored): SqliteEventReader {
+  checkEventFile(path);
+  return new SqliteEventReader(path, upcast, new ChangeListener(), () => {});
+}
+
+/** @throws StartupError */
+function makeTargetFolder(path: string): void {
+  try {
+    makeFolder(path);
+  } catch (error) {
+    throw new StartupError(`The folder ${path} cannot be made (${error}); name another.`, { cause: error });
+  }
+}
+
+/** Loads the client only here: a tool on an embedded log is spared it. @throws StartupError */
+async function openPatiently(
+  { url, streamPrefix }: EventStoreConfig & { kind: 'eventstoredb' },
+  upcast: Upcast = asStored,
+): Promise<EventStoreDbEventStore> {
+  const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
+  return openEventStoreDbEventStore({
+    url,
+    streamPrefix,
+    streamKinds,
+    upcast,
+    isPatient: true,
+    maxAppendBytes,
+    answerWithinMs: commandLineAnswerTimeoutMs,
+    readWithinMs: commandLineAnswerTimeoutMs,
+    log: loggerOn('error', process.stderr),
+  });
+}

@@ -1,0 +1,80 @@
+/** One member of the input that was wrong. */
+export interface InputIssue {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Why the API refused, in its own words; or that it could not be asked. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** 0 where no answer came. */
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+  readonly issues: ReadonlyArray<InputIssue>;
+  /** When it is worth asking again; null where the answer does not say. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(given: {
+    readonly status: number;
+    readonly code: string;
+    readonly detail: string;
+    readonly requestId?: string | null;
+    readonly issues?: ReadonlyArray<InputIssue>;
+    readonly retryAfterSeconds?: number | null;
+  }) {
+    super(given.detail);
+    this.status = given.status;
+    this.code = given.code;
+    this.requestId = given.requestId ?? null;
+    this.issues = given.issues ?? [];
+    this.retryAfterSeconds = given.retryAfterSeconds ?? null;
+  }
+}
+
+/** @returns what a refusal says, whether it came from the control plane or from the gateway */
+export function apiErrorOf(status: number, headers: Headers, text: string): ApiError {
+  const requestId = headers.get('x-request-id');
+  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
+  const body = parsed(text);
+  const nested = recordOf(body.error);
+  const detail = textOf(body.detail) ?? textOf(nested.message) ?? textOf(body.title) ?? `The answer was ${status}.`;
+  const code = textOf(body.code) ?? textOf(nested.code) ?? String(status);
+  return new ApiError({ status, code, detail, requestId, issues: issuesOf(body.errors), retryAfterSeconds });
+}
+
+/** @returns the error as one of the API's */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError({ status: 0, code: 'no-answer', detail: 'The service did not answer. Check that it runs.' });
+}
+
+/** @returns what was wrong with one member of an input, as a sentence; null when it was accepted */
+export function issueAt(error: ApiError | null, pointer: string): string | null {
+  const found = error?.issues.find((issue) => issue.pointer === pointer);
+  return found === undefined ? null : `It ${found.message}.`;
+}
+
+function issuesOf(given: unknown): ReadonlyArray<InputIssue> {
+  if (!Array.isArray(given)) return [];
+  return given.map(recordOf).flatMap(({ pointer, message }) => {
+    return typeof pointer === 'string' && typeof message === 'string' ? [{ pointer, message }] : [];
+  });
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return recordOf(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function recordOf(given: unknown): Record<string, unknown> {
+  return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
+}
+
+function textOf(given: unknown): string | null {
+  return typeof given === 'string' && given !== '' ? given : null;
+}

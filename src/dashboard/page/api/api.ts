@@ -1,0 +1,114 @@
+import { apiErrorOf, toApiError } from '#dashboard/page/api/api-error.ts';
+
+/** How a change is asked for. */
+export interface SendOptions {
+  /** The ETag that the resource must still have. */
+  readonly ifMatch?: string | null;
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer with the ETag that a later change can be bound to. */
+export interface Tagged<Value> {
+  readonly value: Value;
+  readonly etag: string | null;
+}
+
+const idempotencyBytes = 16;
+/** No request of the page may take longer, but for streams. */
+const requestTimeoutMs = 30_000;
+
+/** Asks the service in the name of one key, which travels in a header alone. */
+export class Api {
+  readonly #key: string;
+  readonly #onKeyRefused: () => void;
+
+  constructor(key: string, onKeyRefused: () => void) {
+    this.#key = key;
+    this.#onKeyRefused = onKeyRefused;
+  }
+
+  /** @throws ApiError */
+  async get<Value>(path: string, signal?: AbortSignal): Promise<Value> {
+    return (await this.getTagged<Value>(path, signal)).value;
+  }
+
+  /** @throws ApiError */
+  async getTagged<Value>(path: string, signal?: AbortSignal): Promise<Tagged<Value>> {
+    const answer = await this.open(path, { signal: limited(signal) });
+    return { value: (await answer.json()) as Value, etag: answer.headers.get('etag') };
+  }
+
+  /**
+   * Asks for a change.
+   * @returns the answer's JSON; null where there is none
+   * @throws ApiError
+   */
+  async send<Value>(method: string, path: string, body?: unknown, options: SendOptions = {}): Promise<Value> {
+    const headers: Record<string, string> = { 'idempotency-key': randomToken() };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (options.ifMatch) headers['if-match'] = options.ifMatch;
+    const address = options.dryRun ? `${path}${path.includes('?') ? '&' : '?'}dryRun=true` : path;
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await this.open(address, { method, headers, ...content, signal: limited(options.signal) });
+    const text = await answer.text();
+    return (text === '' ? null : JSON.parse(text)) as Value;
+  }
+
+  /**
+   * The answer itself, for streams and downloads: it has no time limit of its own.
+   * @throws ApiError when it is no success
+   */
+  async open(path: string, init: RequestInit = {}): Promise<Response> {
+    const answer = await this.#fetched(path, init);
+    if (answer.ok) return answer;
+    const refusal = apiErrorOf(answer.status, answer.headers, await answer.text());
+    if (refusal.status === 401) this.#onKeyRefused();
+    throw refusal;
+  }
+
+  async #fetched(path: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${this.#key}`);
+    try {
+      return await fetch(path, { ...init, headers, cache: 'no-store', credentials: 'omit' });
+    } catch (error) {
+      if (init.signal?.aborted && isAbort(error)) throw error;
+      throw toApiError(error);
+    }
+  }
+}
+
+/** Whether a request ended because the page ended it. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** Every item of a list, page after page, up to a bound. @throws ApiError */
+export async function getAll<Item>(
+  api: Api,
+  path: string,
+  member: string,
+  options: { readonly maxItems: number; readonly signal?: AbortSignal },
+): Promise<{ readonly items: ReadonlyArray<Item>; readonly isWhole: boolean }> {
+  const items: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const separator = path.includes('?') ? '&' : '?';
+    const address: string = cursor === null ? path : `${path}${separator}cursor=${encodeURIComponent(cursor)}`;
+    const page: Record<string, unknown> = await api.get(address, options.signal);
+    items.push(...((page[member] ?? []) as Item[]));
+    cursor = (page.nextCursor as string | undefined) ?? null;
+  } while (cursor !== null && items.length < options.maxItems);
+  return { items, isWhole: cursor === null };
+}
+
+function limited(signal?: AbortSignal): AbortSignal {
+  const timeout = AbortSignal.timeout(requestTimeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}
+
+function randomToken(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(idempotencyBytes));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,111 @@
+import { formatCount } from '#dashboard/page/text/numbers.ts';
+import { formatTime } from '#dashboard/page/text/times.ts';
+
+/** Silence that makes what is shown stale: a comment comes every 15 s. */
+export const staleAfterMs = 35_000;
+
+/** How the feed is. */
+export interface LiveState {
+  /** `polling` where the service has no feed, or the key may not read it. */
+  readonly link: 'connecting' | 'open' | 'lost' | 'polling';
+  readonly paused: boolean;
+  /** Entries that came since the pause. */
+  readonly waiting: number;
+  /** Of the newest entry; null before the first. */
+  readonly position: number | null;
+  /** Until this position the feed repeats what was missed; null when it has caught up. */
+  readonly catchUpTo: number | null;
+  /** When anything came last; null before. */
+  readonly heardAt: number | null;
+  /** When the next try is due; null while connected. */
+  readonly retryAt: number | null;
+}
+
+export type LiveEvent =
+  | { readonly type: 'opened'; readonly now: number; readonly catchUpTo: number | null }
+  | { readonly type: 'heard'; readonly now: number }
+  | { readonly type: 'entry'; readonly now: number; readonly position: number }
+  | { readonly type: 'lost'; readonly now: number; readonly retryAt: number }
+  | { readonly type: 'unsupported'; readonly now: number }
+  | { readonly type: 'polled'; readonly now: number }
+  | { readonly type: 'paused' }
+  | { readonly type: 'resumed' };
+
+export const firstLiveState: LiveState = {
+  link: 'connecting',
+  paused: false,
+  waiting: 0,
+  position: null,
+  catchUpTo: null,
+  heardAt: null,
+  retryAt: null,
+};
+
+/** @returns the state after an event */
+export function nextLiveState(state: LiveState, event: LiveEvent): LiveState {
+  switch (event.type) {
+    case 'opened':
+      return {
+        ...state,
+        link: 'open',
+        heardAt: event.now,
+        retryAt: null,
+        catchUpTo: toReach(state.position, event.catchUpTo),
+      };
+    case 'heard':
+      return { ...state, heardAt: event.now };
+    case 'entry':
+      return {
+        ...state,
+        heardAt: event.now,
+        position: Math.max(state.position ?? 0, event.position),
+        catchUpTo: toReach(event.position, state.catchUpTo),
+        waiting: state.paused ? state.waiting + 1 : 0,
+      };
+    case 'lost':
+      return { ...state, link: 'lost', retryAt: event.retryAt, catchUpTo: null };
+    case 'unsupported':
+      return { ...state, link: 'polling', heardAt: event.now, retryAt: null, catchUpTo: null };
+    case 'polled':
+      return { ...state, heardAt: event.now };
+    case 'paused':
+      return { ...state, paused: true, waiting: 0 };
+    case 'resumed':
+      return { ...state, paused: false, waiting: 0 };
+  }
+}
+
+function toReach(position: number | null, target: number | null): number | null {
+  return target !== null && (position ?? 0) < target ? target : null;
+}
+
+/** Whether what is shown may be older than it looks. */
+export function isStale(state: LiveState, now: number): boolean {
+  return !state.paused && state.heardAt !== null && now - state.heardAt >= staleAfterMs;
+}
+
+/** What the top bar says: a status, its word, and what else is worth saying. */
+export interface LiveWords {
+  readonly tone: 'ok' | 'run' | 'warn' | 'bad' | 'idle';
+  readonly word: string;
+  readonly rest: string;
+}
+
+/** @param pollMs how often the page asks where it has no feed */
+export function describeLive(state: LiveState, now: number, pollMs: number): LiveWords {
+  if (state.paused)
+    return { tone: 'idle', word: 'Paused', rest: state.waiting > 0 ? `${formatCount(state.waiting)} waiting` : '' };
+  if (isStale(state, now))
+    return { tone: 'bad', word: 'Stale', rest: `nothing since ${formatTime(state.heardAt ?? now, now)}` };
+  if (state.link === 'polling') return { tone: 'ok', word: 'Polling', rest: `every ${Math.round(pollMs / 1_000)} s` };
+  if (state.link === 'lost') return { tone: 'warn', word: 'Reconnecting', rest: retryWords(state, now) };
+  if (state.link === 'connecting') return { tone: 'run', word: 'Connecting', rest: '' };
+  if (state.catchUpTo !== null)
+    return { tone: 'run', word: 'Catching up', rest: `to position ${formatCount(state.catchUpTo)}` };
+  return { tone: 'ok', word: 'Live', rest: '' };
+}
+
+function retryWords({ retryAt }: LiveState, now: number): string {
+  if (retryAt === null || retryAt <= now) return 'now';
+  return `next try in ${Math.ceil((retryAt - now) / 1_000)} s`;
+}

@@ -1,0 +1,50 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Api } from '#dashboard/page/api/api.ts';
+import { LiveFeed } from '#dashboard/page/api/live-feed.ts';
+import type { Me } from '#dashboard/page/api/records.ts';
+import { useLinks } from '#dashboard/page/app/location.ts';
+import { Names } from '#dashboard/page/app/names.ts';
+import type { Scope } from '#dashboard/page/app/scope.ts';
+import { ScopeContext } from '#dashboard/page/app/scope-menu.ts';
+import { type Session, SessionContext } from '#dashboard/page/app/session.ts';
+import { Shell } from '#dashboard/page/app/shell.ts';
+import { SignIn } from '#dashboard/page/app/sign-in.ts';
+import { Toasts } from '#dashboard/page/app/toasts.ts';
+import { html } from '#dashboard/page/html.ts';
+
+/** The page: it asks for a key, then shows what the key may see. The key is in this component's memory alone. */
+export function App(): VNode {
+  const [session, setSession] = useState<Session | null>(null);
+  const [reason, setReason] = useState<string | null>(null);
+  const [scope, choose] = useState<Scope>({ organizationId: null });
+  useLinks();
+
+  const signIn = (key: string, me: Me) => {
+    const end = (why: string | null) => {
+      made.live.stop();
+      setSession(null);
+      setReason(why);
+    };
+    const api = new Api(key, () => end('This key works no more: it was revoked or replaced.'));
+    const names = new Names(api);
+    const made: Session = {
+      api,
+      me,
+      names,
+      live: new LiveFeed(api),
+      toasts: new Toasts(),
+      seen: new Map(),
+      signOut: () => end(null),
+    };
+    void names.load(me);
+    made.live.start();
+    setReason(null);
+    setSession(made);
+  };
+
+  if (session === null) return html`<${SignIn} key=${reason} reason=${reason} onSignIn=${signIn} />`;
+  return html`<${SessionContext.Provider} value=${session}>
+    <${ScopeContext.Provider} value=${{ scope, choose }}><${Shell} /><//>
+  <//>`;
+}

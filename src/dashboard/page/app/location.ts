@@ -1,0 +1,63 @@
+import { useEffect, useState } from 'preact/hooks';
+import { addressOf, type Place, readPlace, type ViewName } from '#dashboard/page/app/router.ts';
+
+const listeners = new Set<() => void>();
+
+/** Goes to an address of the page. @param replace keeps the back button from coming back here */
+export function navigate(address: string, replace = false): void {
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  if (!replace) scrollTo(0, 0);
+  for (const listener of [...listeners]) listener();
+}
+
+/** Goes to a view of the page. */
+export function goTo(view: ViewName, id: string | null = null, search: Readonly<Record<string, string>> = {}): void {
+  navigate(addressOf(view, id, search));
+}
+
+/** Changes what is chosen or filtered in the address of this view. Empty values are taken out. */
+export function setSearch(changes: Readonly<Record<string, string | null>>, replace = true): void {
+  const search = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === '') search.delete(name);
+    else search.set(name, value);
+  }
+  const query = search.toString();
+  navigate(`${location.pathname}${query === '' ? '' : `?${query}`}`, replace);
+}
+
+/** Where the page is, renewed when it goes elsewhere. */
+export function usePlace(): Place {
+  const [place, setPlace] = useState(currentPlace);
+  useEffect(() => {
+    const moved = () => setPlace(currentPlace());
+    listeners.add(moved);
+    addEventListener('popstate', moved);
+    return () => {
+      listeners.delete(moved);
+      removeEventListener('popstate', moved);
+    };
+  }, []);
+  return place;
+}
+
+/** Follows links of the page without loading it again. */
+export function useLinks(): void {
+  useEffect(() => {
+    const followed = (event: MouseEvent) => {
+      if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      const link = (event.target as Element | null)?.closest?.('a[href]');
+      if (!(link instanceof HTMLAnchorElement) || link.target !== '' || link.origin !== location.origin) return;
+      if (readPlace(link.pathname) === null || link.hash !== '') return;
+      event.preventDefault();
+      navigate(link.pathname + link.search);
+    };
+    document.addEventListener('click', followed);
+    return () => document.removeEventListener('click', followed);
+  }, []);
+}
+
+function currentPlace(): Place {
+  return readPlace(location.pathname, location.search) ?? { view: 'overview', id: null, search: new URLSearchParams() };
+}

@@ -1,0 +1,137 @@
+import type { Api } from '#dashboard/page/api/api.ts';
+import type { Customer, Me, Organization, Project } from '#dashboard/page/api/records.ts';
+
+/** Lookups at a time, and in all until the page asks no more: a long list of strangers is shown by their ids. */
+const maxAtOnce = 4;
+const maxLookups = 400;
+
+/** Characters of an id in lists. */
+export const shortIdLength = 8;
+
+const pathOfKind: Readonly<Record<string, string>> = {
+  flow: '/v1/flows/',
+  template: '/v1/templates/',
+  instance: '/v1/instances/',
+  'phone-number': '/v1/phone-numbers/',
+  'agent-profile': '/v1/agent-profiles/',
+  key: '/v1/keys/',
+  project: '/v1/projects/',
+  organization: '/v1/organizations/',
+  store: '/v1/stores/',
+};
+
+/** The names of what the page meets by its id. They are looked up once, and kept until the tab ends. */
+export class Names {
+  readonly #api: Api;
+  readonly #known = new Map<string, string | null>();
+  readonly #queue: Array<{ readonly kind: string; readonly id: string }> = [];
+  readonly #listeners = new Set<() => void>();
+  #running = 0;
+  #asked = 0;
+  #version = 0;
+  projects: ReadonlyArray<Project> = [];
+  organizations: ReadonlyArray<Organization> = [];
+  customers: ReadonlyArray<Customer> = [];
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** Reads the names of tenants, as far as this key may. */
+  async load(me: Me): Promise<void> {
+    const isPartner = me.keyType === 'admin' || me.keyType === 'partner';
+    const none =
+      <Member extends string>(member: Member) =>
+      () =>
+        ({ [member]: [] }) as Record<Member, never[]>;
+    const [projects, organizations, customers] = await Promise.all([
+      this.#api.get<{ projects: ReadonlyArray<Project> }>('/v1/projects').catch(none('projects')),
+      me.keyType === 'admin'
+        ? this.#api
+            .get<{ organizations: ReadonlyArray<Organization> }>('/v1/organizations')
+            .catch(none('organizations'))
+        : none('organizations')(),
+      isPartner
+        ? this.#api.get<{ customers: ReadonlyArray<Customer> }>('/v1/partner/customers').catch(none('customers'))
+        : none('customers')(),
+    ]);
+    this.projects = projects.projects;
+    this.organizations = organizations.organizations;
+    this.customers = customers.customers;
+    for (const { id, name } of this.projects) this.learn('project', id, name);
+    for (const { id, name } of this.organizations) this.learn('organization', id, name);
+    for (const { organizationId, name } of this.customers) this.learn('organization', organizationId, name);
+    this.#changed();
+  }
+
+  /** Grows with every name that becomes known. */
+  get version(): number {
+    return this.#version;
+  }
+
+  learn(kind: string, id: string, name: string): void {
+    this.#known.set(`${kind} ${id}`, name);
+  }
+
+  /** @returns the name; null while it is not known, or where there is none that this key may read */
+  of(kind: string, id: string): string | null {
+    const found = this.#known.get(`${kind} ${id}`);
+    if (found === undefined) this.#lookUp(kind, id);
+    return found ?? null;
+  }
+
+  /** The name, or the first characters of the id. */
+  shown(kind: string, id: string): string {
+    return this.of(kind, id) ?? id.slice(0, shortIdLength);
+  }
+
+  /** A project with whose it is: customers' projects are mostly called alike. */
+  ofProject(id: string): string {
+    const project = this.projects.find((each) => each.id === id);
+    const organization = project === undefined ? null : this.#known.get(`organization ${project.organizationId}`);
+    return organization ? `${organization}, ${this.shown('project', id)}` : this.shown('project', id);
+  }
+
+  /** @returns a function that ends it */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #lookUp(kind: string, id: string): void {
+    this.#known.set(`${kind} ${id}`, null);
+    if (pathOfKind[kind] === undefined || this.#asked >= maxLookups) return;
+    this.#asked += 1;
+    this.#queue.push({ kind, id });
+    this.#work();
+  }
+
+  #work(): void {
+    while (this.#running < maxAtOnce) {
+      const next = this.#queue.shift();
+      if (next === undefined) return;
+      this.#running += 1;
+      void this.#read(next.kind, next.id).finally(() => {
+        this.#running -= 1;
+        this.#work();
+      });
+    }
+  }
+
+  async #read(kind: string, id: string): Promise<void> {
+    try {
+      const record = await this.#api.get<{ name?: string; number?: string }>(`${pathOfKind[kind]}${id}`);
+      const name = kind === 'phone-number' ? record.number : record.name;
+      if (name === undefined) return;
+      this.learn(kind, id, name);
+      this.#changed();
+    } catch {
+      // It is deleted, or not for this key: the id is shown.
+    }
+  }
+
+  #changed(): void {
+    this.#version += 1;
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

@@ -1,0 +1,44 @@
+/** Something that the palette goes to or does. */
+export interface PaletteItem {
+  readonly group: string;
+  readonly key: string;
+  readonly title: string;
+  readonly note: string;
+  /** What it is found by. */
+  readonly words: string;
+  readonly run: () => void;
+}
+
+/** What was found, group by group. */
+export interface FoundGroup {
+  readonly group: string;
+  readonly items: ReadonlyArray<PaletteItem>;
+}
+
+const maxInGroup = 6;
+
+/** @returns the items that have every word of the text, those whose title begins with it first */
+export function findIn(items: ReadonlyArray<PaletteItem>, text: string): ReadonlyArray<FoundGroup> {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const found = items.filter((item) => words.every((word) => item.words.toLowerCase().includes(word)));
+  const ranked = found
+    .map((item, index) => ({ item, index, rank: rankOf(item, text.trim().toLowerCase()) }))
+    .sort((one, other) => one.rank - other.rank || one.index - other.index)
+    .map(({ item }) => item);
+  const groups = new Map<string, PaletteItem[]>();
+  for (const item of ranked) {
+    const group = groups.get(item.group) ?? [];
+    groups.set(item.group, group);
+    if (group.length < maxInGroup) group.push(item);
+  }
+  return [...groups].map(([group, inGroup]) => ({ group, items: inGroup }));
+}
+
+function rankOf({ title, key }: PaletteItem, text: string): number {
+  if (text === '') return 2;
+  if (key.toLowerCase() === text || title.toLowerCase() === text) return 0;
+  return title.toLowerCase().startsWith(text) ? 1 : 2;
+}

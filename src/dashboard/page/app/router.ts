@@ -1,0 +1,84 @@
+/** The views, by the part of the address after `/dashboard/`. */
+export const viewNames = [
+  'overview',
+  'flows',
+  'templates',
+  'gateway',
+  'phone-numbers',
+  'agent-profiles',
+  'customers',
+  'audit',
+  'projections',
+  'keys',
+  'webhooks',
+] as const;
+
+export type ViewName = (typeof viewNames)[number];
+
+/** Where the page is. */
+export interface Place {
+  readonly view: ViewName;
+  /** Of the resource that has a page of its own; null for the view itself. */
+  readonly id: string | null;
+  /** Filters and what is chosen: never a key. */
+  readonly search: URLSearchParams;
+}
+
+const base = '/dashboard';
+
+/** @returns the place of an address; null when the page has no such view */
+export function readPlace(path: string, search = ''): Place | null {
+  const [view = '', id = null, ...more] = path
+    .slice(base.length)
+    .split('/')
+    .filter((part) => part !== '');
+  if (!path.startsWith(base) || more.length > 0) return null;
+  const found = viewNames.find((name) => name === (view === '' ? 'overview' : view));
+  if (found === undefined || (found === 'overview' && id !== null)) return null;
+  return { view: found, id: id === null ? null : decodeURIComponent(id), search: new URLSearchParams(search) };
+}
+
+/** @returns the address of a view, or of a resource in it */
+export function addressOf(
+  view: ViewName,
+  id: string | null = null,
+  search: Readonly<Record<string, string>> = {},
+): string {
+  const path = view === 'overview' ? base : `${base}/${view}`;
+  const query = new URLSearchParams(Object.entries(search).filter(([, value]) => value !== '')).toString();
+  return `${path}${id === null ? '' : `/${encodeURIComponent(id)}`}${query === '' ? '' : `?${query}`}`;
+}
+
+/** Kinds of resources, as the audit names them, that have a view. */
+const viewOfKind: Readonly<Record<string, ViewName>> = {
+  flow: 'flows',
+  'flow-version': 'flows',
+  template: 'templates',
+  'template-version': 'templates',
+  instance: 'templates',
+  'phone-number': 'phone-numbers',
+  'agent-profile': 'agent-profiles',
+  customer: 'customers',
+  organization: 'customers',
+  key: 'keys',
+  projection: 'projections',
+  process: 'projections',
+  webhook: 'webhooks',
+  'webhook-endpoint': 'webhooks',
+};
+
+/** Characters that the id of a version has more than its flow's. */
+const versionSuffix = 8;
+
+/** @returns the address of the page that shows a resource; null where none does */
+export function addressOfResource(kind: string, id: string): string | null {
+  const view = viewOfKind[kind];
+  if (view === undefined) return null;
+  if (kind === 'flow') return addressOf('flows', id);
+  if (kind === 'flow-version') return addressOf('flows', id.slice(0, -versionSuffix), { version: id });
+  if (kind === 'template') return addressOf('templates', null, { template: id });
+  if (kind === 'template-version') return addressOf('templates', null, { template: id.slice(0, -versionSuffix) });
+  if (kind === 'instance') return addressOf('templates', null, { instance: id });
+  if (kind === 'customer') return addressOf('customers', id);
+  return addressOf(view);
+}

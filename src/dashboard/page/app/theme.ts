@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks';
+import { html } from '#dashboard/page/html.ts';
+
+type Theme = 'system' | 'light' | 'dark';
+
+const storageKey = 'switchyard-theme';
+const themes: ReadonlyArray<{ readonly value: Theme; readonly text: string }> = [
+  { value: 'system', text: 'System' },
+  { value: 'light', text: 'Light' },
+  { value: 'dark', text: 'Dark' },
+];
+
+/** Applies the theme that was chosen last in this browser. */
+export function applyStoredTheme(): void {
+  apply(storedTheme());
+}
+
+/** Is called after every change of colours: charts read them. @returns a function that ends it */
+export function onThemeChange(listener: () => void): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', listener);
+  const observer = new MutationObserver(listener);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+  return () => {
+    system.removeEventListener('change', listener);
+    observer.disconnect();
+  };
+}
+
+/** The choice between the system's theme, light and dark. */
+export function ThemeChoice() {
+  const [chosen, setChosen] = useState<Theme>(storedTheme);
+  const pick = (theme: Theme) => {
+    apply(theme);
+    setChosen(theme);
+    try {
+      localStorage.setItem(storageKey, theme);
+    } catch {
+      // A browser without storage forgets the choice with the tab.
+    }
+  };
+  return html`<fieldset class="seg theme">
+    <legend class="sr">Theme</legend>
+    ${themes.map(
+      ({ value, text }) => html`<label key=${value}>
+        <input class="sr" type="radio" name="theme" checked=${value === chosen} onChange=${() => pick(value)} />${text}
+      </label>`,
+    )}
+  </fieldset>`;
+}
+
+function apply(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+function storedTheme(): Theme {
+  try {
+    const stored = localStorage.getItem(storageKey);
+    return stored === 'light' || stored === 'dark' ? stored : 'system';
+  } catch {
+    return 'system';
+  }
+}

@@ -1,0 +1,124 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isAbort } from '#dashboard/page/api/api.ts';
+import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
+import { useSession } from '#dashboard/page/app/session.ts';
+
+/** What is known of something that was asked for. */
+export interface Data<Value> {
+  /** As it was read last, even where reading it again fails; null before the first answer. */
+  readonly value: Value | null;
+  /** Why the last try failed; null when it succeeded. */
+  readonly error: ApiError | null;
+  /** When the value was read; null before. */
+  readonly at: number | null;
+  /** No answer for 200 ms, and nothing to show yet. */
+  readonly isSlow: boolean;
+  readonly reload: () => void;
+}
+
+/** What makes a value be asked for again. */
+export interface Refresh {
+  /** The kinds of resources whose changes matter: all by default; none for what never changes. */
+  readonly kinds?: ReadonlyArray<string>;
+  /** Besides, as often as this, in ms: for figures that are in no event. */
+  readonly everyMs?: number;
+}
+
+const slowMs = 200;
+/** Many changes in a row are one reason to ask again. */
+const gatherMs = 400;
+const leastIntervalMs = 2_000;
+const retryMs = 8_000;
+
+interface Held<Value> {
+  readonly key: string;
+  readonly value: Value | null;
+  readonly error: ApiError | null;
+  readonly at: number | null;
+}
+
+/**
+ * Reads something and reads it again when the live feed says that it may have changed.
+ * @param key names it, and is the address where nothing else reads it; null for nothing
+ * @param read reads it; default a GET of the key
+ */
+export function useData<Value>(
+  key: string | null,
+  refresh: Refresh = {},
+  read?: (signal: AbortSignal) => Promise<Value>,
+): Data<Value> {
+  const { api, live, seen } = useSession();
+  const known = key === null ? null : ((seen.get(key) as Value | undefined) ?? null);
+  const [held, setHeld] = useState<Held<Value>>({ key: key ?? '', value: known, error: null, at: null });
+  const [asked, setAsked] = useState(0);
+  const [isLate, setLate] = useState(false);
+  const readAt = useRef(0);
+  const kinds = refresh.kinds?.join();
+  const reload = () => setAsked((count) => count + 1);
+
+  useEffect(() => {
+    if (key === null) return;
+    const ending = new AbortController();
+    const slow = setTimeout(() => setLate(true), slowMs);
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    readAt.current = Date.now();
+    const reading = read === undefined ? api.get<Value>(key, ending.signal) : read(ending.signal);
+    reading
+      .then(
+        (value) => {
+          if (ending.signal.aborted) return;
+          seen.set(key, value);
+          setHeld({ key, value, error: null, at: Date.now() });
+        },
+        (error: unknown) => {
+          if (ending.signal.aborted || isAbort(error)) return;
+          const problem = toApiError(error);
+          setHeld((was) => ({ ...(was.key === key ? was : { key, value: known, at: null }), error: problem }));
+          if (isWorthRetrying(problem)) retry = setTimeout(reload, (problem.retryAfterSeconds ?? 0) * 1_000 || retryMs);
+        },
+      )
+      .finally(() => {
+        clearTimeout(slow);
+        if (!ending.signal.aborted) setLate(false);
+      });
+    return () => {
+      ending.abort();
+      clearTimeout(slow);
+      clearTimeout(retry);
+    };
+  }, [key, asked]);
+
+  useEffect(() => {
+    if (key === null) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = () => {
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          reload();
+        },
+        Math.max(gatherMs, readAt.current + leastIntervalMs - Date.now()),
+      );
+    };
+    const wanted = kinds === undefined ? null : new Set(kinds.split(','));
+    const stop = live.onEntry((entry) => {
+      if (kinds === '') return;
+      if (entry === null || wanted === null || wanted.has(entry.resource.kind)) again();
+    });
+    const interval =
+      refresh.everyMs === undefined ? undefined : setInterval(() => !live.state.paused && again(), refresh.everyMs);
+    return () => {
+      stop();
+      clearTimeout(timer);
+      clearInterval(interval);
+    };
+  }, [key, kinds, refresh.everyMs]);
+
+  if (key === null) return { value: null, error: null, at: null, isSlow: false, reload };
+  const shown = held.key === key ? held : { value: known, error: null, at: null };
+  return { value: shown.value, error: shown.error, at: shown.at, isSlow: isLate && shown.value === null, reload };
+}
+
+function isWorthRetrying({ status }: ApiError): boolean {
+  return status === 0 || status === 429 || status >= 500;
+}

@@ -1,0 +1,46 @@
+import type { VNode } from 'preact';
+import type { Place } from '#dashboard/page/app/router.ts';
+import { html } from '#dashboard/page/html.ts';
+import { AuditView } from '#dashboard/page/views/audit/audit-view.ts';
+import { CustomerView } from '#dashboard/page/views/customers/customer-view.ts';
+import { CustomersView } from '#dashboard/page/views/customers/customers-view.ts';
+import { FlowView } from '#dashboard/page/views/flows/flow-view.ts';
+import { FlowsView } from '#dashboard/page/views/flows/flows-view.ts';
+import { GatewayView } from '#dashboard/page/views/gateway/gateway-view.ts';
+import { KeysView } from '#dashboard/page/views/keys/keys-view.ts';
+import { PhoneNumbersView } from '#dashboard/page/views/numbers/phone-numbers-view.ts';
+import { OverviewView } from '#dashboard/page/views/overview/overview-view.ts';
+import { AgentProfilesView } from '#dashboard/page/views/profiles/agent-profiles-view.ts';
+import { ProjectionsView } from '#dashboard/page/views/projections/projections-view.ts';
+import { TemplatesView } from '#dashboard/page/views/templates/templates-view.ts';
+import { EndpointView } from '#dashboard/page/views/webhooks/endpoint-view.ts';
+import { WebhooksView } from '#dashboard/page/views/webhooks/webhooks-view.ts';
+
+/** The view of a place. */
+export function ViewOf({ place }: { place: Place }): VNode {
+  const { view, id, search } = place;
+  switch (view) {
+    case 'overview':
+      return html`<${OverviewView} search=${search} />`;
+    case 'flows':
+      return id === null ? html`<${FlowsView} search=${search} />` : html`<${FlowView} id=${id} search=${search} />`;
+    case 'templates':
+      return html`<${TemplatesView} search=${search} />`;
+    case 'gateway':
+      return html`<${GatewayView} search=${search} />`;
+    case 'phone-numbers':
+      return html`<${PhoneNumbersView} search=${search} />`;
+    case 'agent-profiles':
+      return html`<${AgentProfilesView} />`;
+    case 'customers':
+      return id === null ? html`<${CustomersView} />` : html`<${CustomerView} id=${id} />`;
+    case 'audit':
+      return html`<${AuditView} search=${search} />`;
+    case 'projections':
+      return html`<${ProjectionsView} />`;
+    case 'keys':
+      return html`<${KeysView} />`;
+    case 'webhooks':
+      return id === null ? html`<${WebhooksView} />` : html`<${EndpointView} id=${id} />`;
+  }
+}

@@ -1,0 +1,81 @@
+import { diff } from 'fast-myers-diff';
+import { isRecord } from '#dashboard/page/graph/flow-graph.ts';
+import {
+  type Change,
+  code,
+  inserted,
+  plain,
+  removed,
+  shortened,
+  type TextPart,
+  wordChanges,
+} from '#dashboard/page/text/parts-of-text.ts';
+
+const maxChanges = 200;
+
+/** What differs between two JSON values, a sentence for each member. */
+export function jsonChanges(before: unknown, after: unknown): ReadonlyArray<Change> {
+  return changesAt('', before, after).slice(0, maxChanges);
+}
+
+function changesAt(path: string, before: unknown, after: unknown): ReadonlyArray<Change> {
+  if (isSame(before, after)) return [];
+  if (isRecord(before) && isRecord(after)) return membersChanged(path, before, after);
+  if (Array.isArray(before) && Array.isArray(after)) return itemsChanged(path, before, after);
+  return [{ op: 'mod', parts: [name(path), plain(': '), ...valueChanged(before, after)] }];
+}
+
+function membersChanged(
+  path: string,
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+): ReadonlyArray<Change> {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((member) => {
+    const inner = path === '' ? member : `${path}.${member}`;
+    if (!Object.hasOwn(before, member))
+      return [{ op: 'add' as const, parts: [name(inner), plain(': '), plain(shown(after[member]))] }];
+    if (!Object.hasOwn(after, member))
+      return [{ op: 'del' as const, parts: [name(inner), plain(', which was '), plain(shown(before[member]))] }];
+    return changesAt(inner, before[member], after[member]);
+  });
+}
+
+/** Of plain lists what was taken out and put in; of lists of objects what differs in each that is at the same place. */
+function itemsChanged(
+  path: string,
+  before: ReadonlyArray<unknown>,
+  after: ReadonlyArray<unknown>,
+): ReadonlyArray<Change> {
+  const one = before.map((item) => JSON.stringify(item));
+  const other = after.map((item) => JSON.stringify(item));
+  if (before.length === after.length && before.every(isRecord) && after.every(isRecord)) {
+    return before.flatMap((item, index) => changesAt(`${path}[${index}]`, item, after[index]));
+  }
+  return [...diff(one, other)].flatMap(([start, end, from, to]) => [
+    ...before
+      .slice(start, end)
+      .map((item) => ({ op: 'del' as const, parts: [plain(`${shown(item)} from `), name(path)] })),
+    ...after.slice(from, to).map((item) => ({ op: 'add' as const, parts: [plain(`${shown(item)} to `), name(path)] })),
+  ]);
+}
+
+/** What a value became: words of a text, else the whole. */
+export function valueChanged(before: unknown, after: unknown): ReadonlyArray<TextPart> {
+  if (typeof before === 'string' && typeof after === 'string')
+    return [plain('“'), ...wordChanges(before, after), plain('”')];
+  return [inserted(shown(after)), plain(' instead of '), removed(shown(before))];
+}
+
+/** A value in a sentence. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? `“${shortened(value)}”` : shortened(JSON.stringify(value) ?? 'nothing');
+}
+
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function name(path: string): TextPart {
+  return code(path === '' ? 'the whole' : path);
+}

@@ -1,0 +1,131 @@
+import type { VNode } from 'preact';
+import type { ApiError } from '#dashboard/page/api/api-error.ts';
+import type { Data } from '#dashboard/page/app/use-data.ts';
+import { type Children, classes, html } from '#dashboard/page/html.ts';
+import { Badge, Time, type Tone } from '#dashboard/page/parts/basics.ts';
+
+/** A part of a page with a title. */
+export function Card(props: {
+  title?: Children;
+  note?: Children;
+  aside?: Children;
+  id?: string;
+  label?: string;
+  className?: string;
+  children?: Children;
+}): VNode {
+  const { title, note, aside, id, label } = props;
+  const header =
+    title === undefined
+      ? null
+      : html`<header>
+          <h2 id=${id && `${id}-title`}>${title}</h2>
+          ${note === undefined ? null : html`<p>${note}</p>`}
+          ${aside === undefined ? null : html`<span class="push">${aside}</span>`}
+        </header>`;
+  const name =
+    label === undefined
+      ? { 'aria-labelledby': id && title !== undefined ? `${id}-title` : undefined }
+      : { 'aria-label': label };
+  return html`<section class=${classes('card', props.className)} id=${id} ...${name}>${header}${props.children}</section>`;
+}
+
+/** The head of a page: its title, what can be done, and its facts. */
+export function PageHead(props: {
+  title: Children;
+  actions?: Children;
+  facts?: ReadonlyArray<readonly [string, Children]>;
+}): VNode {
+  const { facts = [] } = props;
+  return html`<div class="head">
+    <div><h1>${props.title}</h1></div>
+    <div class="actions">${props.actions}</div>
+    ${
+      facts.length === 0
+        ? null
+        : html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+    }
+  </div>`;
+}
+
+/** What is not there yet: what it is for, and what to do next. */
+export function Empty(props: { title: string; children?: Children; command?: string; actions?: Children }): VNode {
+  return html`<div class="empty">
+    <h3>${props.title}</h3>
+    <p>${props.children}</p>
+    ${props.command === undefined ? null : html`<pre class="block" tabindex="0" role="region" aria-label="Command">${props.command}</pre>`}
+    ${props.actions === undefined ? null : html`<div class="row">${props.actions}</div>`}
+  </div>`;
+}
+
+/** A sentence with a status at its edge. */
+export function Notice(props: {
+  tone: Tone;
+  inside?: boolean;
+  role?: string;
+  action?: Children;
+  children?: Children;
+}): VNode {
+  return html`<div class=${classes('notice', props.tone, props.inside && 'in')} role=${props.role}>
+    <p>${props.children}</p>
+    ${props.action}
+  </div>`;
+}
+
+/** Why something was refused or did not come, in the service's own words, where it happened. */
+export function Problem(props: { error: ApiError; onRetry?: (() => void) | undefined; inside?: boolean }): VNode {
+  const { error, onRetry, inside = true } = props;
+  const retry =
+    onRetry === undefined ? null : html`<button type="button" class="btn" onClick=${onRetry}>Try now</button>`;
+  return html`<${Notice} tone="bad" inside=${inside} role="alert" action=${retry}>
+    ${error.message} <span class="small">${error.status === 0 ? '' : `Answer ${error.status}.`}
+    ${error.requestId === null ? null : html` Request <code>${error.requestId}</code>`}</span>
+  <//>`;
+}
+
+/** The shape of what comes, while it is awaited. */
+export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?: boolean }): VNode {
+  const widths = ['w3', 'w2', 'w1'];
+  return html`<div class="body" aria-busy="true" aria-label="Loading">
+    ${figure ? html`<span class="skel fig"></span><span class="skel plot"></span>` : null}
+    ${Array.from({ length: rows }, (_, index) => html`<span key=${index} class=${classes('skel', widths[index % widths.length])}></span>`)}
+  </div>`;
+}
+
+/** What was read, or why it could not be; old values stay, dimmed and dated. */
+export function Loaded<Value>(props: {
+  data: Data<Value>;
+  rows?: number;
+  children: (value: Value) => Children;
+}): VNode | null {
+  const { data, rows = 3 } = props;
+  const { value, error, at } = data;
+  if (value === null) {
+    if (error !== null) return html`<${Problem} error=${error} onRetry=${data.reload} />`;
+    return data.isSlow ? html`<${Skeleton} rows=${rows} />` : null;
+  }
+  if (error === null) return html`${props.children(value)}`;
+  return html`<div class="is-stale">
+    <${Problem} error=${error} onRetry=${data.reload} />
+    ${at === null ? null : html`<p class="as-of"><${Badge} tone="bad">as of <${Time} at=${at} /><//></p>`}
+    ${props.children(value)}
+  </div>`;
+}
+
+/** A table that scrolls in its own box. @param fold becomes a list on a narrow screen */
+export function Table(props: {
+  caption: string;
+  fold?: boolean;
+  head: Children;
+  foot?: Children;
+  children?: Children;
+}): VNode {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${props.caption}>
+    <table class=${props.fold ? 'fold' : ''}>
+      <caption class="sr">${props.caption}</caption>
+      <thead><tr>${props.head}</tr></thead>
+      <tbody>${props.children}</tbody>
+      ${props.foot === undefined ? null : html`<tfoot>${props.foot}</tfoot>`}
+    </table>
+  </div>`;
+}

@@ -1,0 +1,95 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
+import type { DryRun } from '#dashboard/page/api/records.ts';
+import { useSession } from '#dashboard/page/app/session.ts';
+import { type Children, classes, html } from '#dashboard/page/html.ts';
+import { Problem, Skeleton } from '#dashboard/page/parts/boxes.ts';
+import { Dialog } from '#dashboard/page/parts/dialog.ts';
+
+/** A change as the API takes it. */
+export interface ChangeRequest {
+  readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  /** The ETag that the resource must still have. */
+  readonly ifMatch?: string | null;
+}
+
+interface ConfirmProps<Answer> {
+  readonly title: string;
+  readonly request: ChangeRequest;
+  /** What the button says: the result. */
+  readonly doLabel: string;
+  /** What the other one says: what stays. */
+  readonly keepLabel: string;
+  readonly isDestructive?: boolean;
+  /** What is worth knowing beside what is recorded. */
+  readonly facts?: ReadonlyArray<readonly [string, Children]>;
+  readonly children?: Children;
+  readonly onClose: () => void;
+  readonly onDone: (answer: Answer) => void | Promise<void>;
+}
+
+/** Asks before a change: what would be recorded, in sentences, from a dry run; then does it. */
+export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
+  const { api } = useSession();
+  const { request, onClose } = props;
+  const [dryRun, setDryRun] = useState<DryRun | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+
+  const check = () => {
+    setError(null);
+    setDryRun(null);
+    api
+      .send<DryRun>(request.method, request.path, request.body, { dryRun: true })
+      .then(setDryRun, (why) => setError(toApiError(why)));
+  };
+  useEffect(check, []);
+
+  const run = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      const answer = await api.send<Answer>(request.method, request.path, request.body, {
+        ifMatch: request.ifMatch ?? null,
+      });
+      await props.onDone(answer);
+      onClose();
+    } catch (why) {
+      setError(toApiError(why));
+      setBusy(false);
+    }
+  };
+
+  const footer = html`<button type="button" class="btn" onClick=${onClose}>${props.keepLabel}</button>
+    <button type="button" autofocus class=${classes('btn primary', props.isDestructive && 'danger')} disabled=${dryRun === null}
+      aria-busy=${String(isBusy)} onClick=${run}>${props.doLabel}</button>`;
+  return html`<${Dialog} title=${props.title} onClose=${onClose} footer=${footer}>
+    ${dryRun === null && error === null ? html`<${Skeleton} rows=${2} />` : null}
+    ${dryRun === null ? null : html`<${Sentences} dryRun=${dryRun} />`}
+    ${props.facts === undefined || props.facts.length === 0 ? null : html`<dl class="kv">${props.facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`}
+    ${props.children}
+    ${error === null ? null : html`<${Problem} error=${error} inside=${false} onRetry=${dryRun === null ? check : undefined} />`}
+    ${dryRun === null || dryRun.events.length === 0 ? null : html`<${Recorded} dryRun=${dryRun} />`}
+  <//>`;
+}
+
+function Sentences({ dryRun }: { dryRun: DryRun }): VNode {
+  if (dryRun.events.length === 0) return html`<p>Nothing would change.</p>`;
+  return html`<div class="sentences">${dryRun.events.map(({ summary }, index) => html`<p key=${index}>${inFuture(summary)}</p>`)}</div>`;
+}
+
+/** Summaries speak of what was done: before it is done they say what will be. */
+export function inFuture(summary: string): string {
+  return summary.replace(/\bwas\b(?! from)/, 'will be').replace(/\bwere\b/, 'will be');
+}
+
+function Recorded({ dryRun }: { dryRun: DryRun }): VNode {
+  const text = dryRun.events.map(({ type, changes }) => `${type}\n${JSON.stringify(changes, null, 2)}`).join('\n\n');
+  return html`<details>
+    <summary class="small muted row">What is recorded</summary>
+    <pre class="block" tabindex="0" role="region" aria-label="Events">${text}</pre>
+  </details>`;
+}

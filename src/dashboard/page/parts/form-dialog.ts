@@ -1,0 +1,44 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { type ApiError, issueAt, toApiError } from '#dashboard/page/api/api-error.ts';
+import { type Children, html } from '#dashboard/page/html.ts';
+import { Problem } from '#dashboard/page/parts/boxes.ts';
+import { Dialog } from '#dashboard/page/parts/dialog.ts';
+
+interface FormProps {
+  readonly title: string;
+  readonly doLabel: string;
+  readonly onClose: () => void;
+  /** @returns whether it is saved; false keeps the dialog open */
+  readonly onSave: () => Promise<boolean>;
+  /** The members whose problems are shown at their fields. */
+  readonly fields?: ReadonlyArray<string>;
+  readonly children?: Children | ((problemAt: (pointer: string) => string | null) => Children);
+}
+
+/** A form in a dialog. What the service refuses is shown at the field that it is about, else below the form. */
+export function FormDialog(props: FormProps): VNode {
+  const { onClose, fields = [] } = props;
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      if (await props.onSave()) onClose();
+    } catch (why) {
+      setError(toApiError(why));
+    }
+    setBusy(false);
+  };
+  const problemAt = (pointer: string) => issueAt(error, pointer);
+  const isShownAtFields =
+    error !== null && error.issues.length > 0 && error.issues.every(({ pointer }) => fields.includes(pointer));
+  const footer = html`<button type="button" class="btn" onClick=${onClose}>Cancel</button>
+    <button type="button" class="btn primary" aria-busy=${String(isBusy)} onClick=${submit}>${props.doLabel}</button>`;
+  return html`<${Dialog} title=${props.title} onClose=${onClose} footer=${footer}>
+    <form class="stack" onSubmit=${submit}>${typeof props.children === 'function' ? props.children(problemAt) : props.children}</form>
+    ${error === null || isShownAtFields ? null : html`<${Problem} error=${error} inside=${false} />`}
+  <//>`;
+}

@@ -1,0 +1,133 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { onThemeChange } from '#dashboard/page/app/theme.ts';
+import { html } from '#dashboard/page/html.ts';
+
+/** A curve. A gap in the figures is a gap. */
+export interface Curve {
+  readonly values: ReadonlyArray<number | null>;
+  /** The variable of its colour: `--series-1`. */
+  readonly colour: string;
+  /** Dotted grey: the time before. */
+  readonly isBefore?: boolean;
+}
+
+export interface ChartProps {
+  /** What the chart shows, in a sentence. */
+  readonly label: string;
+  /** In ms. */
+  readonly times: ReadonlyArray<number>;
+  readonly curves: ReadonlyArray<Curve>;
+  /** The value at the top; zero is at the bottom. */
+  readonly top: number;
+  readonly topLabel: string;
+  /** Charts of one row share their crosshair. */
+  readonly row: string;
+  /** The index that somebody points at; null for none. */
+  readonly onPoint?: (index: number | null) => void;
+}
+
+const height = 72;
+const areaOpacity = 0.12;
+
+/** Curves over time. The plot is drawn on a canvas; all words are beside it. */
+export function LineChart(props: ChartProps): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const shape = `${props.curves.map(({ colour, isBefore }) => `${colour}${isBefore}`).join()} ${props.row}`;
+
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const draw = () => {
+      plot.current?.destroy();
+      plot.current = new uPlot(optionsOf(latest, element.clientWidth), dataOf(latest.current), element);
+    };
+    draw();
+    const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }));
+    resized.observe(element);
+    const endTheme = onThemeChange(draw);
+    return () => {
+      endTheme();
+      resized.disconnect();
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.curves, props.top]);
+
+  return html`<div class="chart"><div class="plot" role="img" aria-label=${props.label} ref=${box}></div><span class="top">${props.topLabel}</span></div>`;
+}
+
+function dataOf({ times, curves }: ChartProps): uPlot.AlignedData {
+  return [times.map((time) => time / 1_000), ...curves.map(({ values }) => [...values])] as uPlot.AlignedData;
+}
+
+function optionsOf(latest: { readonly current: ChartProps }, width: number): uPlot.Options {
+  const { curves, row } = latest.current;
+  const own = curves.filter(({ isBefore }) => !isBefore);
+  return {
+    width: Math.max(1, width),
+    height,
+    padding: [2, 2, 2, 0],
+    legend: { show: false },
+    axes: [{ show: false }, { show: false }],
+    scales: { x: { time: true }, y: { range: () => [0, latest.current.top] } },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, sync: { key: row } },
+    series: [
+      {},
+      ...curves.map(({ colour, isBefore }) => {
+        const stroke = resolved(isBefore ? '--series-5' : colour);
+        const isArea = own.length === 1 && !isBefore;
+        return {
+          stroke,
+          width: isBefore ? 1 : 1.5,
+          points: { show: true, size: 4, width: 0, fill: stroke, filter: lonePoints },
+          spanGaps: false,
+          ...(isBefore ? { dash: [2, 3] } : {}),
+          ...(isArea ? { fill: withOpacity(stroke) } : {}),
+        };
+      }),
+    ],
+    hooks: {
+      drawClear: [drawGrid],
+      setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? null)],
+    },
+  };
+}
+
+/** The points without neighbours: no line shows them. */
+function lonePoints({ data }: uPlot, series: number): number[] {
+  const values = data[series] ?? [];
+  return [...values.keys()].filter(
+    (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
+  );
+}
+
+function drawGrid({ ctx, bbox }: uPlot): void {
+  ctx.save();
+  ctx.strokeStyle = resolved('--chart-grid');
+  ctx.lineWidth = devicePixelRatio;
+  for (const part of [0, 0.5, 1]) {
+    const y = Math.round(bbox.top + bbox.height * part) + 0.5;
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function resolved(variable: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(variable);
+}
+
+function withOpacity(colour: string): string {
+  return colour.replace(
+    /^rgba?\(([^)]+)\)$/,
+    (_, channels: string) => `rgb(${channels.replaceAll(',', ' ')} / ${areaOpacity})`,
+  );
+}

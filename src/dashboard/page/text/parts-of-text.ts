@@ -1,0 +1,50 @@
+import { diff } from 'fast-myers-diff';
+
+/** A piece of a sentence: plain, a name, or what was taken out or put in. */
+export interface TextPart {
+  readonly kind: 'text' | 'code' | 'del' | 'ins';
+  readonly text: string;
+}
+
+/** A change in a sentence. */
+export interface Change {
+  readonly op: 'add' | 'del' | 'mod';
+  readonly parts: ReadonlyArray<TextPart>;
+}
+
+export const plain = (text: string): TextPart => ({ kind: 'text', text });
+export const code = (text: string): TextPart => ({ kind: 'code', text });
+export const removed = (text: string): TextPart => ({ kind: 'del', text });
+export const inserted = (text: string): TextPart => ({ kind: 'ins', text });
+
+/** Where more words than this differ, the whole text is replaced instead: it reads better. */
+const maxWords = 400;
+
+/** What differs between two texts, word by word. */
+export function wordChanges(before: string, after: string): ReadonlyArray<TextPart> {
+  const one = wordsOf(before);
+  const other = wordsOf(after);
+  if (one.length + other.length > maxWords) return [removed(shortened(before)), plain(' '), inserted(shortened(after))];
+  const parts: TextPart[] = [];
+  let at = 0;
+  for (const [start, end, from, to] of diff(one, other)) {
+    if (start > at) parts.push(plain(one.slice(at, start).join('')));
+    if (end > start) parts.push(removed(one.slice(start, end).join('')));
+    if (end > start && to > from) parts.push(plain(' '));
+    if (to > from) parts.push(inserted(other.slice(from, to).join('')));
+    at = end;
+  }
+  if (at < one.length) parts.push(plain(one.slice(at).join('')));
+  return parts;
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
+}
+
+const maxShown = 120;
+
+/** A long text with its end cut off. */
+export function shortened(text: string): string {
+  return text.length <= maxShown ? text : `${text.slice(0, maxShown - 1)}…`;
+}

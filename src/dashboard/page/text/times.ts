@@ -1,0 +1,84 @@
+/** The months as they are written in times. */
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+
+interface Parts {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly clock: string;
+  readonly seconds: string;
+}
+
+/**
+ * A time as the page shows it, in a zone: `14:23:02` today, `19 Nov 16:40` this year, else with the year.
+ * @param zone an IANA name; default the viewer's own
+ */
+export function formatTime(time: string | number, now: number, zone?: string): string {
+  const at = partsOf(time, zone);
+  const today = partsOf(now, zone);
+  if (at === null || today === null) return String(time);
+  const isToday = at.year === today.year && at.month === today.month && at.day === today.day;
+  if (isToday) return `${at.clock}:${at.seconds}`;
+  return at.year === today.year ? `${dateOf(at)} ${at.clock}` : `${dateOf(at)} ${at.year}`;
+}
+
+/** As `formatTime`, without the clock on other days: for lists. */
+export function formatShortTime(time: string | number, now: number, zone?: string): string {
+  const at = partsOf(time, zone);
+  const today = partsOf(now, zone);
+  if (at === null || today === null) return String(time);
+  const isToday = at.year === today.year && at.month === today.month && at.day === today.day;
+  if (isToday) return `${at.clock}:${at.seconds}`;
+  return at.year === today.year ? dateOf(at) : `${dateOf(at)} ${at.year}`;
+}
+
+/** `2 Nov 2026, 12:00:00`: a moment in a sentence. */
+export function formatMoment(time: string | number, zone?: string): string {
+  const at = partsOf(time, zone);
+  return at === null ? String(time) : `${dateOf(at)} ${at.year}, ${at.clock}:${at.seconds}`;
+}
+
+/** `14:23`, or `20 Nov` where the axis spans days. */
+export function formatAxisTime(time: number, spansDays: boolean, zone?: string): string {
+  const at = partsOf(time, zone);
+  if (at === null) return '';
+  return spansDays ? dateOf(at) : at.clock;
+}
+
+/** RFC 3339 in UTC: what the title of a time says. */
+export function formatUtc(time: string | number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();
+}
+
+function dateOf({ day, month }: Parts): string {
+  return `${day} ${months[month - 1] ?? ''}`;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function partsOf(time: string | number, zone = ''): Parts | null {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return null;
+  const found: Record<string, string> = {};
+  for (const { type, value } of formatIn(zone).formatToParts(date)) found[type] = value;
+  const { year = '', month = '', day = '', hour = '', minute = '', second = '' } = found;
+  return { year: Number(year), month: Number(month), day: Number(day), clock: `${hour}:${minute}`, seconds: second };
+}
+
+function formatIn(zone: string): Intl.DateTimeFormat {
+  const made = formats.get(zone);
+  if (made !== undefined) return made;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    ...(zone === '' ? {} : { timeZone: zone }),
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  formats.set(zone, format);
+  return format;
+}

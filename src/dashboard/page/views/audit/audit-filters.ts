@@ -1,0 +1,30 @@
+import type { AuditEntry } from '#dashboard/page/api/records.ts';
+
+const names = ['resource', 'type', 'actor', 'since', 'until'] as const;
+
+/** The query of the API for what the address filters by. A time without a zone is the viewer's. */
+export function auditQuery(search: URLSearchParams): string {
+  const query = new URLSearchParams();
+  for (const name of names) {
+    const value = search.get(name) ?? '';
+    if (value !== '') query.set(name, name === 'since' || name === 'until' ? momentOf(value) : value);
+  }
+  return query.toString();
+}
+
+/** Whether an entry of the live feed belongs into the list. */
+export function fitsFilters(entry: AuditEntry, search: URLSearchParams): boolean {
+  const asked = (name: (typeof names)[number]) => search.get(name) ?? '';
+  const { resource, type, actor, time } = entry;
+  if (asked('resource') !== '' && ![resource.kind, resource.id].includes(asked('resource'))) return false;
+  if (asked('type') !== '' && type !== asked('type')) return false;
+  if (asked('actor') !== '' && actor?.keyId !== asked('actor')) return false;
+  if (asked('since') !== '' && Date.parse(time) < Date.parse(momentOf(asked('since')))) return false;
+  return asked('until') === '' || Date.parse(time) < Date.parse(momentOf(asked('until')));
+}
+
+/** What somebody typed as RFC 3339; what is no time stays as it is, so that the service says so. */
+function momentOf(text: string): string {
+  const time = new Date(text.trim().replace(' ', 'T'));
+  return Number.isNaN(time.getTime()) ? text : time.toISOString();
+}

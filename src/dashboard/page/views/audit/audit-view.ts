@@ -1,0 +1,167 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
+import type { AuditEntry } from '#dashboard/page/api/records.ts';
+import { setSearch } from '#dashboard/page/app/location.ts';
+import { useSession } from '#dashboard/page/app/session.ts';
+import { classes, html } from '#dashboard/page/html.ts';
+import { Time } from '#dashboard/page/parts/basics.ts';
+import { Card, Empty, PageHead, Problem, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
+import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
+import { ActorName, ResourceLink } from '#dashboard/page/parts/who.ts';
+import { countOf } from '#dashboard/page/text/numbers.ts';
+import { auditQuery, fitsFilters } from '#dashboard/page/views/audit/audit-filters.ts';
+
+const pageItems = 50;
+const kinds = [
+  'flow',
+  'flow-version',
+  'phone-number',
+  'agent-profile',
+  'template',
+  'template-version',
+  'instance',
+  'store',
+  'file',
+  'batch',
+  'organization',
+  'customer',
+  'project',
+  'key',
+  'projection',
+  'process',
+];
+
+interface Page {
+  readonly entries: ReadonlyArray<AuditEntry>;
+  readonly nextCursor?: string | null;
+}
+
+/** Who did what, when: newest first. New entries wait while somebody reads. */
+export function AuditView({ search }: { search: URLSearchParams }): VNode {
+  const query = auditQuery(search);
+  return html`<${PageHead} title="Audit" />
+    <${Filters} search=${search} query=${query} />
+    <${Entries} key=${query} query=${query} search=${search} />`;
+}
+
+function Filters({ search, query }: { search: URLSearchParams; query: string }): VNode {
+  const at = (name: string) => search.get(name) ?? '';
+  return html`<div class="filters">
+    <${SelectField} label="Resource" value=${kinds.includes(at('resource')) ? at('resource') : ''} options=${[{ value: '', text: 'any' }, ...kinds.map((value) => ({ value, text: value.replace('-', ' ') }))]} onPick=${(resource: string) => setSearch({ resource })} />
+    <${Settled} label="Type" name="type" value=${at('type')} placeholder="FlowVersionCreated" />
+    <${Settled} label="Actor" name="actor" value=${at('actor')} placeholder="id of a key" />
+    <${Settled} label="Since" name="since" value=${at('since')} placeholder="2026-11-19 00:00" />
+    <${Settled} label="Until" name="until" value=${at('until')} placeholder="now" />
+    <${Export} query=${query} type="text/csv" label="CSV" file="audit.csv" />
+    <${Export} query=${query} type="application/x-ndjson" label="NDJSON" file="audit.ndjson" />
+  </div>`;
+}
+
+/** A text that is applied with Enter, or when it is left. */
+function Settled(props: { label: string; name: string; value: string; placeholder: string }): VNode {
+  const [text, setText] = useState(props.value);
+  useEffect(() => setText(props.value), [props.value]);
+  const apply = () => text !== props.value && setSearch({ [props.name]: text.trim() });
+  return html`<div onFocusOut=${apply} class="field"><${TextField} label=${props.label} value=${text} placeholder=${props.placeholder} onText=${setText}
+    onKeyDown=${(event: KeyboardEvent) => event.key === 'Enter' && apply()} /></div>`;
+}
+
+function Export({ query, type, label, file }: { query: string; type: string; label: string; file: string }): VNode {
+  const { api, toasts } = useSession();
+  const [isBusy, setBusy] = useState(false);
+  const save = async () => {
+    setBusy(true);
+    try {
+      const answer = await api.open(`/v1/audit${query === '' ? '' : `?${query}`}`, { headers: { accept: type } });
+      const address = URL.createObjectURL(await answer.blob());
+      Object.assign(document.createElement('a'), { href: address, download: file }).click();
+      URL.revokeObjectURL(address);
+    } catch (error) {
+      toasts.showError(`No ${label} was made.`, toApiError(error).message);
+    }
+    setBusy(false);
+  };
+  return html`<button type="button" class="btn" aria-busy=${String(isBusy)} onClick=${save}>${label}</button>`;
+}
+
+function Entries({ query, search }: { query: string; search: URLSearchParams }): VNode {
+  const { api, live } = useSession();
+  const [entries, setEntries] = useState<ReadonlyArray<AuditEntry> | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [waiting, setWaiting] = useState<ReadonlyArray<AuditEntry>>([]);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [fresh, setFresh] = useState(0);
+  const box = useRef<HTMLDivElement>(null);
+  const isPointed = useRef(false);
+
+  const read = async (after: string | null) => {
+    const parameters = new URLSearchParams(query);
+    parameters.set('limit', String(pageItems));
+    if (after !== null) parameters.set('cursor', after);
+    try {
+      const page = await api.get<Page>(`/v1/audit?${parameters}`);
+      setEntries((was) => (after === null ? page.entries : [...(was ?? []), ...page.entries]));
+      setCursor(page.nextCursor ?? null);
+      setError(null);
+    } catch (why) {
+      setError(toApiError(why));
+    }
+  };
+  useEffect(() => void read(null), []);
+  useEffect(
+    () =>
+      live.onEntry((entry) => {
+        const isRead = isPointed.current || scrollY > 0;
+        if (entry === null) {
+          if (!isRead) void read(null);
+        } else if (fitsFilters(entry, search)) {
+          if (isRead) setWaiting((was) => [entry, ...was]);
+          else {
+            setEntries((was) => [entry, ...(was ?? [])]);
+            setFresh(entry.position);
+          }
+        }
+      }),
+    [],
+  );
+  const show = () => {
+    setEntries((was) => [...waiting, ...(was ?? [])]);
+    setWaiting([]);
+    scrollTo(0, 0);
+  };
+
+  if (error !== null && entries === null)
+    return html`<${Card} label="Audit"><${Problem} error=${error} onRetry=${() => void read(null)} /><//>`;
+  if (entries === null) return html`<${Card} label="Audit"><${Skeleton} rows=${8} /><//>`;
+  if (entries.length === 0 && cursor === null) {
+    const clear = html`<button type="button" class="btn" onClick=${() => setSearch({ resource: null, type: null, actor: null, since: null, until: null })}>Clear filters</button>`;
+    return html`<${Card} label="Audit"><${Empty} title=${query === '' ? 'Nothing was done yet' : 'Nothing fits these filters'} actions=${query === '' ? undefined : clear}>
+      ${query === '' ? 'Every change of every key is listed here, with who made it.' : 'Take one of them away to see more.'}<//><//>`;
+  }
+  return html`<div ref=${box} onPointerEnter=${() => {
+    isPointed.current = true;
+  }} onPointerLeave=${() => {
+    isPointed.current = false;
+  }}>
+    <${Card} label="Audit">
+      ${waiting.length === 0 ? null : html`<p class="waiting"><button type="button" onClick=${show}>${countOf(waiting.length, 'new entry', 'new entries')}</button></p>`}
+      <${Table} caption="Audit, newest first" fold=${true} head=${html`<th scope="col">Time</th><th scope="col">What</th><th scope="col">Type</th><th scope="col">Resource</th><th scope="col">Actor</th>`}>
+        ${entries.map(
+          (
+            entry,
+          ) => html`<tr key=${`${entry.position} ${entry.resource.id}`} class=${classes(entry.position === fresh && 'is-new')}>
+            <td class="nowrap faint"><${Time} at=${entry.time} /></td>
+            <td class="wide">${entry.summary}</td>
+            <td class="mono faint later">${entry.type}</td>
+            <td class="later end"><${ResourceLink} resource=${entry.resource} /></td>
+            <td class="end"><${ActorName} actor=${entry.actor} /></td>
+          </tr>`,
+        )}
+      <//>
+      ${error === null ? null : html`<${Problem} error=${error} onRetry=${() => void read(cursor)} />`}
+      <footer>${countOf(entries.length, 'entry', 'entries')} shown
+        ${cursor === null ? ', all there are' : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
+    <//>
+  </div>`;
+}

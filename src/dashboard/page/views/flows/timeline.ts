@@ -1,0 +1,74 @@
+import type { FlowVersion, HistoryEvent } from '#dashboard/page/api/records.ts';
+
+/** A version on the timeline; one that was deleted is known from the history alone. */
+export interface Station {
+  readonly id: string;
+  readonly number: number;
+  /** Null where it is the default, which says no more than the number. */
+  readonly tag: string | null;
+  readonly createdAt: string;
+  readonly createdBy: HistoryEvent['actor'];
+  readonly isActive: boolean;
+  readonly activeSince: string | null;
+  /** The number of the version that it was copied from. */
+  readonly restoredFrom: number | null;
+  readonly deletedAt: string | null;
+}
+
+/** How the branch of a restored version passes a station. */
+export interface Branch {
+  readonly starts: boolean;
+  readonly passes: boolean;
+  readonly ends: boolean;
+}
+
+const createdType = 'FlowVersionCreated';
+
+/** All versions there were, the newest first. @param history the newest first */
+export function stationsOf(
+  versions: ReadonlyArray<FlowVersion>,
+  history: ReadonlyArray<HistoryEvent>,
+): ReadonlyArray<Station> {
+  const kept = new Map(versions.map((version) => [version.id, version]));
+  const created = history.filter(({ type }) => type === createdType).flatMap((event) => createdVersion(event));
+  const known = new Map(created.map((each) => [each.version.id, each]));
+  const all = new Map<string, FlowVersion>(created.map(({ version }) => [version.id, version]));
+  for (const version of versions) all.set(version.id, version);
+  const numbers = new Map([...all.values()].map(({ id, version }) => [id, version]));
+  return [...all.values()]
+    .sort((one, other) => other.version - one.version)
+    .map((version) => ({
+      id: version.id,
+      number: version.version,
+      tag: version.tag === `v${version.version}` ? null : version.tag,
+      createdAt: version.createdAt,
+      createdBy: known.get(version.id)?.actor ?? null,
+      isActive: kept.get(version.id)?.isActive ?? false,
+      activeSince: lastEvent(history, 'FlowVersionActivated', version.id)?.time ?? null,
+      restoredFrom: version.restoredFrom === undefined ? null : (numbers.get(version.restoredFrom) ?? null),
+      deletedAt: kept.has(version.id)
+        ? null
+        : (lastEvent(history, 'FlowVersionDeleted', version.id)?.time ?? version.updatedAt),
+    }));
+}
+
+function createdVersion({ changes, actor }: HistoryEvent) {
+  const value = changes?.find(({ path }) => path === '')?.value;
+  return typeof value === 'object' && value !== null ? [{ version: value as FlowVersion, actor }] : [];
+}
+
+function lastEvent(history: ReadonlyArray<HistoryEvent>, type: string, id: string): HistoryEvent | undefined {
+  return history.find((event) => event.type === type && event.resource?.id === id);
+}
+
+/** Where branches of restored versions are drawn at each station. @param stations the newest first */
+export function branchesOf(stations: ReadonlyArray<Station>): ReadonlyArray<Branch> {
+  const spans = stations.flatMap(({ number, restoredFrom }) =>
+    restoredFrom === null ? [] : [{ from: restoredFrom, to: number }],
+  );
+  return stations.map(({ number }) => ({
+    starts: spans.some(({ to }) => to === number),
+    passes: spans.some(({ from, to }) => from < number && number < to),
+    ends: spans.some(({ from }) => from === number),
+  }));
+}

@@ -1,0 +1,103 @@
+import type { Api } from '#dashboard/page/api/api.ts';
+import { ApiError } from '#dashboard/page/api/api-error.ts';
+import { EventReader } from '#dashboard/page/api/event-reader.ts';
+
+export type Reasoning = 'fast' | 'balanced' | 'smart' | 'turbo';
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** What is asked of a model. */
+export interface ChatCall {
+  readonly model: string;
+  readonly reasoning: Reasoning;
+  readonly messages: ReadonlyArray<Message>;
+}
+
+/** An answer as far as it has come. */
+export interface ChatAnswer {
+  readonly text: string;
+  /** As the provider calls it; null before it says so. */
+  readonly model: string | null;
+  readonly firstContentMs: number | null;
+  /** From the first content to the last. */
+  readonly contentMs: number;
+  /** Pieces of content. */
+  readonly pieces: number;
+  /** Tokens of the answer; null where the provider does not say. */
+  readonly tokens: number | null;
+  readonly isDone: boolean;
+}
+
+export const firstAnswer: ChatAnswer = {
+  text: '',
+  model: null,
+  firstContentMs: null,
+  contentMs: 0,
+  pieces: 0,
+  tokens: null,
+  isDone: false,
+};
+
+interface Chunk {
+  readonly model?: string;
+  readonly choices?: ReadonlyArray<{ readonly delta?: { readonly content?: string | null } }>;
+  readonly usage?: { readonly completion_tokens?: number } | null;
+  readonly error?: { readonly message?: string; readonly code?: string };
+}
+
+/** The body of a call; the hint goes with the model `auto` alone. */
+export function chatBody({ model, reasoning, messages }: ChatCall): object {
+  return { model, messages, stream: true, ...(model === 'auto' ? { reasoning } : {}) };
+}
+
+/** Calls a model and gives its answer after every piece. @throws ApiError for a refusal, or an answer that breaks off */
+export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): AsyncGenerator<ChatAnswer> {
+  const started = performance.now();
+  const headers = { 'content-type': 'application/json' };
+  const response = await api.open('/v1/chat/completions', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(chatBody(call)),
+    signal,
+  });
+  const reader = new EventReader();
+  let answer = firstAnswer;
+  if (response.body === null) return;
+  for await (const text of response.body.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {
+    for (const { data } of reader.read(text).events) answer = nextAnswer(answer, data, performance.now() - started);
+    yield answer;
+  }
+  yield { ...answer, isDone: true };
+}
+
+/** @param ms since the call began @throws ApiError when the event says that the answer broke off */
+export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAnswer {
+  if (data === '[DONE]') return { ...answer, isDone: true };
+  const { model, choices, usage, error } = JSON.parse(data) as Chunk;
+  if (error !== undefined)
+    throw new ApiError({
+      status: 200,
+      code: error.code ?? 'stream-failed',
+      detail: error.message ?? 'The answer broke off.',
+    });
+  const content = choices?.[0]?.delta?.content ?? '';
+  const known = { ...answer, model: model ?? answer.model, tokens: usage?.completion_tokens ?? answer.tokens };
+  if (content === '') return known;
+  const firstContentMs = answer.firstContentMs ?? ms;
+  return {
+    ...known,
+    text: answer.text + content,
+    pieces: answer.pieces + 1,
+    firstContentMs,
+    contentMs: ms - firstContentMs,
+  };
+}
+
+/** The same call for a shell, with the key in a variable. */
+export function curlOf(origin: string, call: ChatCall): string {
+  const body = JSON.stringify(chatBody(call)).replaceAll("'", "'\\''");
+  return `curl -N ${origin}/v1/chat/completions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${body}'`;
+}

@@ -1,0 +1,46 @@
+import { setSearch } from '#dashboard/page/app/location.ts';
+import { useSession } from '#dashboard/page/app/session.ts';
+import { type Data, useData } from '#dashboard/page/app/use-data.ts';
+import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+
+const hourMs = 3_600_000;
+
+/** The times that figures are shown for. */
+export const ranges = [
+  { value: '1h', text: '1 h', ms: hourMs },
+  { value: '24h', text: '24 h', ms: 24 * hourMs },
+  { value: '7d', text: '7 d', ms: 7 * 24 * hourMs },
+  { value: '30d', text: '30 d', ms: 30 * 24 * hourMs },
+] as const;
+
+export type Range = (typeof ranges)[number];
+
+export function rangeIn(search: URLSearchParams): Range {
+  return ranges.find(({ value }) => value === search.get('range')) ?? ranges[1];
+}
+
+export function pickRange(value: string): void {
+  setSearch({ range: value === ranges[1].value ? null : value });
+}
+
+const refreshMs = 10_000;
+
+/** The figures of the gateway, for everything that the key reaches or for one project or organization. */
+export function useGateway(
+  range: Range,
+  narrowed: { readonly projectId?: string; readonly organizationId?: string | null },
+): Data<GatewayAnswer> {
+  const { api } = useSession();
+  const { projectId = '', organizationId = '' } = narrowed;
+  const key = `gateway ${range.value} ${projectId} ${organizationId ?? ''}`;
+  return useData(key, { kinds: [], everyMs: refreshMs }, (signal) => {
+    const until = Date.now();
+    const query = new URLSearchParams({
+      from: new Date(until - range.ms).toISOString(),
+      until: new Date(until).toISOString(),
+    });
+    if (projectId !== '') query.set('projectId', projectId);
+    else if (organizationId) query.set('organizationId', organizationId);
+    return api.get<GatewayAnswer>(`/v1/dashboard/gateway?${query}`, signal);
+  });
+}

@@ -1,0 +1,102 @@
+import type { VNode } from 'preact';
+import { addressOf } from '#dashboard/page/app/router.ts';
+import { type Children, html } from '#dashboard/page/html.ts';
+import { Badge, Time, type Tone } from '#dashboard/page/parts/basics.ts';
+import { useNames } from '#dashboard/page/parts/who.ts';
+import { countOf, formatCount, formatDuration } from '#dashboard/page/text/numbers.ts';
+import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import type { InstanceFigures } from '#dashboard/page/views/overview/overview-answers.ts';
+import type { Followers } from '#dashboard/page/views/projections/followers.ts';
+
+interface Item {
+  readonly key: string;
+  readonly tone: Tone;
+  readonly word: string;
+  readonly text: Children;
+  readonly action: string;
+  readonly address: string;
+}
+
+interface AttentionProps {
+  readonly followers: Followers | null;
+  readonly gateway: GatewayAnswer | null;
+  readonly instances: InstanceFigures | null;
+}
+
+const shownInstances = 5;
+
+/** What needs somebody. Absent when there is nothing. */
+export function Attention(props: AttentionProps): VNode | null {
+  const names = useNames();
+  const items = [
+    ...stoppedFollowers(props.followers),
+    ...restingTargets(props.gateway),
+    ...instancesInNeed(props.instances, (id) => names.shown('organization', id)),
+  ];
+  if (items.length === 0) return null;
+  return html`<section aria-labelledby="need">
+    <h2 id="need" class="sr">${countOf(items.length, 'thing')} that need somebody</h2>
+    <ul class="attention">${items.map(
+      ({ key, tone, word, text, action, address }) =>
+        html`<li key=${key}><${Badge} tone=${tone}>${word}<//><span>${text}</span><a class="btn" href=${address}>${action}</a></li>`,
+    )}</ul>
+  </section>`;
+}
+
+function stoppedFollowers(followers: Followers | null): ReadonlyArray<Item> {
+  if (followers === null) return [];
+  return [...followers.projections, ...followers.processes].flatMap(({ name, state, failure, lagMs }) => {
+    if (state !== 'stopped' || failure === null) return [];
+    const behind = lagMs ? ` It is ${formatDuration(lagMs)} behind.` : '';
+    const text = html`<strong>${name}</strong> stopped at position ${formatCount(failure.position)}, <code>${failure.eventType}</code>: ${failure.message}${behind}`;
+    return [
+      { key: name, tone: 'bad', word: 'Stopped', text, action: 'Open', address: addressOf('projections') } as const,
+    ];
+  });
+}
+
+function restingTargets(gateway: GatewayAnswer | null): ReadonlyArray<Item> {
+  return (gateway?.health?.targets ?? []).flatMap(({ target, circuit, servesModels, lastFailure }) => {
+    if (circuit !== 'open') return [];
+    const since =
+      lastFailure === null
+        ? ''
+        : html`, last failure <${Time} at=${lastFailure.time} /> (${lastFailure.status ?? lastFailure.code})`;
+    const text = html`<strong>${target}</strong> rests${since}. It serves ${servesModels.map((model, index) => html`${index === 0 ? '' : ', '}<code>${model}</code>`)}.`;
+    return [
+      { key: target, tone: 'warn', word: 'Resting', text, action: 'Routes', address: addressOf('gateway') } as const,
+    ];
+  });
+}
+
+function instancesInNeed(
+  figures: InstanceFigures | null,
+  nameOf: (organizationId: string) => string,
+): ReadonlyArray<Item> {
+  if (figures === null) return [];
+  const { instances, total } = figures.attention;
+  const items = instances.slice(0, shownInstances).map(({ instanceId, organizationId, name, why, reason }): Item => {
+    const text = html`<strong>${nameOf(organizationId)}</strong>, ${name}: ${reason ?? 'no reason was recorded'}`;
+    return {
+      key: instanceId,
+      tone: 'bad',
+      word: why === 'undone' ? 'Undone' : 'Failed',
+      text,
+      action: 'Preview',
+      address: addressOf('templates', null, { instance: instanceId }),
+    };
+  });
+  const left = total - items.length;
+  if (left <= 0) return items;
+  return [
+    ...items,
+    {
+      key: 'more',
+      tone: 'bad',
+      word: 'More',
+      text: html`${countOf(left, 'instance')} more did not reach the version that was wanted.`,
+      action: 'Templates',
+      address: addressOf('templates'),
+    },
+  ];
+}

@@ -1,0 +1,49 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { AuditEntry } from '#dashboard/page/api/records.ts';
+import { addressOf } from '#dashboard/page/app/router.ts';
+import { useSession } from '#dashboard/page/app/session.ts';
+import { useData } from '#dashboard/page/app/use-data.ts';
+import { html } from '#dashboard/page/html.ts';
+import { Card, Empty, Loaded } from '#dashboard/page/parts/boxes.ts';
+import { Feed } from '#dashboard/page/parts/feed.ts';
+
+const shown = 10;
+/** Steps of an operation come by the dozen: the feed shows what somebody did, and how it ended. */
+const inner = new Set(['InstanceProgressed']);
+const readEntries = 40;
+
+interface Page {
+  readonly entries: ReadonlyArray<AuditEntry>;
+}
+
+/** Who changed what last. New ones come in at the top. */
+export function LatestChanges(): VNode {
+  const { live } = useSession();
+  const page = useData<Page>(`/v1/audit?limit=${readEntries}`, { kinds: [], everyMs: 30_000 });
+  const [fresh, setFresh] = useState<ReadonlyArray<AuditEntry>>([]);
+  useEffect(
+    () =>
+      live.onEntry((entry) => {
+        if (entry === null) page.reload();
+        else setFresh((was) => [entry, ...was].slice(0, readEntries));
+      }),
+    [],
+  );
+  const isFresh = new Set(fresh.map(({ position }) => position));
+  const items = (read: ReadonlyArray<AuditEntry>) =>
+    [...fresh, ...read.filter(({ position }) => !isFresh.has(position))]
+      .filter(({ type }) => !inner.has(type))
+      .slice(0, shown)
+      .map((entry) => ({
+        ...entry,
+        key: `${entry.position} ${entry.resource.id}`,
+        isNew: isFresh.has(entry.position),
+      }));
+  return html`<${Card} id="latest" title="Latest changes" note="whoever made them" aside=${html`<a href=${addressOf('audit')}>Audit</a>`}>
+    <${Loaded} data=${page} rows=${8}>${({ entries }: Page) =>
+      entries.length === 0 && fresh.length === 0
+        ? html`<${Empty} title="Nothing was done yet">Every change of every key shows here, the newest first.<//>`
+        : html`<${Feed} items=${items(entries)} short=${true} />`}<//>
+  <//>`;
+}

@@ -1,0 +1,76 @@
+/** `GET /v1/dashboard/activity`, as far as it is shown. */
+export interface Activity {
+  readonly from: string;
+  readonly days: ReadonlyArray<string>;
+  readonly events: ReadonlyArray<number>;
+  readonly total: number;
+  readonly kinds: ReadonlyArray<{
+    readonly kind: string;
+    readonly events: ReadonlyArray<number>;
+    readonly total: number;
+  }>;
+  readonly hours: { readonly from: string; readonly events: ReadonlyArray<number> };
+  readonly counts: Readonly<Record<string, number | null>>;
+}
+
+/** `GET /v1/dashboard/instances`. */
+export interface InstanceFigures {
+  readonly totals: {
+    readonly instances: number;
+    readonly active: number;
+    readonly provisioning: number;
+    readonly failed: number;
+  };
+  readonly versions: ReadonlyArray<{
+    readonly templateId: string;
+    readonly templateVersionId: string;
+    readonly templateName: string | null;
+    readonly number: number;
+    readonly active: number;
+    readonly provisioning: number;
+    readonly failed: number;
+  }>;
+  readonly upgrades: {
+    readonly requested: ReadonlyArray<number>;
+    readonly succeeded: number;
+    readonly running: number;
+    readonly undone: number;
+    readonly failed: number;
+    readonly superseded: number;
+  };
+  readonly attention: {
+    readonly total: number;
+    readonly instances: ReadonlyArray<{
+      readonly instanceId: string;
+      readonly organizationId: string;
+      readonly name: string;
+      readonly why: 'failed' | 'undone';
+      readonly reason: string | null;
+      readonly endedAt: string;
+    }>;
+  };
+}
+
+/** Some kinds of resources as one panel. */
+export interface ActivityGroup {
+  readonly title: string;
+  readonly total: number;
+  readonly events: ReadonlyArray<number>;
+}
+
+const groups: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
+  ['Flows and versions', ['flow', 'flow-version']],
+  ['Templates', ['template', 'template-version']],
+  ['Instances', ['instance']],
+  ['Phone numbers', ['phone-number', 'agent-profile']],
+  ['Keys and customers', ['key', 'customer', 'organization', 'project']],
+];
+
+/** Activity by groups of kinds; what is in none of them is left out. */
+export function activityGroups({ kinds, days }: Activity): ReadonlyArray<ActivityGroup> {
+  return groups.map(([title, wanted]) => {
+    const found = kinds.filter(({ kind }) => wanted.includes(kind));
+    const events = days.map((_, day) => found.reduce((sum, each) => sum + (each.events[day] ?? 0), 0));
+    return { title, total: found.reduce((sum, { total }) => sum + total, 0), events };
+  });
+}

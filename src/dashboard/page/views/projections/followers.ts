@@ -1,0 +1,46 @@
+/** How far a rebuild is. */
+export interface Rebuild {
+  readonly position: number;
+  readonly target: number;
+  /** From 0 to 1. */
+  readonly part?: number;
+  readonly eventsPerSecond: number;
+  readonly secondsLeft: number | null;
+}
+
+/** A projection or a process: something that follows the log. */
+export interface Follower {
+  readonly name: string;
+  /** Of a projection. */
+  readonly version?: number;
+  readonly state: 'running' | 'rebuilding' | 'stopped';
+  readonly position: number;
+  /** Positions to the end of the log; null where that is not known. */
+  readonly lag: number | null;
+  readonly lagMs: number | null;
+  readonly failure: {
+    readonly eventId: string;
+    readonly eventType: string;
+    readonly position: number;
+    readonly message: string;
+  } | null;
+  readonly rebuild?: Rebuild | null;
+}
+
+/** `GET /v1/dashboard/projections`. */
+export interface Followers {
+  readonly logEnd: number | null;
+  readonly projections: ReadonlyArray<Follower>;
+  readonly processes: ReadonlyArray<Follower>;
+  readonly unknownEvents: ReadonlyArray<{
+    readonly type: string;
+    readonly count: number;
+    readonly lastPosition: number;
+  }>;
+  readonly past: {
+    readonly times: ReadonlyArray<string>;
+    readonly worstLag: ReadonlyArray<number>;
+    readonly worstLagMs: ReadonlyArray<number>;
+    readonly growth: ReadonlyArray<number>;
+  };
+}

@@ -1,0 +1,115 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { useSession } from '#dashboard/page/app/session.ts';
+import { useData } from '#dashboard/page/app/use-data.ts';
+import { html } from '#dashboard/page/html.ts';
+import { Status } from '#dashboard/page/parts/basics.ts';
+import { Card, Loaded, Notice, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
+import { ConfirmChange } from '#dashboard/page/parts/confirm-change.ts';
+import { Share } from '#dashboard/page/parts/share.ts';
+import { countOf, formatCount, formatDuration, noFigure } from '#dashboard/page/text/numbers.ts';
+import type { Follower, Followers, Rebuild } from '#dashboard/page/views/projections/followers.ts';
+
+const refreshMs = 2_000;
+
+interface Asked {
+  readonly kind: 'projections' | 'processes';
+  readonly follower: Follower;
+  readonly action: 'rebuild' | 'retry' | 'skip';
+}
+
+/** Whether each projection and each process follows the log; if not, where it stopped and why. */
+export function ProjectionsView(): VNode {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const followers = useData<Followers>('/v1/dashboard/projections', {
+    kinds: ['projection', 'process'],
+    everyMs: refreshMs,
+  });
+  return html`<${PageHead} title="Projections" facts=${followers.value === null ? [] : [['Log ends at', formatCount(followers.value.logEnd)]]} />
+    <${Loaded} data=${followers} rows=${8}>${({ projections, processes, unknownEvents }: Followers) => html`
+      <${Stopped} all=${[...projections, ...processes]} />
+      <${Card} id="projections" title="Projections" note="read models that follow the log">
+        <${FollowerTable} caption="Projections" followers=${projections} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'projections', follower, action })} />
+        ${projections.flatMap((each) => (each.rebuild ? [html`<${RebuildProgress} key=${each.name} name=${each.name} version=${each.version} rebuild=${each.rebuild} />`] : []))}
+      <//>
+      <${Card} id="processes" title="Processes" note="what acts on events; the position is that of the last one it acted on">
+        <${FollowerTable} caption="Processes" followers=${processes} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'processes', follower, action })} />
+      <//>
+      ${unknownEvents.map(({ type, count, lastPosition }) => html`<${Notice} key=${type} tone="warn">This release does not know <code>${type}</code>: ${countOf(count, 'event')} passed, the last at position ${formatCount(lastPosition)}. A newer release wrote them.<//>`)}`}<//>
+    ${asked === null ? null : html`<${AskDialog} asked=${asked} onClose=${() => setAsked(null)} onDone=${followers.reload} />`}`;
+}
+
+function Stopped({ all }: { all: ReadonlyArray<Follower> }): VNode {
+  return html`${all.flatMap(({ name, state, failure }) =>
+    state === 'stopped' && failure !== null
+      ? [
+          html`<${Notice} key=${name} tone="bad"><strong>${name}</strong> stopped at position ${formatCount(failure.position)}, <code>${failure.eventType}</code>: ${failure.message}<//>`,
+        ]
+      : [],
+  )}`;
+}
+
+interface TableProps {
+  readonly caption: string;
+  readonly followers: ReadonlyArray<Follower>;
+  readonly onAsk: (follower: Follower, action: Asked['action']) => void;
+}
+
+function FollowerTable({ caption, followers, onAsk }: TableProps): VNode {
+  const hasVersions = followers.some(({ version }) => version !== undefined);
+  const sorted = [...followers].sort(
+    (one, other) => Number(other.state !== 'running') - Number(one.state !== 'running'),
+  );
+  return html`<${Table} caption=${caption} fold=${true} head=${html`<th scope="col">${caption.slice(0, -1).replace('sse', 'ss')}</th><th scope="col">State</th>${hasVersions ? html`<th scope="col" class="num">Version</th>` : null}<th scope="col" class="num">Position</th>${hasVersions ? html`<th scope="col" class="num">Lag</th>` : null}<th scope="col" class="num"><span class="sr">Do</span></th>`}>
+    ${sorted.map((each) => {
+      const { name, state, version, position, lag, lagMs, failure } = each;
+      const ask = (action: Asked['action'], className: string, text: string) =>
+        html`<button type="button" class=${className} aria-label=${`${text} ${name}`} onClick=${() => onAsk(each, action)}>${text}</button> `;
+      return html`<tr key=${name}>
+        <th scope="row" class="mono">${name}</th><td><${Status} status=${state} /></td>
+        ${hasVersions ? html`<td class="num faint" data-l="version">${version}</td>` : null}
+        <td class="num" data-l="position">${formatCount(position)}</td>
+        ${hasVersions ? html`<td class="num" data-l="lag">${state === 'rebuilding' || lag === null ? html`<span class="faint">${noFigure}</span>` : lag === 0 ? '0' : `${countOf(lag, 'event')}${lagMs ? `, ${formatDuration(lagMs)}` : ''}`}</td>` : null}
+        <td class="num">${state === 'stopped' && failure !== null ? html`${ask('retry', 'btn', 'Retry')}${ask('skip', 'btn danger', 'Skip event')}` : hasVersions ? ask('rebuild', 'btn quiet', 'Rebuild') : ''}</td>
+      </tr>`;
+    })}
+  <//>`;
+}
+
+function RebuildProgress({
+  name,
+  version,
+  rebuild,
+}: {
+  name: string;
+  version: number | undefined;
+  rebuild: Rebuild;
+}): VNode {
+  const { position, target, eventsPerSecond, secondsLeft } = rebuild;
+  const part = rebuild.part ?? (target === 0 ? 0 : position / target);
+  const percent = Math.round(part * 100);
+  return html`<div class="body rule">
+    <p class="row"><strong class="mono">${name}</strong> <span>is filled beside the one that answers until it is whole${version === undefined ? '' : `: version ${version}`}</span></p>
+    <${Share} big=${true} label=${`Rebuild ${percent}%`} all=${100} parts=${[{ tone: 'tone-accent', value: percent }, { tone: 'track', value: 100 - percent }]} />
+    <p class="stats"><span><b>${percent}%</b> ${formatCount(position)} of ${formatCount(target)}</span><span><b>${formatCount(eventsPerSecond)}</b> events/s</span>${secondsLeft === null ? null : html`<span>done in <b>${formatDuration(secondsLeft * 1_000)}</b></span>`}</p>
+  </div>`;
+}
+
+const labels = { rebuild: 'Rebuild', retry: 'Retry', skip: 'Skip the event' } as const;
+const words = {
+  rebuild:
+    'It is filled again from the whole log, beside the one that answers. Queries go on with the old one until the new one is whole.',
+  retry: 'It tries the event again at which it stopped.',
+  skip: 'The event is left out of it for ever, until a rebuild.',
+} as const;
+
+function AskDialog({ asked, onClose, onDone }: { asked: Asked; onClose: () => void; onDone: () => void }): VNode {
+  const { toasts } = useSession();
+  const { kind, follower, action } = asked;
+  const body = action === 'skip' ? { eventId: follower.failure?.eventId } : {};
+  return html`<${ConfirmChange} title=${`${labels[action]}: ${follower.name}?`} request=${{ method: 'POST', path: `/v1/${kind}/${follower.name}/${action}`, body }}
+    keepLabel="Leave it" doLabel=${labels[action]} isDestructive=${action === 'skip'} onClose=${onClose} onDone=${() => {
+      toasts.show(`${follower.name}: asked for.`);
+      onDone();
+    }}><p class="muted">${words[action]}</p><//>`;
+}

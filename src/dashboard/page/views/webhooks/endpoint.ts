@@ -1,0 +1,35 @@
+/** A webhook endpoint, without its secret. */
+export interface Endpoint {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly projectId: string | null;
+  readonly audience: string;
+  readonly url: string;
+  readonly eventTypes: ReadonlyArray<string>;
+  readonly description: string | null;
+  readonly status: 'enabled' | 'disabled';
+  readonly disabledReason: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Of one endpoint alone; null before its delivery has begun. */
+  readonly delivery?: {
+    readonly position: number;
+    readonly openMessages: number;
+    readonly failingSince: string | null;
+    readonly beganAtEndAt: string | null;
+  } | null;
+}
+
+/** A try to deliver a message. */
+export interface Delivery {
+  readonly messageId: string;
+  readonly type: string;
+  readonly position: number;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly time: string;
+}

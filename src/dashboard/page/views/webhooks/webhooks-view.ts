@@ -1,0 +1,80 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { addressOf } from '#dashboard/page/app/router.ts';
+import { useSession } from '#dashboard/page/app/session.ts';
+import { useData } from '#dashboard/page/app/use-data.ts';
+import { html } from '#dashboard/page/html.ts';
+import { Status, Time } from '#dashboard/page/parts/basics.ts';
+import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
+import { TextField } from '#dashboard/page/parts/fields.ts';
+import { FormDialog } from '#dashboard/page/parts/form-dialog.ts';
+import { NewSecret } from '#dashboard/page/parts/new-secret.ts';
+import type { Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
+
+/** Where events are sent. */
+export function WebhooksView(): VNode {
+  const [isNew, setNew] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const endpoints = useData<{ webhookEndpoints: ReadonlyArray<Endpoint> }>('/v1/webhook-endpoints', {
+    everyMs: 15_000,
+  });
+  const create = html`<button type="button" class="btn primary" data-new onClick=${() => setNew(true)}>New endpoint</button>`;
+  return html`<${PageHead} title="Webhooks" actions=${create} />
+    ${secret === null ? null : html`<${NewSecret} title="Secret of the new endpoint" secret=${secret} note="Receivers check signatures with it." onClose=${() => setSecret(null)} />`}
+    <${Loaded} data=${endpoints} rows=${4}>${({
+      webhookEndpoints: all,
+    }: {
+      webhookEndpoints: ReadonlyArray<Endpoint>;
+    }) =>
+      html`<${Card} label="Webhook endpoints">${
+        all.length === 0
+          ? html`<${Empty} title="No webhook endpoints yet" actions=${create}>An endpoint is an address of yours that gets events as they happen, signed, and again until it has them.<//>`
+          : html`<${Table} caption="Webhook endpoints" fold=${true} head=${html`<th scope="col">Address</th><th scope="col">Status</th><th scope="col">Events</th><th scope="col">Description</th><th scope="col" class="num">Changed</th>`}>
+            ${all.map(
+              ({ id, url, status, disabledReason, eventTypes, description, updatedAt }) => html`<tr key=${id}>
+                <th scope="row"><a href=${addressOf('webhooks', id)}>${url}</a></th>
+                <td><${Status} status=${status} />${disabledReason === null ? null : html` <span class="small muted">${disabledReason}</span>`}</td>
+                <td class="wide muted">${eventTypes.length === 0 ? 'all' : eventTypes.join(', ')}</td>
+                <td class="muted later">${description}</td><td class="num faint later end"><${Time} at=${updatedAt} /></td>
+              </tr>`,
+            )}
+          <//>`
+      }<//>`}<//>
+    ${
+      isNew
+        ? html`<${NewEndpointDialog} onClose=${() => setNew(false)} onMade=${(made: string | undefined) => {
+            setSecret(made ?? null);
+            endpoints.reload();
+          }} />`
+        : null
+    }`;
+}
+
+function NewEndpointDialog({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void;
+  onMade: (secret: string | undefined) => void;
+}): VNode {
+  const { api } = useSession();
+  const [url, setUrl] = useState('');
+  const [types, setTypes] = useState('');
+  const [description, setDescription] = useState('');
+  const save = async () => {
+    const eventTypes = types.split(/[\s,]+/).filter((type) => type !== '');
+    const made = await api.send<{ secret?: string }>('POST', '/v1/webhook-endpoints', {
+      url,
+      eventTypes,
+      ...(description === '' ? {} : { description }),
+    });
+    onMade(made.secret);
+    return true;
+  };
+  return html`<${FormDialog} title="New webhook endpoint" doLabel="Make endpoint" onClose=${onClose} onSave=${save} fields=${['/url', '/description']}>
+    ${(problemAt: (pointer: string) => string | null) => html`
+      <${TextField} label="Address" type="url" value=${url} autofocus=${true} onText=${setUrl} placeholder="https://" problem=${problemAt('/url')} />
+      <${TextField} label="Event types" note="empty for all" mono=${true} value=${types} onText=${setTypes} hint="Like FlowVersionActivated InstanceOperationEnded" />
+      <${TextField} label="Description" note="optional" value=${description} onText=${setDescription} problem=${problemAt('/description')} />`}
+  <//>`;
+}

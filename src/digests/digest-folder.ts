@@ -1,0 +1,78 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { open, readdir, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { makeFolder } from '#shared/files/make-folder.ts';
+import { comparePlaces, type Digest, type DigestPlace, digestOf, textOf } from './digest.ts';
+
+/** A file of a digest, as a folder names it: so names sort in the order of the digests. */
+const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;
+
+/** A folder of digests: the copy outside of what the service can write to, or what an outsider was given. */
+export class DigestFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The places of its digests, in order; none where there is no folder. */
+  async places(): Promise<ReadonlyArray<DigestPlace>> {
+    const names = existsSync(this.path) ? await readdir(this.path) : [];
+    return names
+      .flatMap((name) => {
+        const [, chain, number] = namePattern.exec(name) ?? [];
+        return number === undefined ? [] : [{ chain: Number(chain), number: Number(number) }];
+      })
+      .sort(comparePlaces);
+  }
+
+  /** One digest; null where it cannot be read as one. */
+  async read(place: DigestPlace): Promise<Digest | null> {
+    const digest = digestOf(await readFile(this.#digestFile(place), 'utf8'));
+    return digest !== null && comparePlaces(digest, place) === 0 ? digest : null;
+  }
+
+  /** A digest's compressed file of heads; null where there is none. */
+  heads(place: DigestPlace): Readable | null {
+    return this.hasHeads(place) ? createReadStream(this.#headsFile(place)) : null;
+  }
+
+  /** Whether a digest's file of heads is there. */
+  hasHeads(place: DigestPlace): boolean {
+    return existsSync(this.#headsFile(place));
+  }
+
+  /** Adds a digest with its heads, durably; the digest's own file comes last. */
+  async add(digest: Digest, heads: Readable): Promise<void> {
+    makeFolder(this.path);
+    await writeDurably(this.#headsFile(digest), heads);
+    await writeDurably(this.#digestFile(digest), [textOf(digest)]);
+    const folder = await open(this.path);
+    await folder.sync().finally(() => folder.close());
+  }
+
+  #digestFile(place: DigestPlace): string {
+    return join(this.path, `${nameOf(place)}.json`);
+  }
+
+  #headsFile(place: DigestPlace): string {
+    return join(this.path, `${nameOf(place)}.heads.ndjson.gz`);
+  }
+}
+
+function nameOf({ chain, number }: DigestPlace): string {
+  return `digest-${String(chain).padStart(6, '0')}-${String(number).padStart(8, '0')}`;
+}
+
+async function writeDurably(file: string, content: Readable | ReadonlyArray<string>): Promise<void> {
+  const part = `${file}.part`;
+  const handle = await open(part, 'w', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(part, file);
+}

@@ -1,0 +1,99 @@
+import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
+import type { LeaseStore } from '#leases/lease-store.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import type { Digest } from './digest.ts';
+import { DigestRefusedError } from './digest-refused-error.ts';
+import type { DigestWriter } from './digest-writer.ts';
+
+const hourMs = 60 * 60 * 1000;
+/** After a failure. */
+const retryMs = 60_000;
+/** For another node that writes a digest. */
+const leaseTimeoutMs = 20_000;
+
+export interface DigestScheduleOptions {
+  readonly writer: DigestWriter;
+  /** Where nodes agree on which one writes; null where this process is the only one. */
+  readonly leases: LeaseStore | null;
+  /** This node, as its lease shows it. */
+  readonly node: string;
+  readonly log: Logger;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Writes a digest every hour in which a chained stream changed, and when asked to; one at a time on all nodes. */
+export class DigestSchedule {
+  readonly #options: DigestScheduleOptions;
+  readonly #stopping = new AbortController();
+  readonly #turns: ExclusiveTurns;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: DigestScheduleOptions) {
+    this.#options = options;
+    this.#turns = new ExclusiveTurns({ ...options, name: 'digests', timeoutMs: leaseTimeoutMs });
+  }
+
+  /** Begins with a look at once. */
+  start(): void {
+    this.#running = this.#run(this.#stopping.signal);
+  }
+
+  /** Cuts off what is being written: nothing of it counts then. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled([this.#running, this.#turns.stop()]);
+  }
+
+  /**
+   * Writes a digest now.
+   * @param afterRestore whether to begin a new chain
+   * @returns the newest digest; null for an empty log
+   * @throws DigestRefusedError; UnavailableError; what the file system throws
+   */
+  write(afterRestore: boolean): Promise<Digest | null> {
+    const { writer } = this.#options;
+    return this.#turns.run((signal) => (afterRestore ? writer.beginChain(signal) : writer.write(signal)));
+  }
+
+  /**
+   * Writes a digest if the newest one is an hour old; else copies what the folder outside lacks.
+   * @returns milliseconds until it is to look again
+   */
+  async writeIfDue(): Promise<number> {
+    const { writer } = this.#options;
+    const left = await this.#leftMs();
+    if (left > 0) {
+      await writer.copy();
+      return left;
+    }
+    await this.#turns.run(async (signal) => {
+      // Another node may have written it while this one waited for the lease.
+      if ((await this.#leftMs()) <= 0) await writer.write(signal);
+    });
+    return hourMs;
+  }
+
+  async #leftMs(): Promise<number> {
+    const newest = await this.#options.writer.newest();
+    return newest === null ? 0 : Math.min(hourMs, Date.parse(newest.time) + hourMs - this.#options.now());
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const pauseMs = await this.writeIfDue().catch((error: unknown) => this.#report(error));
+      await delay(pauseMs, signal);
+    }
+  }
+
+  #report(error: unknown): number {
+    const { log } = this.#options;
+    if (this.#stopping.signal.aborted) return 0;
+    if (error instanceof UnavailableError) log.warn({ error: error.message }, 'A digest could not be written yet');
+    else if (error instanceof DigestRefusedError) log.error({ reason: error.message }, 'No digest is written');
+    else log.error({ err: error }, 'A digest could not be written');
+    return retryMs;
+  }
+}

@@ -1,0 +1,87 @@
+import type { Readable } from 'node:stream';
+import { text as textFrom } from 'node:stream/consumers';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { type Digest, type DigestPlace, digestOf, textOf } from './digest.ts';
+import type { HeadsFile } from './heads-file.ts';
+
+/** The digests in the blob store, each with its file of heads. */
+export class DigestStore {
+  readonly #blobs: BlobStore;
+
+  constructor(blobs: BlobStore) {
+    this.#blobs = blobs;
+  }
+
+  /** The newest digest; null where there is none. @throws UnavailableError; Error for one that cannot be read */
+  async newest(): Promise<Digest | null> {
+    const chain = await this.lastChain();
+    const number = await this.lastNumber(chain);
+    return number === 0 ? null : this.read({ chain, number });
+  }
+
+  /** The number of the newest chain; 0 where there is none. @throws UnavailableError */
+  lastChain(): Promise<number> {
+    return lastThat((chain) => this.#exists({ chain, number: 1 }));
+  }
+
+  /** The number of a chain's newest digest; 0 where there is none. @throws UnavailableError */
+  lastNumber(chain: number): Promise<number> {
+    return lastThat((number) => this.#exists({ chain, number }));
+  }
+
+  /** One digest. @throws UnavailableError; Error where it is not there or cannot be read */
+  async read(place: DigestPlace): Promise<Digest> {
+    const content = await this.#blobs.get(digestId(place));
+    const digest = content === null ? null : digestOf(await textFrom(content));
+    if (digest === null) throw new Error(`Digest ${place.number} of chain ${place.chain} cannot be read.`);
+    return digest;
+  }
+
+  /** A digest's compressed file of heads. @throws UnavailableError; Error where it is not there */
+  async heads(place: DigestPlace): Promise<Readable> {
+    const content = await this.#blobs.get(headsId(place));
+    if (content === null) throw new Error(`Digest ${place.number} of chain ${place.chain} has no file of heads.`);
+    return content;
+  }
+
+  /** Stores a file of heads, before its digest. @throws UnavailableError */
+  async putHeads(place: DigestPlace, { content }: HeadsFile): Promise<void> {
+    await this.#blobs.put(headsId(place), content, Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Stores a digest: from then on it is the newest. @throws UnavailableError */
+  async put(digest: Digest): Promise<void> {
+    async function* content() {
+      yield Buffer.from(textOf(digest));
+    }
+    await this.#blobs.put(digestId(digest), content(), Number.MAX_SAFE_INTEGER);
+  }
+
+  async #exists(place: DigestPlace): Promise<boolean> {
+    return (await this.#blobs.size(digestId(place))) !== null;
+  }
+}
+
+function digestId({ chain, number }: DigestPlace): string {
+  return `digest-${chain}-${number}`;
+}
+
+function headsId(place: DigestPlace): string {
+  return `${digestId(place)}-heads`;
+}
+
+/** The last number from 1 on for which something holds that holds for all before it; 0 where it never does. */
+async function lastThat(holds: (number: number) => Promise<boolean>): Promise<number> {
+  let low = 0;
+  let high = 1;
+  while (await holds(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (await holds(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,152 @@
+import type { KeyObject } from 'node:crypto';
+import type { RawLog } from '#event-store/transfer/raw-log.ts';
+import { currentHeads } from './current-heads.ts';
+import { comparePlaces, type Digest, type DigestPlace, referenceTo, signDigest } from './digest.ts';
+import type { DigestFolder } from './digest-folder.ts';
+import { DigestRefusedError } from './digest-refused-error.ts';
+import type { DigestStore } from './digest-store.ts';
+import { headsFile } from './heads-file.ts';
+import { MerkleTree } from './merkle-tree.ts';
+import { type NewHeads, readNewHeads } from './new-heads.ts';
+import { leafOf, type StreamHead } from './stream-head.ts';
+
+/** Every so many digests of a chain has a file of all heads, so that no more files are read for the present ones. */
+const digestsPerFullFile = 24;
+
+/** What digests are written with. */
+export interface DigestWriterOptions {
+  readonly log: RawLog;
+  readonly store: DigestStore;
+  /** The copy outside. */
+  readonly folder: DigestFolder;
+  /** Private, Ed25519. */
+  readonly key: KeyObject;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Writes digests. One at a time may work on a store: see `DigestSchedule`. */
+export class DigestWriter {
+  readonly #options: DigestWriterOptions;
+
+  constructor(options: DigestWriterOptions) {
+    this.#options = options;
+  }
+
+  /** The newest digest; null where there is none. @throws UnavailableError */
+  newest(): Promise<Digest | null> {
+    return this.#options.store.newest();
+  }
+
+  /**
+   * Continues the chain.
+   * @returns the new digest, or the newest one where no chained stream has changed since; null for an empty log
+   * @throws DigestRefusedError; UnavailableError; what the file system throws; the signal's reason
+   */
+  async write(signal: AbortSignal): Promise<Digest | null> {
+    const { store, log } = this.#options;
+    await this.copy();
+    const last = await store.newest();
+    const heads = await readNewHeads(log, last, signal);
+    if (heads.changed.length === 0) return last;
+    const place = last === null ? { chain: 1, number: 1 } : { chain: last.chain, number: last.number + 1 };
+    return this.#put(place, last, last, heads, signal);
+  }
+
+  /**
+   * Begins a new chain, whose first digest names the last one of the chain before.
+   * @returns the new digest; null for an empty log
+   * @throws as `write` does
+   */
+  async beginChain(signal: AbortSignal): Promise<Digest | null> {
+    const last = await this.#newestAnywhere();
+    const heads = await readNewHeads(this.#options.log, null, signal);
+    if (heads.changed.length === 0) return null;
+    return this.#put({ chain: (last?.chain ?? 0) + 1, number: 1 }, last, null, heads, signal);
+  }
+
+  /**
+   * Copies the digests that the folder outside lacks.
+   * @throws DigestRefusedError where the folder has others than the store
+   */
+  async copy(): Promise<void> {
+    const { store, folder } = this.#options;
+    const copied = await folder.places();
+    await this.#ensureSame(copied.at(-1));
+    const names = new Set(copied.map(nameOf));
+    const lastChain = await store.lastChain();
+    for (let chain = 1; chain <= lastChain; chain += 1) {
+      const lastNumber = await store.lastNumber(chain);
+      for (let number = 1; number <= lastNumber; number += 1) {
+        if (names.has(nameOf({ chain, number }))) continue;
+        await folder.add(await store.read({ chain, number }), await store.heads({ chain, number }));
+      }
+    }
+  }
+
+  /** Whoever shortens or replaces the chain in the blob store cannot do so in the folder outside. */
+  async #ensureSame(copied: DigestPlace | undefined): Promise<void> {
+    const { store, folder } = this.#options;
+    if (copied === undefined) return;
+    const newest = await store.newest();
+    // A chain that was begun after a restore may follow one of which the store has lost the end.
+    if (newest !== null && newest.chain > copied.chain) return;
+    const isThere = newest !== null && comparePlaces(copied, newest) <= 0;
+    const [inFolder, inStore] = isThere ? [await folder.read(copied), await store.read(copied)] : [null, null];
+    if (inFolder !== null && inStore !== null && inFolder.signature === inStore.signature) return;
+    throw new DigestRefusedError(
+      `${folder.path} has digest ${copied.number} of chain ${copied.chain}, and the blob store has not the same one: it ` +
+        'was altered, or restored from a backup. After a restore, run events digest --after-restore.',
+    );
+  }
+
+  async #newestAnywhere(): Promise<Digest | null> {
+    const { store, folder } = this.#options;
+    const inStore = await store.newest();
+    const copied = (await folder.places()).at(-1);
+    if (copied === undefined || (inStore !== null && comparePlaces(copied, inStore) <= 0)) return inStore;
+    const inFolder = await folder.read(copied);
+    if (inFolder !== null) return inFolder;
+    throw new DigestRefusedError(`Digest ${copied.number} of chain ${copied.chain} in ${folder.path} cannot be read.`);
+  }
+
+  /** @param since the digest whose heads the new ones follow; null for all of the log */
+  async #put(
+    place: DigestPlace,
+    previous: Digest | null,
+    since: Digest | null,
+    { changed, ...read }: NewHeads,
+    signal: AbortSignal,
+  ): Promise<Digest> {
+    const { store, folder, key, now } = this.#options;
+    const headsOf = place.number % digestsPerFullFile === 1 ? 'all' : 'changed';
+    const tree = new MerkleTree();
+    const all = inTree(tree, currentHeads(store, since, changed));
+    const file = headsFile(headsOf === 'all' ? all : inOrder(changed));
+    await store.putHeads(place, file);
+    for await (const _head of all) signal.throwIfAborted();
+    const root = tree.root().toString('hex');
+    const statement = { ...place, ...read, time: new Date(now()).toISOString(), streams: tree.size, root };
+    const reference = previous === null ? null : referenceTo(previous);
+    const digest = signDigest({ ...statement, headsOf, headsHash: file.hash(), previous: reference }, key);
+    signal.throwIfAborted();
+    await store.put(digest);
+    await folder.add(digest, await store.heads(place));
+    return digest;
+  }
+}
+
+async function* inTree(tree: MerkleTree, heads: AsyncIterable<StreamHead>): AsyncGenerator<StreamHead, void, void> {
+  for await (const head of heads) {
+    tree.add(leafOf(head));
+    yield head;
+  }
+}
+
+async function* inOrder(heads: Iterable<StreamHead>): AsyncGenerator<StreamHead, void, void> {
+  yield* heads;
+}
+
+function nameOf({ chain, number }: DigestPlace): string {
+  return `${chain}-${number}`;
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { headOfLine, leafOf, type StreamHead } from './stream-head.ts';
+
+// A file of heads is NDJSON, compressed by gzip: a line for each stream, in the order of their names. The lines are the
+// leaves of the Merkle tree.
+
+/** A file of heads on its way to a store. */
+export interface HeadsFile {
+  readonly content: AsyncIterable<Uint8Array>;
+  /** SHA-256 in hex of the uncompressed lines; complete once the content was read to its end. */
+  readonly hash: () => string;
+}
+
+/** Makes a file of heads. @param heads in order */
+export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
+  const lines = createHash('sha256');
+  async function* texts() {
+    for await (const head of heads) {
+      const line = `${leafOf(head)}\n`;
+      lines.update(line);
+      yield line;
+    }
+  }
+  const gzip = createGzip();
+  // What fails on the way fails the compressed stream, which is where whoever reads it sees it.
+  pipeline(Readable.from(texts()), gzip).catch(() => undefined);
+  return { content: gzip, hash: () => lines.copy().digest('hex') };
+}
+
+/**
+ * Reads a file of heads.
+ * @param onEnd is called with the SHA-256 in hex of its uncompressed lines
+ * @throws what cannot be read or unpacked, or is no head
+ */
+export async function* readHeads(
+  content: Readable,
+  onEnd: (hash: string) => void = () => undefined,
+): AsyncGenerator<StreamHead, void, void> {
+  const lines = createHash('sha256');
+  const unpacked = createGunzip();
+  const unpacking = pipeline(content, unpacked);
+  // It is waited for at the end; whoever stops reading before has no use for its failure.
+  unpacking.catch(() => undefined);
+  try {
+    for await (const line of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })) {
+      lines.update(`${line}\n`);
+      yield headOfLine(line);
+    }
+    await unpacking;
+    onEnd(lines.digest('hex'));
+  } finally {
+    unpacked.destroy();
+    content.destroy();
+  }
+}
+
+/** Heads between two turns of the event loop. */
+const headsPerTurn = 500;
+
+/**
+ * Merges files of heads into the newest head of every stream.
+ * @param files each in order; of a stream in several of them, the head in the last one counts
+ */
+export async function* mergeHeads(
+  files: ReadonlyArray<AsyncIterable<StreamHead>>,
+): AsyncGenerator<StreamHead, void, void> {
+  const sources = files.map((file) => file[Symbol.asyncIterator]());
+  try {
+    const next = await Promise.all(sources.map(advance));
+    for (let count = 1; ; count += 1) {
+      const newest = newestOfFirst(next);
+      if (newest === null) return;
+      yield newest;
+      for (const [index, head] of next.entries()) {
+        const source = sources[index];
+        if (head?.stream === newest.stream && source !== undefined) next[index] = await advance(source);
+      }
+      if (count % headsPerTurn === 0) await nextTurn();
+    }
+  } finally {
+    await Promise.all(sources.map((source) => source.return?.()));
+  }
+}
+
+async function advance(source: AsyncIterator<StreamHead>): Promise<StreamHead | null> {
+  const { value, done } = await source.next();
+  return done === true ? null : value;
+}
+
+/** The head of the stream whose name comes first; of several, the last one. */
+function newestOfFirst(heads: ReadonlyArray<StreamHead | null>): StreamHead | null {
+  let first: StreamHead | null = null;
+  for (const head of heads) if (head !== null && (first === null || head.stream <= first.stream)) first = head;
+  return first;
+}

@@ -1,0 +1,64 @@
+import * as t from 'io-ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { headsAsOf } from './current-heads.ts';
+import { Digest } from './digest.ts';
+import type { DigestStore } from './digest-store.ts';
+import { MerkleTree } from './merkle-tree.ts';
+import { leafOf, StreamHead } from './stream-head.ts';
+
+/** That a stream's head is in a digest (RFC 9162, 2.1.3). */
+export const InclusionProof = t.type(
+  {
+    digest: Digest,
+    /** The leaf is its canonical JSON (RFC 8785). */
+    head: StreamHead,
+    /** Of the leaf, from 0. */
+    index: t.number,
+    /** Hashes in hex, from the leaf's sibling up. */
+    path: t.readonlyArray(t.string),
+  },
+  'InclusionProof',
+);
+
+export type InclusionProof = Readonly<t.TypeOf<typeof InclusionProof>>;
+
+/** Proofs that may wait for others: each reads the heads of all streams. */
+const maxWaiting = 16;
+
+/** Proves inclusion for one stream after the other. */
+export class InclusionProofs {
+  readonly #store: DigestStore;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(store: DigestStore) {
+    this.#store = store;
+  }
+
+  /**
+   * Proves that a stream is in the newest digest.
+   * @returns null where there is no digest, or none with the stream
+   * @throws UnavailableError, where too many are asked for, too; DigestRefusedError for files that were altered
+   */
+  prove(stream: string): Promise<InclusionProof | null> {
+    if (this.#waiting >= maxWaiting) throw new UnavailableError('Too many proofs are asked for at once.', 5);
+    this.#waiting += 1;
+    const turn = this.#last.then(() => proveInclusion(this.#store, stream));
+    this.#last = turn.catch(() => undefined).finally(() => (this.#waiting -= 1));
+    return turn;
+  }
+}
+
+async function proveInclusion(store: DigestStore, stream: string): Promise<InclusionProof | null> {
+  const digest = await store.newest();
+  if (digest === null) return null;
+  const tree = new MerkleTree();
+  let found: Pick<InclusionProof, 'head' | 'index'> | null = null;
+  for await (const head of headsAsOf(store, digest)) {
+    if (head.stream === stream) found = { head, index: tree.size };
+    tree.add(leafOf(head), head.stream === stream);
+  }
+  if (found === null) return null;
+  tree.root();
+  return { digest, ...found, path: tree.inclusionPath.map((hash) => hash.toString('hex')) };
+}

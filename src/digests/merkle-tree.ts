@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+
+/** The Merkle tree of RFC 9162, section 2.1, built from its leaves in order with one hash kept for each of its levels. */
+export class MerkleTree {
+  /** Complete subtrees, the largest first: their sizes are the binary digits of the number of leaves. */
+  #subtrees: Subtree[] = [];
+  #leaves = 0;
+  readonly #path: Buffer[] = [];
+
+  /** How many leaves were added. */
+  get size(): number {
+    return this.#leaves;
+  }
+
+  /**
+   * Adds the next leaf.
+   * @param isProven whether `inclusionPath` is to be of this leaf; of one at most
+   */
+  add(leaf: string, isProven = false): void {
+    this.#leaves += 1;
+    let added: Subtree = { leaves: 1, hash: leafHash(leaf), isProven };
+    for (let last = this.#subtrees.at(-1); last?.leaves === added.leaves; last = this.#subtrees.at(-1)) {
+      this.#subtrees.pop();
+      added = this.#join(last, added);
+    }
+    this.#subtrees.push(added);
+  }
+
+  /** Ends the tree. @returns its root */
+  root(): Buffer {
+    const [smallest, ...others] = this.#subtrees.reverse();
+    this.#subtrees = [];
+    if (smallest === undefined) return createHash('sha256').digest();
+    return others.reduce((right, left) => this.#join(left, right), smallest).hash;
+  }
+
+  /** The inclusion proof (RFC 9162, 2.1.3) of the leaf that it was asked for; complete once the tree has ended. */
+  get inclusionPath(): ReadonlyArray<Buffer> {
+    return this.#path;
+  }
+
+  #join(left: Subtree, right: Subtree): Subtree {
+    if (left.isProven) this.#path.push(right.hash);
+    if (right.isProven) this.#path.push(left.hash);
+    return {
+      leaves: left.leaves + right.leaves,
+      hash: nodeHash(left.hash, right.hash),
+      isProven: left.isProven || right.isProven,
+    };
+  }
+}
+
+interface Subtree {
+  readonly leaves: number;
+  readonly hash: Buffer;
+  /** Whether it holds the leaf whose path is wanted. */
+  readonly isProven: boolean;
+}
+
+/**
+ * The root that a leaf and its inclusion proof lead to (RFC 9162, 2.1.3.2).
+ * @returns null where the proof cannot be one of a leaf at this index in a tree of this size
+ */
+export function rootOfProof(leaf: string, index: number, size: number, path: ReadonlyArray<Buffer>): Buffer | null {
+  if (index >= size) return null;
+  let at = index;
+  let last = size - 1;
+  let hash = leafHash(leaf);
+  for (const sibling of path) {
+    if (last === 0) return null;
+    if (at % 2 === 1 || at === last) {
+      hash = nodeHash(sibling, hash);
+      while (at % 2 === 0 && at !== 0) {
+        at /= 2;
+        last = Math.floor(last / 2);
+      }
+    } else hash = nodeHash(hash, sibling);
+    at = Math.floor(at / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 ? hash : null;
+}
+
+function leafHash(leaf: string): Buffer {
+  return createHash('sha256').update(leafPrefix).update(leaf).digest();
+}
+
+function nodeHash(left: Buffer, right: Buffer): Buffer {
+  return createHash('sha256').update(nodePrefix).update(left).update(right).digest();
+}
+
+const leafPrefix = Buffer.of(0);
+const nodePrefix = Buffer.of(1);

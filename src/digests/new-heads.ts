@@ -1,0 +1,114 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ChainHeads } from '#event-store/chain-heads.ts';
+import { type ChainHead, ChainVerifier, isChained, statedHeadBefore } from '#event-store/hash-chain.ts';
+import { describeBroken } from '#event-store/transfer/log-failure.ts';
+import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
+import { type Digest, emptySequence, sequenceAfter } from './digest.ts';
+import { DigestRefusedError } from './digest-refused-error.ts';
+import { type StreamHead, sortedStreams } from './stream-head.ts';
+
+/** A stream that has new events. */
+export interface ChangedHead extends StreamHead {
+  /** The head that its first new event says to follow. */
+  readonly follows: ChainHead;
+}
+
+/** What a part of a log adds to the digest before. */
+export interface NewHeads extends Pick<Digest, 'events' | 'lastEvent' | 'position' | 'positionBefore' | 'sequence'> {
+  /** In the order of files of heads. They are made when they are asked for: there may be very many. */
+  readonly changed: Iterable<ChangedHead> & { readonly length: number };
+}
+
+type ReadPart = Omit<NewHeads, 'changed'>;
+
+/** Events read in one turn of the event loop: requests are answered in between. */
+const eventsPerTurn = 200;
+
+/**
+ * Reads a log from a digest on, and verifies every event.
+ * @param since null to begin at the beginning
+ * @throws DigestRefusedError where a chain is broken, or the log is not the one that the digest was made of;
+ *   UnavailableError; the signal's reason
+ */
+export async function readNewHeads(log: RawLog, since: Digest | null, signal: AbortSignal): Promise<NewHeads> {
+  const end = await log.lastPosition();
+  if (since !== null) await ensureSameLog(log, since);
+  const collector = new HeadCollector(since);
+  for (let position = since?.position ?? 0; position < end; ) {
+    signal.throwIfAborted();
+    const page = await log.readRawLog(position, eventsPerTurn);
+    for (const event of page) if (event.position <= end) collector.take(event);
+    position = page.at(-1)?.position ?? end;
+    await nextTurn();
+  }
+  return collector.result();
+}
+
+/** A log that was restored may end earlier, or have other events where the digest's were. */
+async function ensureSameLog(log: RawLog, digest: Digest): Promise<void> {
+  const { chain, number, position, positionBefore, lastEvent } = digest;
+  const [found] = (await log.lastPosition()) < position ? [] : await log.readRawLog(positionBefore, 1);
+  if (found?.id === lastEvent && found.position === position) return;
+  throw new DigestRefusedError(
+    `The log has no event ${lastEvent} at position ${position}, which digest ${number} of chain ${chain} names as its ` +
+      'last one: the log was altered, moved to another store, or restored from a backup. Run events verify --digests; ' +
+      'after a restore or a move, run events digest --after-restore.',
+  );
+}
+
+const emptyHeads: ReadPart = {
+  events: 0,
+  lastEvent: '',
+  position: 0,
+  positionBefore: 0,
+  sequence: emptySequence,
+};
+
+class HeadCollector {
+  readonly #follows = new ChainHeads();
+  readonly #chains = new ChainVerifier((event) => {
+    const before = statedHeadBefore(event);
+    this.#follows.set(event.stream, before);
+    return before;
+  });
+  #result: ReadPart;
+  /** Of the last event taken, whatever its stream. */
+  #position: number;
+
+  constructor(since: Digest | null) {
+    this.#result = since ?? emptyHeads;
+    this.#position = since?.position ?? 0;
+  }
+
+  take(event: RawEvent): void {
+    const positionBefore = this.#position;
+    this.#position = event.position;
+    if (!isChained(event.stream)) return;
+    const broken = this.#chains.verify(event);
+    if (broken !== null) throw new DigestRefusedError(`No digest is made of a broken log: ${describeBroken(broken)}.`);
+    const hash = this.#chains.heads.get(event.stream)?.hash ?? '';
+    this.#result = {
+      events: this.#result.events + 1,
+      lastEvent: event.id,
+      position: event.position,
+      positionBefore,
+      sequence: sequenceAfter(this.#result.sequence, hash),
+    };
+  }
+
+  result(): NewHeads {
+    const { events, lastEvent, position, positionBefore, sequence } = this.#result;
+    const part = { events, lastEvent, position, positionBefore, sequence };
+    return { ...part, changed: { length: this.#chains.streams, [Symbol.iterator]: () => this.#changed() } };
+  }
+
+  *#changed(): Generator<ChangedHead, void, void> {
+    const { heads } = this.#chains;
+    for (const stream of sortedStreams(heads)) {
+      const { revision = -1, hash = null } = heads.get(stream) ?? {};
+      yield { stream, revision, hash: hash ?? '', follows: this.#follows.get(stream) ?? noHead };
+    }
+  }
+}
+
+const noHead: ChainHead = { revision: -1, hash: null };

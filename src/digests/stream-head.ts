@@ -1,0 +1,29 @@
+import canonicalize from 'canonicalize';
+import * as t from 'io-ts';
+import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
+
+/** The last event of a stream: what the stream's hash chain says of all its events. */
+export const StreamHead = t.type({ hash: t.string, revision: t.number, stream: t.string });
+
+export type StreamHead = Readonly<t.TypeOf<typeof StreamHead>>;
+
+/** A head as a leaf of the Merkle tree and as a line of a file, without the line's end: canonical JSON (RFC 8785). */
+export function leafOf({ hash, revision, stream }: StreamHead): string {
+  return canonicalize({ hash, revision, stream }) ?? '';
+}
+
+/** Reads a line that `leafOf` wrote. @throws SyntaxError, TypeError for another */
+export function headOfLine(line: string): StreamHead {
+  const head: unknown = JSON.parse(line);
+  if (!StreamHead.is(head)) throw new TypeError('It is no head of a stream.');
+  return head;
+}
+
+/**
+ * The streams in the order of heads in files and in the tree: by the code units of their names, as RFC 8785 orders
+ * names.
+ */
+export function sortedStreams(heads: ReadonlyChainHeads): ReadonlyArray<string> {
+  // The default order of `sort` is that of code units.
+  return [...heads.streams()].sort();
+}

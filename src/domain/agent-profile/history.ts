@@ -1,0 +1,27 @@
+import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
+import { type AgentProfilesState, agentProfileRecord, agentProfiles } from './agent-profile.ts';
+import type { AgentProfileEvents } from './events.ts';
+
+const named = (id: string): ResourceName => ({ kind: 'agent-profile', id });
+const itself = ({ id }: { readonly id: string }): ResourceName => named(id);
+
+/** What the events of a project's agent profiles mean. */
+export const agentProfileHistory = entityHistory<AgentProfilesState, AgentProfileEvents>({
+  entity: agentProfiles,
+  events: {
+    AgentProfileCreated: { resource: itself, summary: ({ name }) => `The agent profile ${quote(name)} was created.` },
+    AgentProfileReplaced: { resource: itself, summary: ({ name }) => `The agent profile ${quote(name)} was replaced.` },
+    AgentProfileRevised: { resource: itself, summary: ({ name }) => `The agent profile ${quote(name)} was revised.` },
+    AgentProfileDefaultMoved: {
+      resource: itself,
+      other: ({ previousId }) => (previousId === null ? null : named(previousId)),
+      summary: ({ id, previousId }) =>
+        previousId === null
+          ? `The agent profile ${id} became the default.`
+          : `The agent profile ${id} became the default instead of ${previousId}.`,
+    },
+    AgentProfileDeleted: { resource: itself, summary: () => 'The agent profile was deleted.' },
+  },
+  record: async (state, { id }, { dataAt }) =>
+    agentProfiles.isLive(state, id) ? agentProfileRecord(state, id, dataAt) : null,
+});

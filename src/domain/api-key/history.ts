@@ -1,0 +1,40 @@
+import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
+import { type ApiKeyState, apiKey, apiKeyRecord } from './api-key.ts';
+import { allKeys, type KeyCutoffEvents, type KeyCutoffState, keyCutoff } from './cutoff.ts';
+import type { ApiKeyEvents } from './events.ts';
+
+const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'key', id });
+
+/** What the events of an API key mean. No secret and no hash of one is in them. */
+export const apiKeyHistory = entityHistory<ApiKeyState, ApiKeyEvents>({
+  entity: apiKey,
+  events: {
+    ApiKeyCreated: {
+      resource: itself,
+      summary: ({ name, keyType }) => `The ${keyType} key ${quote(name)} was created.`,
+    },
+    ApiKeyRotated: {
+      resource: itself,
+      summary: ({ prefix }) => `The key was rotated: its new secret begins with ${prefix}.`,
+    },
+    ApiKeyRevoked: {
+      resource: itself,
+      summary: ({ descendantKeyIds }) =>
+        descendantKeyIds === null ? 'The key was revoked.' : 'The key was revoked, with all keys that descend from it.',
+    },
+  },
+  // When it was last used is no event.
+  record: async (state, { id }) => (apiKey.isLive(state, id) ? { ...apiKeyRecord(state), lastUsedAt: null } : null),
+});
+
+/** What the end of all secrets issued before a time means. */
+export const keyCutoffHistory = entityHistory<KeyCutoffState, KeyCutoffEvents>({
+  entity: keyCutoff,
+  events: {
+    ApiKeySecretsEnded: {
+      resource: () => ({ kind: 'key', id: allKeys }),
+      summary: ({ issuedBefore }) => `Every secret issued before ${issuedBefore} was ended.`,
+    },
+  },
+  record: async () => null,
+});

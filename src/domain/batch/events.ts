@@ -1,0 +1,79 @@
+import * as t from 'io-ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+
+/** What a batch may ask of each line. */
+export const batchEndpoints = ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions'] as const;
+
+export const BatchEndpoint = oneOf(...batchEndpoints);
+
+/** How a batch may end. */
+const BatchOutcome = oneOf('completed', 'failed', 'expired', 'cancelled');
+
+/** Why a batch failed; `line` counts from 1. */
+const BatchError = t.type({
+  code: t.string,
+  line: nullable(t.number),
+  message: t.string,
+  param: nullable(t.string),
+});
+
+export type BatchError = t.TypeOf<typeof BatchError>;
+
+/**
+ * The events of a batch's stream. `token` is of the run that records: a run that another has followed records nothing.
+ * The lines' bytes are in the blob store.
+ */
+export const batchEvents = {
+  BatchCreated: t.type({
+    id: t.string,
+    projectId: t.string,
+    /** The key that made it: its calls are metered to that key. */
+    keyId: t.string,
+    inputFileId: t.string,
+    inputBlobId: t.string,
+    inputBytes: t.number,
+    endpoint: BatchEndpoint,
+    completionWindow: oneOf('24h'),
+    metadata: nullable(t.record(t.string, t.string)),
+    /** Of its output and error files; null where they stay. */
+    outputExpiresAfterSeconds: nullable(t.number),
+  }),
+  /** A run begins, on a node under a lease; `leaseToken` is 0 where the node is the only one. */
+  BatchTaken: t.type({ id: t.string, token: t.number, leaseToken: t.number }),
+  /** The input is sound: so many lines. */
+  BatchChecked: t.type({ id: t.string, token: t.number, total: t.number }),
+  /** Lines have their outcomes, which are in a part in the blob store: first those for the output, then the errors. */
+  BatchLinesCompleted: t.type({
+    id: t.string,
+    token: t.number,
+    /** Which part, counted from 0. */
+    part: t.number,
+    blobId: t.string,
+    /** Numbers of lines, as ranges: `1-31,35`. */
+    lines: t.string,
+    completed: t.number,
+    failed: t.number,
+    outputBytes: t.number,
+    errorBytes: t.number,
+  }),
+  BatchCancelRequested: t.type({ id: t.string }),
+  /** No more lines are asked: what it comes to is written to files. */
+  BatchFinalizing: t.type({
+    id: t.string,
+    token: t.number,
+    outcome: BatchOutcome,
+    errors: t.readonlyArray(BatchError),
+  }),
+  BatchEnded: t.type({
+    id: t.string,
+    token: t.number,
+    outcome: BatchOutcome,
+    errors: t.readonlyArray(BatchError),
+    outputFileId: nullable(t.string),
+    errorFileId: nullable(t.string),
+    /** What its parts took in the blob store, which are let go. */
+    partBytes: t.number,
+  }),
+};
+
+export type BatchEvents = { [Type in keyof typeof batchEvents]: t.TypeOf<(typeof batchEvents)[Type]> };

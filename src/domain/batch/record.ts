@@ -1,0 +1,177 @@
+import * as t from 'io-ts';
+import { fileId, unixSeconds, unixTime } from '#domain/file/record.ts';
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import { checked } from '#shared/codecs/checked.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { integer } from '#shared/codecs/number.ts';
+import { codePoints, text, textLike } from '#shared/codecs/text.ts';
+import { BatchEndpoint, type BatchEvents } from './events.ts';
+
+/** A batch's id, in OpenAI's form. */
+export const batchId = withJsonSchema(textLike(/^batch_[0-9a-z]{8,64}$/), {
+  type: 'string',
+  pattern: '^batch_[0-9a-z]{8,64}$',
+  examples: ['batch_cb7v1z5d9w3k0p4x8m2t6q1n'],
+});
+
+const BatchStatus = oneOf(
+  'validating',
+  'failed',
+  'in_progress',
+  'finalizing',
+  'completed',
+  'expired',
+  'cancelling',
+  'cancelled',
+);
+
+const count = integer(0, Number.MAX_SAFE_INTEGER);
+
+const BatchErrorRecord = t.type(
+  {
+    code: text(),
+    line: nullable(integer(1, Number.MAX_SAFE_INTEGER)),
+    message: text(),
+    param: nullable(text()),
+  },
+  'BatchError',
+);
+
+/** Texts of the client's own beside a batch: sixteen, as OpenAI has it. */
+export const BatchMetadata = checked(t.record(t.string, t.string), (metadata) => {
+  const entries = Object.entries(metadata);
+  if (entries.length > 16) return [{ path: [], value: metadata, message: 'must have at most 16 members' }];
+  return entries.flatMap(([key, value]) => {
+    const isFine = codePoints(key) <= 64 && codePoints(value) <= 512;
+    const message = 'must have at most 512 characters, and 64 in its name';
+    return isFine ? [] : [{ path: [key], value, message }];
+  });
+});
+
+/** A batch as it is given out: OpenAI's object. */
+export const BatchRecord = t.type(
+  {
+    id: batchId,
+    object: oneOf('batch'),
+    endpoint: BatchEndpoint,
+    errors: nullable(t.type({ object: oneOf('list'), data: t.readonlyArray(BatchErrorRecord) })),
+    input_file_id: fileId,
+    completion_window: oneOf('24h'),
+    status: BatchStatus,
+    output_file_id: nullable(fileId),
+    error_file_id: nullable(fileId),
+    created_at: unixTime,
+    in_progress_at: nullable(unixTime),
+    expires_at: unixTime,
+    finalizing_at: nullable(unixTime),
+    completed_at: nullable(unixTime),
+    failed_at: nullable(unixTime),
+    expired_at: nullable(unixTime),
+    cancelling_at: nullable(unixTime),
+    cancelled_at: nullable(unixTime),
+    request_counts: t.type({ total: count, completed: count, failed: count }),
+    metadata: nullable(t.record(t.string, t.string)),
+  },
+  'Batch',
+);
+
+export type BatchRecord = t.TypeOf<typeof BatchRecord>;
+
+/** A record without what the client wrote. */
+export type BatchFacts = Omit<BatchRecord, 'metadata' | 'errors'>;
+
+const windowSeconds = 24 * 60 * 60;
+
+/** What a new batch is. */
+export function newBatchFacts(
+  { id, endpoint, inputFileId, completionWindow }: BatchEvents['BatchCreated'],
+  time: string,
+): BatchFacts {
+  const createdAt = unixSeconds(time);
+  return {
+    id,
+    object: 'batch',
+    endpoint,
+    input_file_id: inputFileId,
+    completion_window: completionWindow,
+    status: 'validating',
+    output_file_id: null,
+    error_file_id: null,
+    created_at: createdAt,
+    in_progress_at: null,
+    expires_at: createdAt + windowSeconds,
+    finalizing_at: null,
+    completed_at: null,
+    failed_at: null,
+    expired_at: null,
+    cancelling_at: null,
+    cancelled_at: null,
+    request_counts: { total: 0, completed: 0, failed: 0 },
+  };
+}
+
+/** What a batch is after a later event. */
+export function changedBatchFacts<Facts extends BatchFacts>(
+  facts: Facts,
+  event: RecordedEventOf<Omit<BatchEvents, 'BatchCreated'>>,
+): Facts {
+  const now = unixSeconds(event.metadata.time);
+  switch (event.type) {
+    case 'BatchTaken':
+      return facts;
+    case 'BatchChecked': {
+      const request_counts = { ...facts.request_counts, total: event.data.total };
+      const status = facts.status === 'validating' ? 'in_progress' : facts.status;
+      return { ...facts, status, in_progress_at: now, request_counts };
+    }
+    case 'BatchLinesCompleted': {
+      const { total, completed, failed } = facts.request_counts;
+      const counts = { total, completed: completed + event.data.completed, failed: failed + event.data.failed };
+      return { ...facts, request_counts: counts };
+    }
+    case 'BatchCancelRequested':
+      return { ...facts, status: 'cancelling', cancelling_at: now };
+    case 'BatchFinalizing':
+      return finalizing(facts, event.data.outcome, now);
+    case 'BatchEnded':
+      return ended(facts, event.data, now);
+  }
+}
+
+/** What fails shows at once; what is cancelled stays so while its files are written. */
+function finalizing<Facts extends BatchFacts>(
+  facts: Facts,
+  outcome: BatchEvents['BatchEnded']['outcome'],
+  now: number,
+) {
+  if (outcome === 'failed') return { ...facts, status: 'failed' as const, failed_at: now };
+  if (outcome === 'cancelled') return facts;
+  return { ...facts, status: 'finalizing' as const, finalizing_at: now };
+}
+
+function ended<Facts extends BatchFacts>(
+  facts: Facts,
+  { outcome, outputFileId, errorFileId }: BatchEvents['BatchEnded'],
+  now: number,
+): Facts {
+  const files = { output_file_id: outputFileId, error_file_id: errorFileId };
+  switch (outcome) {
+    case 'completed':
+      return { ...facts, ...files, status: 'completed', completed_at: now };
+    case 'failed':
+      return { ...facts, ...files, status: 'failed', failed_at: facts.failed_at ?? now };
+    case 'expired':
+      return { ...facts, ...files, status: 'expired', expired_at: now };
+    case 'cancelled':
+      return { ...facts, ...files, status: 'cancelled', cancelled_at: now };
+  }
+}
+
+/** The errors of a record, after an event that may have some. */
+export function batchErrors(
+  before: BatchRecord['errors'],
+  { errors }: Pick<BatchEvents['BatchEnded'], 'errors'>,
+): BatchRecord['errors'] {
+  return errors.length === 0 ? before : { object: 'list', data: errors };
+}

@@ -1,0 +1,33 @@
+import * as t from 'io-ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+
+/** The events of a file's stream. They hold facts about the file; its bytes are in the blob store. */
+export const fileEvents = {
+  FileCreated: t.type({
+    id: t.string,
+    projectId: t.string,
+    /** Where its bytes are in the blob store. */
+    blobId: t.string,
+    filename: t.string,
+    purpose: t.string,
+    contentType: t.string,
+    bytes: t.number,
+    /** Of its bytes, in hex. */
+    sha256: t.string,
+    /** Counted from when it was created; null for a file that stays until it is deleted. */
+    expiresAfterSeconds: nullable(t.number),
+  }),
+  /** From now on a batch reads it. */
+  FileHeld: t.type({ id: t.string, batchId: t.string }),
+  /** The batch reads it no more. */
+  FileReleased: t.type({ id: t.string, batchId: t.string }),
+  FileDeleted: t.type({
+    id: t.string,
+    projectId: t.string,
+    blobId: t.string,
+    bytes: t.number,
+    reason: oneOf('deleted', 'expired'),
+  }),
+};
+
+export type FileEvents = { [Type in keyof typeof fileEvents]: t.TypeOf<(typeof fileEvents)[Type]> };

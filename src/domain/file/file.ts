@@ -1,0 +1,126 @@
+import { Map as PersistentMap } from 'immutable';
+import { derivedCharacters } from '#domain/shared/derived-characters.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import type { FileEvents } from './events.ts';
+import { type FileRecord, unixSeconds } from './record.ts';
+
+/** A file as decisions need it, or null before it was created. */
+export type FileState = {
+  readonly id: string;
+  readonly projectId: string;
+  readonly blobId: string;
+  readonly bytes: number;
+  readonly isBatchInput: boolean;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  /** The ids of the batches that read it. */
+  readonly heldBy: PersistentMap<string, true>;
+  readonly deleted: boolean;
+} | null;
+
+type Decided = ReadonlyArray<EventOf<FileEvents>>;
+
+const idPrefix = 'file-';
+
+/** What a place among those who read it takes in memory. */
+const bytesOfHolder = 96;
+
+/** A file: a stream of its own, in a project. */
+export const file: Entity<FileState, FileEvents> = {
+  category: 'file',
+  stateVersion: 1,
+  initial: null,
+  streamKey: (id) => (id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id),
+  everExisted: (state) => state !== null,
+  isLive: (state) => state !== null && !state.deleted,
+  weigh: (state) => bytesOfHolder * (state?.heldBy.size ?? 0),
+  notFound: 'file-not-found',
+  evolve: (state, event) => {
+    switch (event.type) {
+      case 'FileCreated': {
+        const { id, projectId, blobId, bytes, purpose, expiresAfterSeconds } = event.data;
+        const { time: createdAt } = event.metadata;
+        const expiresAt = expiryOf(createdAt, expiresAfterSeconds);
+        const isBatchInput = purpose === batchPurpose;
+        const facts = { id, projectId, blobId, bytes, isBatchInput, createdAt, expiresAt };
+        return { ...facts, heldBy: PersistentMap(), deleted: false };
+      }
+      case 'FileHeld':
+        return state && { ...state, heldBy: state.heldBy.set(event.data.batchId, true) };
+      case 'FileReleased':
+        return state && { ...state, heldBy: state.heldBy.remove(event.data.batchId) };
+      case 'FileDeleted':
+        return state && { ...state, deleted: true };
+    }
+  },
+};
+
+/** What the input of a batch must be uploaded for. */
+export const batchPurpose = 'batch';
+
+/** The id of a new file. @param id a fresh one */
+export function newFileId(id: string): string {
+  return `${idPrefix}${id}`;
+}
+
+/** The id of a file that a batch makes: the same however often it is made. @param what distinguishes its files */
+export function derivedFileId(batchId: string, what: string): string {
+  return newFileId(derivedCharacters(`${what}\n${batchId}`, 24));
+}
+
+/** Whether a file is there at a time (RFC 3339): one that has expired is not, even before it was removed. */
+export function isFileThere(state: FileState, time: string): state is NonNullable<FileState> {
+  return state !== null && !state.deleted && !hasExpired(state, time);
+}
+
+/** When a file expires (RFC 3339); null for one that does not. */
+export function expiryOf(createdAt: string, seconds: number | null): string | null {
+  return seconds === null ? null : new Date(Date.parse(createdAt) + seconds * 1_000).toISOString();
+}
+
+/** Whether the time of a file is over. */
+export function hasExpired({ expiresAt }: { readonly expiresAt: string | null }, time: string): boolean {
+  return expiresAt !== null && expiresAt <= time;
+}
+
+/** Makes a file, unless it was made before, be it deleted since. */
+export function fileMade(contents: FileEvents['FileCreated'], state: FileState): Decided {
+  return state === null ? [newEvent('FileCreated', contents)] : [];
+}
+
+/** Lets a batch read a file: it cannot be deleted until the batch lets it go. Nothing where it is gone. */
+export function fileHeld(batchId: string, state: FileState, time: string): Decided {
+  if (!isFileThere(state, time) || state.heldBy.has(batchId)) return [];
+  return [newEvent('FileHeld', { id: state.id, batchId })];
+}
+
+/** A batch lets a file go. */
+export function fileReleased(batchId: string, state: FileState): Decided {
+  return state?.heldBy.has(batchId) ? [newEvent('FileReleased', { id: state.id, batchId })] : [];
+}
+
+/** Deletes a file; nothing where there is none, or a batch reads it. */
+export function fileRemoved(reason: FileEvents['FileDeleted']['reason'], state: FileState): Decided {
+  if (state === null || state.deleted || !state.heldBy.isEmpty()) return [];
+  const { id, projectId, blobId, bytes } = state;
+  return [newEvent('FileDeleted', { id, projectId, blobId, bytes, reason })];
+}
+
+/** The record of a file that was created. */
+export function newFileRecord(
+  { id, filename, purpose, bytes, expiresAfterSeconds }: FileEvents['FileCreated'],
+  time: string,
+): FileRecord {
+  const expiresAt = expiryOf(time, expiresAfterSeconds);
+  return {
+    id,
+    object: 'file',
+    bytes,
+    created_at: unixSeconds(time),
+    expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+    filename,
+    purpose,
+    status: 'processed',
+  };
+}

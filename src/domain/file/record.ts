@@ -1,0 +1,47 @@
+import * as t from 'io-ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { integer } from '#shared/codecs/number.ts';
+import { object } from '#shared/codecs/object.ts';
+import { text, textLike } from '#shared/codecs/text.ts';
+
+/** A file's id, in OpenAI's form. */
+export const fileId = withJsonSchema(textLike(/^file-[0-9a-z]{8,64}$/), {
+  type: 'string',
+  pattern: '^file-[0-9a-z]{8,64}$',
+  examples: ['file-cf2k6t0w4z8n1b5q9x3m7v0d'],
+});
+
+/** Seconds since 1970, as OpenAI's objects have their times. */
+export const unixTime = withJsonSchema(integer(0, Number.MAX_SAFE_INTEGER), {
+  type: 'integer',
+  description: 'Seconds since 1970',
+});
+
+/** What a file is for: one of OpenAI's words, or any other. */
+export const FilePurpose = text({ min: 1, max: 64 });
+
+/** How long a file stays, as OpenAI has it: an hour at least, thirty days at most. */
+export const ExpiresAfter = object({ anchor: oneOf('created_at'), seconds: integer(3_600, 2_592_000) }, {});
+
+/** A file as it is given out: OpenAI's object. */
+export const FileRecord = t.type(
+  {
+    id: fileId,
+    object: oneOf('file'),
+    bytes: integer(0, Number.MAX_SAFE_INTEGER),
+    created_at: unixTime,
+    expires_at: nullable(unixTime),
+    filename: text(),
+    purpose: text(),
+    status: oneOf('processed'),
+  },
+  'File',
+);
+
+export type FileRecord = t.TypeOf<typeof FileRecord>;
+
+/** A time (RFC 3339) in seconds since 1970. */
+export function unixSeconds(time: string): number {
+  return Math.floor(Date.parse(time) / 1_000);
+}

@@ -1,0 +1,68 @@
+import { agentProfileHistory } from '#domain/agent-profile/history.ts';
+import { apiKeyHistory, keyCutoffHistory } from '#domain/api-key/history.ts';
+import { batchHistory } from '#domain/batch/history.ts';
+import { fileHistory } from '#domain/file/history.ts';
+import { flowHistory } from '#domain/flow/history.ts';
+import { instanceHistory } from '#domain/instance/history.ts';
+import { organizationHistory } from '#domain/organization/history.ts';
+import { phoneNumberClaimHistory, phoneNumberHistory } from '#domain/phone-number/history.ts';
+import { processHistory } from '#domain/process/history.ts';
+import { projectHistory } from '#domain/project/history.ts';
+import { projectionHistory } from '#domain/projection/history.ts';
+import { storeHistory } from '#domain/store/history.ts';
+import { templateHistory } from '#domain/template/history.ts';
+import { webhookEndpointHistory } from '#domain/webhook-endpoint/history.ts';
+import { type AnyEntityHistory, type ListedEvent, unlisted } from './listed-event.ts';
+
+/** What the events of every entity mean. */
+export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
+  flowHistory,
+  phoneNumberHistory,
+  phoneNumberClaimHistory,
+  agentProfileHistory,
+  templateHistory,
+  instanceHistory,
+  storeHistory,
+  fileHistory,
+  batchHistory,
+  organizationHistory,
+  projectHistory,
+  apiKeyHistory,
+  keyCutoffHistory,
+  webhookEndpointHistory,
+  projectionHistory,
+  processHistory,
+];
+
+/** Event types of no entity, which no history lists: remembered requests, and metering. */
+export const unlistedTypes: ReadonlyArray<string> = ['RequestAnswered', 'UsageDayClosed', 'UsageRecorded'];
+
+// biome-ignore lint/suspicious/noExplicitAny: the table of an entity types what it says of each event.
+type AnyListedEvent = ListedEvent<any, any>;
+
+/** What a history says of an event type; null for one that no history lists, or this release does not know. */
+export function listedEvent({ events }: AnyEntityHistory, type: string): AnyListedEvent | null {
+  const listed = Object.hasOwn(events, type) ? events[type] : undefined;
+  return listed === undefined || listed === unlisted ? null : listed;
+}
+
+/** The types of all events that histories and the audit list, in the order of their names. */
+export const listedTypes: ReadonlyArray<string> = entityHistories
+  .flatMap((history) => Object.keys(history.events).filter((type) => listedEvent(history, type) !== null))
+  .toSorted();
+
+const byCategory = new Map(entityHistories.map((history) => [history.entity.category, history]));
+
+/** What the events of a stream mean; null for a stream of no entity. */
+export function historyOfStream(stream: string): AnyEntityHistory | null {
+  return byCategory.get(stream.slice(0, stream.indexOf('-'))) ?? null;
+}
+
+const byType = new Map(
+  entityHistories.flatMap((history) => Object.keys(history.events).map((type) => [type, listedEvent(history, type)])),
+);
+
+/** What histories say of an event type; null for one that none lists. */
+export function historyOfType(type: string): AnyListedEvent | null {
+  return byType.get(type) ?? null;
+}

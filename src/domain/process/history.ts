@@ -1,0 +1,19 @@
+import { entityHistory, type ResourceName } from '#domain/history/listed-event.ts';
+import type { OperatorRequestsState } from '#domain/shared/operator-requests.ts';
+import type { ProcessEvents } from './events.ts';
+import { processControl } from './process-control.ts';
+
+const itself = ({ process }: { readonly process: string }): ResourceName => ({ kind: 'process', id: process });
+
+/** What operators asked of a process. */
+export const processHistory = entityHistory<OperatorRequestsState, ProcessEvents>({
+  entity: processControl,
+  events: {
+    ProcessRetried: { resource: itself, summary: ({ process }) => `The process ${process} was tried again.` },
+    ProcessEventSkipped: {
+      resource: itself,
+      summary: ({ process, eventId }) => `The process ${process} was made to skip the event ${eventId}.`,
+    },
+  },
+  record: async () => null,
+});

@@ -1,0 +1,19 @@
+import { entityHistory, quote } from '#domain/history/listed-event.ts';
+import type { ProjectEvents } from './events.ts';
+import { type ProjectState, project, projectRecord } from './project.ts';
+
+/** What the events of a project mean. */
+export const projectHistory = entityHistory<ProjectState, ProjectEvents>({
+  entity: project,
+  events: {
+    ProjectCreated: {
+      resource: ({ id }) => ({ kind: 'project', id }),
+      summary: ({ name }) => `The project ${quote(name)} was created.`,
+    },
+    ProjectRenamed: {
+      resource: (_, id) => ({ kind: 'project', id }),
+      summary: ({ name }) => `The project was renamed to ${quote(name)}.`,
+    },
+  },
+  record: async (state, _, { dataAt }) => (state === null ? null : projectRecord(state, dataAt)),
+});

@@ -1,0 +1,27 @@
+import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
+import type { StoreEvents } from './events.ts';
+import { type StoreState, store, storeRecord } from './store.ts';
+
+const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'store', id });
+
+/** What the events of a knowledge store mean. */
+export const storeHistory = entityHistory<StoreState, StoreEvents>({
+  entity: store,
+  events: {
+    StoreCreated: { resource: itself, summary: ({ name }) => `The store ${quote(name)} was created.` },
+    StoreDescribed: {
+      resource: itself,
+      summary: ({ name }) => `The store ${quote(name)} got another name or description.`,
+    },
+    StoreFileAdded: { resource: itself, summary: ({ fileId }) => `The file ${fileId} was added to the store.` },
+    StoreFileRemoved: {
+      resource: itself,
+      summary: ({ fileId, reason }) =>
+        reason === 'file-deleted'
+          ? `The file ${fileId} was removed from the store, because it was deleted.`
+          : `The file ${fileId} was removed from the store.`,
+    },
+    StoreDeleted: { resource: itself, summary: () => 'The store was deleted.' },
+  },
+  record: async (state, { id }, { dataAt }) => (store.isLive(state, id) ? storeRecord(state, dataAt) : null),
+});

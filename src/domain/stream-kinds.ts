@@ -1,0 +1,45 @@
+import { agentProfiles } from './agent-profile/agent-profile.ts';
+import { apiKey } from './api-key/api-key.ts';
+import { keyCutoff } from './api-key/cutoff.ts';
+import { batch } from './batch/batch.ts';
+import { file } from './file/file.ts';
+import { flow } from './flow/flow.ts';
+import { instance } from './instance/instance.ts';
+import { organization } from './organization/organization.ts';
+import { phoneNumber, phoneNumberClaim } from './phone-number/phone-number.ts';
+import { processControl } from './process/process-control.ts';
+import { project } from './project/project.ts';
+import { projectionControl } from './projection/projection-control.ts';
+import { store } from './store/store.ts';
+import { template } from './template/template.ts';
+import { webhookEndpoint } from './webhook-endpoint/webhook-endpoint.ts';
+
+/** Streams of usage are `usage-{date}-{node}`; they belong to no entity. */
+export const usageStreamKind = 'usage';
+
+/** Streams of days whose usage is closed are `usageDay-{date}`; they belong to no entity either. */
+export const usageDayStreamKind = 'usageDay';
+
+/** What the names of this service's streams begin with, before the first hyphen. */
+export const streamKinds: ReadonlyArray<string> = [
+  ...[
+    agentProfiles,
+    apiKey,
+    batch,
+    file,
+    flow,
+    instance,
+    keyCutoff,
+    organization,
+    phoneNumber,
+    phoneNumberClaim,
+    processControl,
+    project,
+    projectionControl,
+    store,
+    template,
+    webhookEndpoint,
+  ].map(({ category }) => category),
+  usageStreamKind,
+  usageDayStreamKind,
+];

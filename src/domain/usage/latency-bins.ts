@@ -1,0 +1,92 @@
+import type { LatencyDistribution } from './events.ts';
+
+/** Quantiles are found within 2%. Sketches can be merged only while it stays what it is: events say which they have. */
+export const relativeAccuracy = 0.02;
+
+const gamma = (1 + relativeAccuracy) / (1 - relativeAccuracy);
+
+/**
+ * The bins of a latency sketch without gaps, as read models keep them: the index of the first bin, then the count of it
+ * and of each one after it. Empty without latencies. See `LatencyDistribution` for what a bin counts.
+ */
+export type LatencyBins = ReadonlyArray<number>;
+
+export const noBins: LatencyBins = [];
+
+/** The bins of a recorded distribution. @param accuracy of its sketch; another one than ours is brought to ours */
+export function binsOf(distribution: LatencyDistribution | null, accuracy: number): LatencyBins {
+  if (distribution === null) return noBins;
+  const bins = accuracy === relativeAccuracy ? distribution.bins : rebinned(distribution.bins, accuracy);
+  return dense(bins);
+}
+
+/** All latencies of two. @param sign -1 takes the second ones out of the first */
+export function addBins(some: LatencyBins, others: LatencyBins, sign: 1 | -1 = 1): LatencyBins {
+  if (others.length === 0) return some;
+  if (some.length === 0 && sign === 1) return others;
+  const first = Math.min(firstOf(some, others), firstOf(others, some));
+  const sums: number[] = new Array(Math.max(endOf(some), endOf(others)) - first).fill(0);
+  addTo(sums, first, some, 1);
+  addTo(sums, first, others, sign);
+  return trimmed(first, sums);
+}
+
+/** How many latencies there are. */
+export function countOf(bins: LatencyBins): number {
+  let count = 0;
+  for (let index = 1; index < bins.length; index += 1) count += bins[index] ?? 0;
+  return count;
+}
+
+/** The latency below which a part of them is, in ms to the tenth; null without any. @param part from 0 to 1 */
+export function quantileOf(bins: LatencyBins, part: number): number | null {
+  const rank = part * (countOf(bins) - 1);
+  if (rank < 0) return null;
+  let seen = 0;
+  for (let index = 1; index < bins.length; index += 1) {
+    seen += bins[index] ?? 0;
+    if (seen > rank) return Math.round(middleOf((bins[0] ?? 0) + index - 1) * 10) / 10;
+  }
+  return null;
+}
+
+/** The latency that is within the accuracy of all in a bin. */
+function middleOf(bin: number): number {
+  return (2 * gamma ** bin) / (gamma + 1);
+}
+
+function rebinned(bins: LatencyDistribution['bins'], accuracy: number): LatencyDistribution['bins'] {
+  const from = (1 + accuracy) / (1 - accuracy);
+  const counts = new Map<number, number>();
+  for (const [bin, count] of bins) {
+    const ours = Math.ceil(Math.log((2 * from ** bin) / (from + 1)) / Math.log(gamma));
+    counts.set(ours, (counts.get(ours) ?? 0) + count);
+  }
+  return [...counts].sort(([one], [other]) => one - other);
+}
+
+function dense(bins: LatencyDistribution['bins']): LatencyBins {
+  const [first, last] = [bins[0], bins.at(-1)];
+  if (first === undefined || last === undefined) return noBins;
+  const counts: number[] = new Array(last[0] - first[0] + 1).fill(0);
+  for (const [bin, count] of bins) counts[bin - first[0]] = count;
+  return [first[0], ...counts];
+}
+
+const firstOf = (bins: LatencyBins, others: LatencyBins) => bins[0] ?? others[0] ?? 0;
+const endOf = (bins: LatencyBins) => (bins.length === 0 ? Number.MIN_SAFE_INTEGER : (bins[0] ?? 0) + bins.length - 1);
+
+function addTo(sums: number[], first: number, bins: LatencyBins, sign: 1 | -1): void {
+  const offset = (bins[0] ?? 0) - first - 1;
+  for (let index = 1; index < bins.length; index += 1) {
+    sums[offset + index] = (sums[offset + index] ?? 0) + sign * (bins[index] ?? 0);
+  }
+}
+
+/** Without empty bins at its ends, so that the same latencies are always the same bins. */
+function trimmed(first: number, counts: ReadonlyArray<number>): LatencyBins {
+  const start = counts.findIndex((count) => count !== 0);
+  if (start < 0) return noBins;
+  const end = counts.findLastIndex((count) => count !== 0);
+  return [first + start, ...counts.slice(start, end + 1)];
+}

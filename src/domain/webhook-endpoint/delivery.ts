@@ -1,0 +1,57 @@
+import * as t from 'io-ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { integer } from '#shared/codecs/number.ts';
+import { text } from '#shared/codecs/text.ts';
+
+/** Why a try has failed. */
+export const DeliveryError = oneOf(
+  /** The receiver answered with another status than 2xx. */
+  'status',
+  /** The receiver answered with a redirect, which is not followed. */
+  'redirect',
+  /** The receiver was too slow. */
+  'timeout',
+  /** The connection could not be made, or broke. */
+  'connection',
+  /** The host has no address. */
+  'host-not-found',
+  /** The host has an address that is not public. */
+  'address-refused',
+  /** The certificate of the receiver is not valid. */
+  'certificate',
+  /** The secret cannot be read: rotate it. */
+  'secret-missing',
+);
+
+export type DeliveryError = t.TypeOf<typeof DeliveryError>;
+
+/** What came of a try: `failed` is tried again, `given-up` is not. */
+export const DeliveryOutcome = oneOf('delivered', 'failed', 'given-up');
+
+export type DeliveryOutcome = t.TypeOf<typeof DeliveryOutcome>;
+
+/** A try to deliver a message, as it is listed. */
+export const WebhookDelivery = t.type(
+  {
+    /** The `webhook-id` of the message: the id of the event. */
+    messageId: text(),
+    /** Of the event. */
+    type: text(),
+    /** Of the event in the log. */
+    position: integer(0, Number.MAX_SAFE_INTEGER),
+    /** 1 for the first try. */
+    attempt: integer(1, Number.MAX_SAFE_INTEGER),
+    outcome: DeliveryOutcome,
+    /** The HTTP status; null without an answer. */
+    status: nullable(integer(100, 999)),
+    /** Null where it was delivered. */
+    error: nullable(DeliveryError),
+    durationMs: integer(0, Number.MAX_SAFE_INTEGER),
+    /** When it ended. */
+    time: timestamp,
+  },
+  'WebhookDelivery',
+);
+
+export type WebhookDelivery = t.TypeOf<typeof WebhookDelivery>;

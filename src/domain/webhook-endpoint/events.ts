@@ -1,0 +1,50 @@
+import * as t from 'io-ts';
+import { SealedText } from '#domain/shared/personal-data.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+
+/** Whose events an endpoint receives: those that the key that made it has access to. */
+export const EndpointAudience = oneOf('partner', 'organization', 'project');
+
+/** Why nothing is delivered to an endpoint. */
+export const DisabledReason = oneOf('requested', 'failing', 'key-revoked');
+
+/** The events of a webhook endpoint's stream. Its secrets are sealed with a key that is destroyed with it. */
+export const webhookEndpointEvents = {
+  WebhookEndpointCreated: t.type({
+    id: t.string,
+    organizationId: t.string,
+    /** Null for an endpoint of the whole organization. */
+    projectId: nullable(t.string),
+    audience: EndpointAudience,
+    url: t.string,
+    /** Empty for all. */
+    eventTypes: t.readonlyArray(t.string),
+    description: nullable(t.string),
+    secret: SealedText,
+    /** Null where no key made it. */
+    createdByKeyId: nullable(t.string),
+  }),
+  WebhookEndpointChanged: t.type({
+    id: t.string,
+    url: t.string,
+    eventTypes: t.readonlyArray(t.string),
+    description: nullable(t.string),
+  }),
+  WebhookEndpointEnabled: t.type({ id: t.string }),
+  WebhookEndpointDisabled: t.type({ id: t.string, reason: DisabledReason }),
+  WebhookSecretRotated: t.type({
+    id: t.string,
+    secret: SealedText,
+    /** When the secret before it ends to sign. */
+    previousValidUntil: t.string,
+  }),
+  /** This event itself is to be sent to the endpoint, whatever types it takes. */
+  WebhookTestRequested: t.type({ id: t.string }),
+  /** What is behind this position of the log is to be delivered again. */
+  WebhookReplayRequested: t.type({ id: t.string, after: t.number }),
+  WebhookEndpointDeleted: t.type({ id: t.string }),
+};
+
+export type WebhookEndpointEvents = {
+  [Type in keyof typeof webhookEndpointEvents]: t.TypeOf<(typeof webhookEndpointEvents)[Type]>;
+};

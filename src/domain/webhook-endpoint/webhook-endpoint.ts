@@ -1,0 +1,88 @@
+import type { Entity } from '#domain/shared/entity.ts';
+import type { Audience } from '#domain/shared/tenancy.ts';
+import type { WebhookEndpointEvents } from './events.ts';
+import type { WebhookEndpointRecord } from './record.ts';
+import { rotatedSecrets, type SealedSecret } from './secret.ts';
+
+/** A webhook endpoint, or null before it was created. */
+export type WebhookEndpointState = {
+  readonly record: WebhookEndpointRecord;
+  /** The newest first. */
+  readonly secrets: ReadonlyArray<SealedSecret>;
+  /** Tests and replays that were asked for. */
+  readonly requests: number;
+  readonly deleted: boolean;
+} | null;
+
+/** A sealed secret, with its place in the list. */
+const bytesOfSecret = 256;
+
+/** A webhook endpoint: a stream of its own, in a project or an organization. */
+export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents> = {
+  category: 'webhookEndpoint',
+  initial: null,
+  streamKey: (id) => id,
+  everExisted: (state) => state !== null,
+  isLive: (state) => state !== null && !state.deleted,
+  weigh: (state) => (state === null ? 0 : charactersOf(state.record) + bytesOfSecret * state.secrets.length),
+  notFound: 'webhook-endpoint-not-found',
+  evolve: (state, event) => {
+    const { time } = event.metadata;
+    switch (event.type) {
+      case 'WebhookEndpointCreated': {
+        const { secret, ...made } = event.data;
+        return {
+          record: { ...made, status: 'enabled', disabledReason: null, createdAt: time, updatedAt: time },
+          secrets: [{ secret, validUntil: null }],
+          requests: 0,
+          deleted: false,
+        };
+      }
+      case 'WebhookEndpointChanged': {
+        const { url, eventTypes, description } = event.data;
+        return changed(state, time, { url, eventTypes, description });
+      }
+      case 'WebhookEndpointEnabled':
+        return changed(state, time, { status: 'enabled', disabledReason: null });
+      case 'WebhookEndpointDisabled':
+        return changed(state, time, { status: 'disabled', disabledReason: event.data.reason });
+      case 'WebhookSecretRotated': {
+        const { secret, previousValidUntil } = event.data;
+        const after = changed(state, time, {});
+        return after && { ...after, secrets: rotatedSecrets(after.secrets, secret, previousValidUntil, time) };
+      }
+      case 'WebhookTestRequested':
+      case 'WebhookReplayRequested':
+        return state && { ...state, requests: state.requests + 1 };
+      case 'WebhookEndpointDeleted':
+        return state && { ...state, deleted: true };
+    }
+  },
+};
+
+function changed(
+  state: WebhookEndpointState,
+  time: string,
+  change: Partial<WebhookEndpointRecord>,
+): WebhookEndpointState {
+  return state && { ...state, record: { ...state.record, ...change, updatedAt: time } };
+}
+
+function charactersOf({ url, description, eventTypes }: WebhookEndpointRecord): number {
+  return url.length + (description?.length ?? 0) + eventTypes.reduce((sum, type) => sum + type.length, 0);
+}
+
+/** An endpoint that was created. */
+export function knownWebhookEndpoint(state: WebhookEndpointState): NonNullable<WebhookEndpointState> {
+  if (state === null) throw new Error('an answer about a webhook endpoint needs one');
+  return state;
+}
+
+/** Whose events an endpoint receives. */
+export function audienceOf({
+  audience,
+  organizationId,
+  projectId,
+}: Pick<WebhookEndpointRecord, 'audience' | 'organizationId' | 'projectId'>): Audience {
+  return { keyType: audience, organizationId, projectId: projectId ?? '' };
+}

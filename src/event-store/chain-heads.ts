@@ -1,0 +1,74 @@
+/** The last event of a stream's chain: its hash depends on all events of the stream. */
+export interface ChainHead {
+  readonly revision: number;
+  readonly hash: string | null;
+}
+
+/** The last event of each of many streams, to be read. */
+export interface ReadonlyChainHeads {
+  readonly size: number;
+  get(stream: string): ChainHead | undefined;
+  /** In the order in which they were first set. */
+  streams(): Iterable<string>;
+}
+
+const hashBytes = 32;
+const firstCapacity = 1024;
+const isHash = (text: string | null): text is string => text !== null && /^[0-9a-f]{64}$/.test(text);
+
+/**
+ * The last event of each of many streams. A log of a million events has hundreds of thousands of streams: hashes are kept
+ * as bytes and revisions as numbers, outside of what the collector of garbage copies.
+ */
+export class ChainHeads implements ReadonlyChainHeads {
+  readonly #places = new Map<string, number>();
+  #hashes = Buffer.allocUnsafe(firstCapacity * hashBytes);
+  #revisions = new Float64Array(firstCapacity);
+  /** What is no SHA-256 in hex: an event without a hash, or with one that somebody made up. */
+  readonly #others = new Map<number, string | null>();
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  get(stream: string): ChainHead | undefined {
+    const place = this.#places.get(stream);
+    if (place === undefined) return undefined;
+    const other = this.#others.get(place);
+    const hash = other === undefined ? this.#hashAt(place) : other;
+    return { revision: this.#revisions[place] ?? -1, hash };
+  }
+
+  set(stream: string, { revision, hash }: ChainHead): void {
+    const place = this.#places.get(stream) ?? this.#newPlace(stream);
+    this.#revisions[place] = revision;
+    if (isHash(hash)) {
+      this.#hashes.write(hash, place * hashBytes, hashBytes, 'hex');
+      this.#others.delete(place);
+    } else this.#others.set(place, hash);
+  }
+
+  streams(): Iterable<string> {
+    return this.#places.keys();
+  }
+
+  #hashAt(place: number): string {
+    return this.#hashes.toString('hex', place * hashBytes, (place + 1) * hashBytes);
+  }
+
+  #newPlace(stream: string): number {
+    const place = this.#places.size;
+    if (place === this.#revisions.length) this.#grow(2 * place);
+    this.#places.set(stream, place);
+    return place;
+  }
+
+  #grow(capacity: number): void {
+    const hashes = Buffer.allocUnsafe(capacity * hashBytes);
+    this.#hashes.copy(hashes);
+    this.#hashes = hashes;
+    const revisions = new Float64Array(capacity);
+    revisions.set(this.#revisions);
+    this.#revisions = revisions;
+  }
+}

@@ -1,0 +1,47 @@
+import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { noStream } from '#event-store/event-store.ts';
+import { callFailure, isDeleted, isRefusal, trailerOf } from '#event-store/eventstoredb/connection/call-failure.ts';
+import { causeOf } from '#event-store/eventstoredb/connection/unavailable-cause.ts';
+import { positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
+
+/** What one try of an append came to. */
+export type Attempt =
+  /** `position` is null where the server does not say: its events are hidden by a delete since. */
+  | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
+  /** Not stored, by this try. */
+  | { readonly kind: 'conflict'; readonly actualRevision: number }
+  /** Not stored: the server's own limit is lower than ours. */
+  | { readonly kind: 'too-large'; readonly maxBytes: number }
+  /** Not stored, nor will it be: someone closed the stream for good. */
+  | { readonly kind: 'stream-deleted' }
+  /** Not stored, nor will it be until a person changes something; `reason` shows no addresses. */
+  | { readonly kind: 'refused'; readonly detail: string; readonly reason: string }
+  /** No answer: stored or not. */
+  | { readonly kind: 'lost'; readonly detail: string };
+
+/** Reads the server's answer. @throws RangeError for a position that is too large */
+export function attemptOf(answer: AppendResp): Attempt {
+  const conflict = answer.getWrongExpectedVersion();
+  if (conflict !== undefined) {
+    const actualRevision = conflict.hasCurrentRevision() ? Number(conflict.getCurrentRevision()) : noStream;
+    return { kind: 'conflict', actualRevision };
+  }
+  const success = answer.getSuccess();
+  if (success === undefined) return { kind: 'lost', detail: 'The answer says nothing.' };
+  const position = success.getPosition();
+  return {
+    kind: 'stored',
+    revision: success.hasCurrentRevision() ? Number(success.getCurrentRevision()) : noStream,
+    position: position === undefined ? null : positionOf(position),
+  };
+}
+
+/** Reads a failed call: what is not known to be refused may have been stored. */
+export function failedAttemptOf(error: unknown): Attempt {
+  const failure = callFailure(error);
+  if (isDeleted(failure)) return { kind: 'stream-deleted' };
+  if (failure.exception === 'maximum-append-size-exceeded')
+    return { kind: 'too-large', maxBytes: Number(trailerOf(error, 'maximum-append-size')) };
+  if (isRefusal(failure)) return { kind: 'refused', detail: failure.detail, reason: causeOf(error).detail };
+  return { kind: 'lost', detail: failure.detail };
+}

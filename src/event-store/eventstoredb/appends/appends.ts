@@ -1,0 +1,230 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import type { CommitStatistics } from '#event-store/commit-statistics.ts';
+import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
+import type { Connection } from '#event-store/eventstoredb/connection/connection.ts';
+import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
+import { unavailableError } from '#event-store/eventstoredb/connection/unavailable-error.ts';
+import { eventOf, positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
+import { appendRequests, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
+import type { Availability, UnavailableCause } from '#shared/async/availability.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { DebugLogger } from '#shared/logging/logger.ts';
+import { type Attempt, attemptOf, failedAttemptOf } from './append-attempt.ts';
+
+type Outcome = E.Either<AppendFailure, AppendResult>;
+
+/** The events of this stream were hidden, or the stream closed, by someone else's delete. */
+export class StreamDeletedError extends Error {
+  override readonly name = 'StreamDeleted';
+}
+
+export interface AppendLimits {
+  /** What the caller waits at most. */
+  readonly answerWithinMs: number;
+  /** What one try waits for its answer at most. */
+  readonly attemptMs: number;
+  /** How long an append whose answer was lost is tried again, all in all. */
+  readonly settleWithinMs: number;
+  /** Appends that are not settled, at most; what comes beyond is `unavailable`. */
+  readonly maxPending: number;
+  /** Their bytes together, at most. */
+  readonly maxPendingBytes: number;
+  /** Appends are tried, and waited for, while the server is known to be away. */
+  readonly isPatient: boolean;
+}
+
+export interface AppendsOptions {
+  readonly connection: Connection;
+  readonly availability: Availability;
+  readonly reads: Reads;
+  readonly names: StreamNames;
+  readonly limits: AppendLimits;
+  readonly log: DebugLogger;
+  readonly onCommit: (statistics: CommitStatistics) => void;
+  /** Called with the position of each append that is stored, also after its caller got `unavailable`. */
+  readonly onStored: (position: number) => void;
+}
+
+interface Append {
+  readonly stream: string;
+  readonly expectedRevision: number;
+  readonly events: ReadonlyArray<EventToAppend>;
+}
+
+const retryAfterSeconds = 1;
+
+/**
+ * Appends, each tried until its outcome is known: an append whose answer was lost is sent again with the same ids and the
+ * same expected revision, which the server answers as the first time. At its deadline, or once the server is known to be
+ * away, the caller learns that the store is unavailable; settling continues behind it.
+ */
+export class Appends {
+  readonly #options: AppendsOptions;
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #giveUp = new AbortController();
+  #pendingBytes = 0;
+  #closing = false;
+  /** The highest position that an append was answered with. */
+  #highestPosition = 0;
+
+  constructor(options: AppendsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param bytes what the append stores
+   * @throws StreamDeletedError
+   */
+  async append(append: Append, bytes: number): Promise<Outcome> {
+    const { availability, limits } = this.#options;
+    const { maxPending, maxPendingBytes, answerWithinMs, isPatient } = limits;
+    if (this.#closing) return unavailable('The event store is closing.');
+    if (availability.cause !== null && !isPatient) return this.#refuse(availability.cause);
+    if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
+      return unavailable('Too many writes are waiting for the event store.');
+    const settled = this.#settle(append, bytes);
+    this.#keep(settled, bytes);
+    const answer = withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
+    return isPatient ? answer : availability.unlessAway(answer, away);
+  }
+
+  /** In a later turn of the event loop: who tries again at once must not keep the answer of a probe from coming. */
+  async #refuse(cause: UnavailableCause): Promise<Outcome> {
+    await nextTurn();
+    return away(cause);
+  }
+
+  /**
+   * Lets what was accepted finish, for so long at most; refuses the rest. What is not settled then stays as it is:
+   * stored, or not.
+   */
+  async close(milliseconds: number): Promise<void> {
+    this.#closing = true;
+    const limit = setTimeout(() => this.#giveUp.abort(), milliseconds);
+    await Promise.allSettled(this.#pending);
+    clearTimeout(limit);
+  }
+
+  #keep(settled: Promise<Outcome>, bytes: number): void {
+    this.#pendingBytes += bytes;
+    const kept = settled
+      // The caller gets the error too, unless its deadline has passed.
+      .catch((error: unknown) => this.#options.log.error({ error }, 'an append could not be settled'))
+      .finally(() => {
+        this.#pending.delete(kept);
+        this.#pendingBytes -= bytes;
+      });
+    this.#pending.add(kept);
+  }
+
+  async #settle(append: Append, bytes: number): Promise<Outcome> {
+    const began = performance.now();
+    const result = await this.#tryUntilKnown(append);
+    switch (result.kind) {
+      case 'appended':
+        this.#options.onStored(result.position);
+        this.#options.onCommit({ appends: 1, events: append.events.length, milliseconds: performance.now() - began });
+        return E.right({ revision: result.revision, position: result.position });
+      case 'conflict':
+        return E.left(result);
+      case 'too-large':
+        return E.left({ kind: 'append-too-large', bytes, maxBytes: result.maxBytes });
+      case 'stream-deleted':
+        throw new StreamDeletedError(
+          `The stream ${append.stream} was deleted in EventStoreDB: an append cannot stand in it.`,
+        );
+      case 'refused':
+        this.#options.log.error({ detail: result.detail }, 'EventStoreDB refuses an append');
+        return unavailable(`The event store refuses writes: ${result.reason}.`);
+      case 'lost':
+        this.#options.log.error({ detail: result.detail, stream: append.stream }, 'an append is given up unsettled');
+        return unavailable('The event store does not answer.');
+    }
+  }
+
+  /** Tries until the outcome is known, or there is no more time for it. */
+  async #tryUntilKnown(append: Append): Promise<Result> {
+    const { connection, availability, names, limits } = this.#options;
+    const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
+    const end = Date.now() + limits.settleWithinMs;
+    const highestBefore = this.#highestPosition;
+    const backOff = new BackOff({ firstMs: 20, longestMs: 1_000 });
+    for (let tries = 1; ; tries += 1) {
+      const attempt = await connection
+        .append(requests, limits.attemptMs)
+        .then(attemptOf)
+        .catch((error: unknown) => {
+          availability.failed(error);
+          return failedAttemptOf(error);
+        });
+      const result = await this.#resultOf(append, attempt, tries > 1, highestBefore).catch(lostWhileRead);
+      if (result.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return result;
+      this.#options.log.debug(
+        { detail: result.detail, stream: append.stream, tries },
+        'the answer to an append was lost',
+      );
+      await availability.waitUntilBack(backOff.failed(), this.#giveUp.signal);
+    }
+  }
+
+  /** @throws UnavailableError when what the attempt came to cannot be read just now */
+  async #resultOf(append: Append, attempt: Attempt, isRepeated: boolean, highestBefore: number): Promise<Result> {
+    if (attempt.kind === 'stored') return this.#appended(append, attempt, isRepeated, highestBefore);
+    if (attempt.kind !== 'conflict' || !isRepeated) return attempt;
+    // A try before, whose answer was lost, may be what this one conflicts with.
+    const last = append.expectedRevision + append.events.length;
+    const position = await this.#positionOfLast(append, last);
+    return position === null ? attempt : { kind: 'appended', revision: last, position };
+  }
+
+  async #appended(
+    append: Append,
+    { revision, position }: Attempt & { readonly kind: 'stored' },
+    isRepeated: boolean,
+    highestBefore: number,
+  ): Promise<Result> {
+    // New events lie past all that was answered before they were sent. Any others were stored by an earlier append,
+    // whose repeat may be answered with its first position, or with none where they are hidden by now.
+    const isNew = position !== null && !isRepeated && position > highestBefore;
+    const isLast = position !== null && append.events.length === 1;
+    const last = isNew || isLast ? position : await this.#positionOfLast(append, revision);
+    if (last === null) return { kind: 'stream-deleted' };
+    if (revision !== append.expectedRevision + append.events.length)
+      this.#options.log.error(
+        { stream: append.stream, revision, expectedRevision: append.expectedRevision },
+        'an append was stored at another revision than expected: its stream was deleted from outside before',
+      );
+    this.#highestPosition = Math.max(this.#highestPosition, last);
+    return { kind: 'appended', revision, position: last };
+  }
+
+  /** Null when the last event is not this append's. */
+  async #positionOfLast(append: Append, revision: number): Promise<number | null> {
+    const [answer] = await this.#options.reads.answers(
+      streamRequest(this.#options.names.onServer(append.stream), revision, 1),
+    );
+    const event = answer === undefined ? undefined : eventOf(answer);
+    const isOurs = event?.getId()?.getString() === append.events.at(-1)?.id.toLowerCase();
+    return event !== undefined && isOurs ? positionOf(event) : null;
+  }
+}
+
+/** What is known of an append after a try, and after what had to be read. */
+type Result = Exclude<Attempt, { readonly kind: 'stored' }> | ({ readonly kind: 'appended' } & AppendResult);
+
+function lostWhileRead(error: unknown): Result {
+  if (error instanceof UnavailableError) return { kind: 'lost', detail: error.message };
+  throw error;
+}
+
+function unavailable(detail: string): Outcome {
+  return E.left({ kind: 'unavailable', detail, retryAfterSeconds });
+}
+
+function away(cause: UnavailableCause): Outcome {
+  return unavailable(unavailableError('cannot take writes', cause).message);
+}

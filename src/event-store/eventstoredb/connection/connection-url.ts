@@ -1,0 +1,69 @@
+import { StartupError } from '#shared/errors/startup-error.ts';
+
+/** The client's own options, in any writing of theirs (letter case, `-` and `_` do not count). */
+const knownOptions = [
+  'connectionName',
+  'discoveryInterval',
+  'gossipTimeout',
+  'keepAliveInterval',
+  'keepAliveTimeout',
+  'maxDiscoverAttempts',
+  'nodePreference',
+  'tls',
+  'tlsCAFile',
+  'userCertFile',
+  'userKeyFile',
+];
+
+/** A silent server is known for one after these two together: pings go out while a call is open. */
+const defaults = [
+  ['keepAliveInterval', '10000'],
+  ['keepAliveTimeout', '5000'],
+  ['connectionName', 'switchyard'],
+] as const;
+
+/**
+ * Checks an `esdb://` URL, so that the client neither ignores a part of it nor prints it with its password, and adds
+ * what the client should do by default.
+ * @param url `esdb://[user:password@]host[:port][,host[:port]…][?option=value[&…]]`, or `esdb+discover://…` for a name
+ *   of a whole cluster. KurrentDB's scheme for the same, `kurrentdb://…`, is accepted too.
+ * @returns the URL for the client
+ * @throws StartupError, with nothing of the URL but the name of an option in its message
+ */
+export function connectionUrl(url: string): string {
+  const [, discover = '', authority, query = ''] =
+    /^(?:esdb|kurrentdb)(\+discover)?:\/\/([^?]+?)\/?(?:\?(.*))?$/.exec(url.trim()) ?? [];
+  if (authority === undefined)
+    throw new StartupError(
+      'The event store URL is not of the form esdb://host:port,host:port?option=value or esdb+discover://name.',
+    );
+  // A piece of a password would be taken for an option, and its name shown.
+  if (query.includes('@')) throw new StartupError('The password in the event store URL must be percent-encoded.');
+  const options = optionsOf(query);
+  for (const [name, value] of defaults) if (!options.has(flat(name))) options.set(flat(name), `${name}=${value}`);
+  return `${scheme(discover, authority)}://${authority}?${[...options.values()].join('&')}`;
+}
+
+/** The client takes only the first host of `esdb+discover`; of `esdb` it asks all for the cluster's members. */
+function scheme(discover: string, authority: string): string {
+  return authority.includes(',') ? 'esdb' : `esdb${discover}`;
+}
+
+function optionsOf(query: string): Map<string, string> {
+  const options = new Map<string, string>();
+  for (const option of query.split('&').filter((part) => part !== '')) {
+    const [name = '', value] = option.split('=');
+    if (!knownOptions.some((known) => flat(known) === flat(name)))
+      throw new StartupError(
+        `The event store URL has the option ${name}, which is unknown or not supported; known are ${knownOptions.join(', ')}.`,
+      );
+    if (value === undefined || value === '')
+      throw new StartupError(`The option ${name} of the event store URL has no value.`);
+    options.set(flat(name), option);
+  }
+  return options;
+}
+
+function flat(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
+}

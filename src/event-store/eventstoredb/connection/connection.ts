@@ -1,0 +1,218 @@
+import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { AppendReq, AppendResp, DeleteReq, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { callFailure, isBroken, isSilence, TimedOutError } from './call-failure.ts';
+import { connectionUrl } from './connection-url.ts';
+
+type AppendCall = ReturnType<StreamsClient['append']>;
+type AppendArguments = Parameters<StreamsClient['append']>;
+type CallArguments = [metadata: AppendArguments[0], options: { deadline: Date | number }];
+
+/** A read under way: an object-mode stream of answers. */
+export type ReadCall = ReturnType<StreamsClient['read']>;
+
+/**
+ * What the client's own commands are made of (6.2.1, pinned), kept from its users by types alone. We use these parts
+ * because its commands cannot do what we need: appends go in a batch that one lost connection breaks for every client
+ * of the process, unless credentials are given with the call, which not every server has; reads have no deadline; and
+ * no command stores a JSON text as it is.
+ */
+interface ClientParts {
+  execute<Value>(
+    stubs: typeof StreamsClient,
+    name: string,
+    action: (client: StreamsClient) => Promise<Value>,
+  ): Promise<Value>;
+  GRPCStreamCreator(
+    stubs: typeof StreamsClient,
+    name: string,
+    creator: (client: StreamsClient) => ReadCall,
+  ): () => Promise<ReadCall>;
+  callArguments(options: { requiresLeader: boolean }, callOptions: { deadline: Date | number }): CallArguments;
+  getChannel(): Promise<{ close(): void }>;
+  handleError(client: StreamsClient, error: Error): Promise<void>;
+}
+
+/**
+ * A node that is no leader, or not ready yet, answers reads from what it has: a stream that is there is "not found",
+ * and
+ * a subscription is "caught up" with nothing. Asked as a leader it says so instead.
+ */
+const leaderOnly = { requiresLeader: true };
+
+/** How long `close` waits for the client's streams to end. */
+const closeLimitMs = 2_000;
+
+/** One client: finds the node, connects, and connects again when a connection fails. Every call has a deadline. */
+export class Connection {
+  readonly #client: EventStoreDBClient;
+  readonly #parts: ClientParts;
+  #channel: Promise<{ close(): void }> | null = null;
+  #stubs: StreamsClient | null = null;
+  #lastAnswerAt = 0;
+  #closed = false;
+
+  /** @param url see `connectionUrl`; @throws StartupError */
+  constructor(url: string) {
+    this.#client = clientFor(connectionUrl(url));
+    this.#parts = this.#client as unknown as ClientParts;
+    this.#rememberChannel();
+    this.#containErrors();
+  }
+
+  /**
+   * Appends once.
+   * @throws the call's failure, or TimedOutError: either way it may have been stored
+   */
+  append(requests: ReadonlyArray<AppendReq>, deadlineMs: number): Promise<AppendResp> {
+    const end = Date.now() + deadlineMs;
+    const answer = this.#parts.execute(StreamsClient, 'append', (stubs) => this.#append(stubs, requests, end));
+    return this.#watched(deadlineMs, answer);
+  }
+
+  /** Deletes a stream, once. @throws the call's failure, or TimedOutError: either way it may be deleted */
+  delete(request: DeleteReq, deadlineMs: number): Promise<void> {
+    const deadline = new Date(Date.now() + deadlineMs);
+    const answer = this.#parts.execute(StreamsClient, 'delete', (stubs) => this.#delete(stubs, request, deadline));
+    return this.#watched(deadlineMs, answer);
+  }
+
+  /**
+   * Begins a read, which fails at its deadline: destroy it when it is no longer needed.
+   * @param deadlineMs until its last answer; null for a subscription
+   * @param startMs until the call is on its way
+   * @throws TimedOutError
+   */
+  async read(request: ReadReq, deadlineMs: number | null, startMs: number): Promise<ReadCall> {
+    const deadline = deadlineMs === null ? Number.POSITIVE_INFINITY : new Date(Date.now() + deadlineMs);
+    const open = this.#parts.GRPCStreamCreator(StreamsClient, 'read', (stubs) => {
+      this.#stubs = stubs;
+      return stubs.read(request, ...this.#parts.callArguments(leaderOnly, { deadline }));
+    });
+    const opening = open();
+    try {
+      const call = await within(startMs, opening);
+      if (!this.#closed) return call;
+    } catch (error) {
+      // It may still open: nobody would end it.
+      opening.then(endCall, () => {});
+      throw error;
+    }
+    opening.then(endCall, () => {});
+    throw new UnavailableError();
+  }
+
+  /** Must be called when a read was answered: the connection is alive. */
+  answered(): void {
+    this.#lastAnswerAt = Date.now();
+  }
+
+  /**
+   * Must be called when a call failed. If the connection itself may be broken, the next call gets a new one, because
+   * the
+   * client notices that only when a call fails with "unavailable". Calls on the old connection continue.
+   * @param waitedMs how long the call waited
+   */
+  failed(error: unknown, waitedMs: number): void {
+    const failure = callFailure(error);
+    // No open call's pings may be there to show that the connection is dead.
+    if (isSilence(failure) ? Date.now() - this.#lastAnswerAt >= waitedMs : isBroken(failure)) this.#renew();
+  }
+
+  /** Ends every call and leaves nothing open. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await within(closeLimitMs, this.#client.dispose()).catch(() => {});
+    // Not disposed of by the client.
+    await within(closeLimitMs, this.#channel ?? Promise.resolve(null)).then(
+      (channel) => channel?.close(),
+      () => {},
+    );
+  }
+
+  #append(stubs: StreamsClient, requests: ReadonlyArray<AppendReq>, end: number): Promise<AppendResp> {
+    this.#stubs = stubs;
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new UnavailableError());
+      const [metadata, options] = this.#parts.callArguments(leaderOnly, { deadline: new Date(end) });
+      const call: AppendCall = stubs.append(metadata, options, (error, answer) => {
+        if (error !== null) reject(error);
+        else resolve(answer);
+      });
+      // The callback of the answer gets the error.
+      call.on('error', () => {});
+      for (const request of requests) call.write(request);
+      call.end();
+    });
+  }
+
+  #delete(stubs: StreamsClient, request: DeleteReq, deadline: Date): Promise<void> {
+    this.#stubs = stubs;
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new UnavailableError());
+      stubs.delete(request, ...this.#parts.callArguments(leaderOnly, { deadline }), (error) => {
+        if (error !== null) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  async #watched<Value>(deadlineMs: number, answer: Promise<Value>): Promise<Value> {
+    try {
+      // The call's own deadline does not count the search for a node.
+      const value = await within(deadlineMs + 100, answer);
+      this.answered();
+      return value;
+    } catch (error) {
+      this.failed(error, deadlineMs);
+      throw error;
+    }
+  }
+
+  #renew(): void {
+    if (this.#stubs === null) return;
+    this.#lastAnswerAt = Date.now();
+    void this.#parts.handleError(this.#stubs, new UnavailableError());
+    this.#stubs = null;
+  }
+
+  #rememberChannel(): void {
+    const getChannel = this.#parts.getChannel;
+    this.#parts.getChannel = () => {
+      const channel = getChannel();
+      // The caller that awaits the channel gets the error when none is found.
+      channel.catch(() => {});
+      this.#channel = channel;
+      return channel;
+    };
+  }
+
+  /** The client calls this without waiting for it, so what it throws would end the process. */
+  #containErrors(): void {
+    const handleError = this.#parts.handleError;
+    this.#parts.handleError = (client, error) => handleError(client, error).catch(() => {});
+  }
+}
+
+/** Cancels a call; what it still sends is ignored. */
+export function endCall(call: ReadCall): void {
+  call.on('error', () => {});
+  call.cancel();
+}
+
+function clientFor(url: string): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(url);
+  } catch (error) {
+    // Its message may quote the URL, password and all; so only those that speak of a file are passed on.
+    const message = error instanceof Error && /certificate|userCertFile/.test(error.message) ? error.message : '';
+    throw new StartupError(`The event store URL cannot be used. ${message || 'Check its hosts and options.'}`);
+  }
+}
+
+/** @throws TimedOutError when the promise has not settled in time */
+function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
+  return withTimeoutError(milliseconds, promise, () => new TimedOutError(milliseconds));
+}

@@ -1,0 +1,174 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { bytesOf, eventOf } from '#event-store/eventstoredb/wire/event-message.ts';
+import type { Availability } from '#shared/async/availability.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { delay } from '#shared/async/delay.ts';
+import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { callFailure, isDeleted, isRefusal, TimedOutError } from './call-failure.ts';
+import { type Connection, endCall, type ReadCall } from './connection.ts';
+import { unavailableError } from './unavailable-error.ts';
+
+export interface ReadsOptions {
+  /** Of one try. */
+  readonly attemptMs: number;
+  /** Of a read, with all its tries. */
+  readonly deadlineMs: number;
+  /** Retries also while the server is known to be away. */
+  readonly isPatient: boolean;
+}
+
+/** What one call gave. */
+export interface ReadAnswers {
+  readonly answers: ReadonlyArray<ReadResp>;
+  /** False where the call ended before its end: there may be more. */
+  readonly isWhole: boolean;
+}
+
+/** Reads that end. */
+export class Reads {
+  readonly #connection: Connection;
+  readonly #availability: Availability;
+  readonly #options: ReadsOptions;
+  readonly #closed = new AbortController();
+
+  constructor(connection: Connection, availability: Availability, options: ReadsOptions) {
+    this.#connection = connection;
+    this.#availability = availability;
+    this.#options = options;
+  }
+
+  /**
+   * All answers of a read, which is tried again until its deadline, since reading twice does no harm.
+   * @param maxBytes of events, past which the rest is not waited for; two events come whatever their size
+   * @throws UnavailableError
+   */
+  async answers(request: ReadReq, maxBytes = Number.POSITIVE_INFINITY): Promise<ReadonlyArray<ReadResp>> {
+    const end = Date.now() + this.#options.deadlineMs;
+    const backOff = new BackOff({ firstMs: 20, longestMs: 500 });
+    for (;;) {
+      await this.#ensureOpen();
+      const left = Math.min(end - Date.now(), this.#options.attemptMs);
+      const result = await this.#unlessAway(this.#once(request, maxBytes, left)).catch((error: unknown) => ({
+        error,
+      }));
+      if (!('error' in result)) return result;
+      const wait = backOff.failed();
+      if (isFinal(result.error) || Date.now() + wait >= end) throw unavailableError('cannot be read', result.error);
+      await delay(wait, this.#closed.signal);
+    }
+  }
+
+  /**
+   * The answers of one call, however long the server looks for them while it is there: it may have to pass over many
+   * events of other applications. What came before the call failed is kept, if anything did.
+   * @param maxBytes as `answers`
+   * @throws UnavailableError when nothing came
+   */
+  async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
+    await this.#ensureOpen();
+    try {
+      return await this.#unlessAway(this.#call(request, maxBytes, deadlineMs, true));
+    } catch (error) {
+      throw unavailableError('cannot be read', error);
+    }
+  }
+
+  /** Reads are refused from now on; those under way end with the connection. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #ensureOpen(): Promise<void> {
+    if (this.#closed.signal.aborted) throw new UnavailableError('The event store is closed.');
+    const { cause } = this.#availability;
+    if (cause === null || this.#options.isPatient) return;
+    // Who tries again at once must not keep the answer of a probe from coming.
+    await nextTurn();
+    throw unavailableError('cannot be read', cause);
+  }
+
+  #unlessAway<Value>(work: Promise<Value>): Promise<Value> {
+    if (this.#options.isPatient) return work;
+    return this.#availability.unlessAway(work, (cause) => {
+      throw unavailableError('cannot be read', cause);
+    });
+  }
+
+  async #once(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadonlyArray<ReadResp>> {
+    return (await this.#call(request, maxBytes, deadlineMs, false)).answers;
+  }
+
+  async #call(request: ReadReq, maxBytes: number, deadlineMs: number, keepsPart: boolean): Promise<ReadAnswers> {
+    try {
+      return await readOnce(this.#connection, request, { maxBytes, deadlineMs, keepsPart });
+    } catch (error) {
+      this.#availability.failed(error);
+      throw error;
+    }
+  }
+}
+
+/** Trying again does not help. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof UnavailableError) return true;
+  const failure = callFailure(error);
+  return isDeleted(failure) || isRefusal(failure);
+}
+
+export interface ReadLimits {
+  readonly maxBytes: number;
+  readonly deadlineMs: number;
+  /** What came before a failure is given, rather than the failure. */
+  readonly keepsPart: boolean;
+}
+
+/** Makes one call. @throws its failure, or TimedOutError */
+export async function readOnce(connection: Connection, request: ReadReq, limits: ReadLimits): Promise<ReadAnswers> {
+  const { deadlineMs } = limits;
+  const end = Date.now() + deadlineMs;
+  try {
+    const call = await connection.read(request, deadlineMs, deadlineMs);
+    const answers = new AnswersOfCall(call, limits);
+    const result = await withTimeoutError(
+      Math.max(end - Date.now(), 0) + 100,
+      answers.finished,
+      () => new TimedOutError(deadlineMs),
+    ).finally(() => endCall(call));
+    connection.answered();
+    return result;
+  } catch (error) {
+    connection.failed(error, deadlineMs);
+    throw error;
+  }
+}
+
+/** Gathers the answers of a call. */
+class AnswersOfCall {
+  readonly finished: Promise<ReadAnswers>;
+
+  constructor(call: ReadCall, { maxBytes, keepsPart }: ReadLimits) {
+    const { promise, resolve, reject } = Promise.withResolvers<ReadAnswers>();
+    this.finished = promise;
+    const answers: ReadResp[] = [];
+    let events = 0;
+    let bytes = 0;
+    call.on('data', (answer: ReadResp) => {
+      const event = eventOf(answer);
+      if (event !== undefined) {
+        if (events >= 2 && bytes > maxBytes) return resolve({ answers, isWhole: false });
+        events += 1;
+        bytes += bytesOf(event);
+      }
+      answers.push(answer);
+    });
+    const fail = (error: Error) => {
+      if (keepsPart && events > 0) resolve({ answers, isWhole: false });
+      else reject(error);
+    };
+    call.on('error', fail);
+    call.on('end', () => resolve({ answers, isWhole: true }));
+    call.on('close', () => fail(new Error('The read was closed.')));
+  }
+}

@@ -1,0 +1,57 @@
+import type { EventBatch, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
+import type { LogPage } from './log-page.ts';
+
+/** Events in a batch when the follower does not say. */
+const defaultBatchSize = 1_000;
+
+/** One subscription: its position, its filter, and whether it has reported that it is caught up. */
+export class LogFollower {
+  readonly #isWanted: (type: string) => boolean;
+  readonly #batchSize: number;
+  /** Pages that were begun to be read before it came say nothing of where the log ends now. */
+  readonly #readNumberAtStart: number;
+  #position: number;
+  #isCaughtUp = false;
+
+  constructor(options: Omit<SubscribeOptions, 'signal'>, readNumberAtStart: number) {
+    this.#isWanted = filterOf(options);
+    this.#batchSize = options.batchSize ?? defaultBatchSize;
+    this.#position = options.after;
+    this.#readNumberAtStart = readNumberAtStart;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Nothing more of ours was stored when the page that it took last was read. */
+  get isCaughtUp(): boolean {
+    return this.#isCaughtUp;
+  }
+
+  /** Takes what it wants of a page, a batch at most. @returns null where that says nothing new */
+  take(page: LogPage): EventBatch | null {
+    const events: RecordedEvent[] = [];
+    let characters = 0;
+    let position = Math.max(page.position, this.#position);
+    for (const event of page.events) {
+      if (event.position <= this.#position || !this.#isWanted(event.type)) continue;
+      if (events.length === this.#batchSize) {
+        position = events.at(-1)?.position ?? position;
+        break;
+      }
+      events.push(event);
+      characters += event.characters;
+    }
+    const caughtUp = page.isEnd && position >= page.position && page.readNumber > this.#readNumberAtStart;
+    const isNews = position > this.#position || (caughtUp && !this.#isCaughtUp);
+    this.#position = position;
+    this.#isCaughtUp = caughtUp;
+    return isNews ? { events, position, caughtUp, characters } : null;
+  }
+}
+
+function filterOf({ types, exceptTypes = [] }: Omit<SubscribeOptions, 'signal'>): (type: string) => boolean {
+  const named = new Set(types ?? exceptTypes);
+  return (type) => named.has(type) === (types !== undefined);
+}

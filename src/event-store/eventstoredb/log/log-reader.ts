@@ -1,0 +1,176 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
+import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
+import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/event-message.ts';
+import { lastEventRequest, logRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
+import { LazyEvent } from '#event-store/lazy-event.ts';
+import type { Upcast } from '#event-store/upcasting.ts';
+import type { Availability } from '#shared/async/availability.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import { LogEnd } from './log-end.ts';
+import { LogFollower } from './log-follower.ts';
+import type { LogPage } from './log-page.ts';
+import { LogWindow } from './log-window.ts';
+import type { WakeUpSource } from './wake-up-source.ts';
+
+/** Our events in a page at most. */
+const pageEvents = 2_000;
+
+/** Bytes of events in a page, give or take one event. */
+const pageBytes = 4 * 1024 * 1024;
+
+/** Until a page has come: it may lie behind many events of other applications, so it is given longer each time. */
+const shortestPageMs = 15_000;
+const longestPageMs = 600_000;
+
+/** Pages that followers share: texts, and what was parsed of them. */
+const windowLimits = { maxEvents: 20_000, maxCharacters: 12 * 1024 * 1024 };
+
+/** Under load the next page is left to fill for a millisecond for each event of the last one, and so long at most. */
+const longestGatherMs = 10;
+
+const retryLimits = { firstMs: 20, longestMs: 2_000 };
+
+export interface LogReaderOptions {
+  readonly reads: Reads;
+  readonly availability: Availability;
+  readonly names: StreamNames;
+  readonly upcast: Upcast;
+  readonly wakeUps: WakeUpSource;
+  readonly log: Logger;
+}
+
+/**
+ * Reads the log for everybody on this thread who follows it: by pages that the server filters, at the pace of whoever
+ * asks first. Those at the same place share a page; one that is far behind reads pages of its own until it meets the
+ * others. No page is read before somebody asks for it, so a slow follower holds up nobody and nothing piles up.
+ */
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  readonly #window = new LogWindow(windowLimits);
+  readonly #end: LogEnd;
+  readonly #outage: OutageLog;
+  /** By the position after which they begin. */
+  readonly #underWay = new Map<number, Promise<LogPage>>();
+  readonly #closed = new AbortController();
+  #readNumber = 0;
+  /** What a page may take. */
+  #pageMs = shortestPageMs;
+  /** On `performance.now()`'s clock. */
+  #gatherUntil = 0;
+
+  constructor(options: LogReaderOptions) {
+    this.#options = options;
+    this.#outage = new OutageLog(options.log, 'The event store, whose log is followed,');
+    this.#end = new LogEnd({ ask: () => this.#askForEnd(), wakeUps: options.wakeUps });
+  }
+
+  /** See the port. */
+  async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
+    const signal = AbortSignal.any([options.signal, this.#closed.signal]);
+    const follower = new LogFollower(options, this.#readNumber);
+    const backOff = new BackOff(retryLimits);
+    while (!signal.aborted) {
+      const page = await this.#pageAfter(follower.position).catch((error: unknown) => this.#failed(error));
+      if (signal.aborted) return;
+      if (page === null) {
+        await this.#options.availability.waitUntilBack(backOff.failed(), signal);
+        continue;
+      }
+      backOff.succeeded();
+      const batch = follower.take(page);
+      if (batch !== null) yield batch;
+      if (follower.isCaughtUp) await this.#end.waitPast(follower.position, signal);
+      // Pages from memory must not keep the event loop from everything else.
+      else await nextTurn();
+    }
+  }
+
+  /** Reports that an event was stored. */
+  stored(position: number): void {
+    this.#end.raise(position);
+  }
+
+  /** Where the log ends, other applications' events included. @throws UnavailableError */
+  async lastPosition(): Promise<number> {
+    const position = await this.#askForEnd();
+    this.#end.asked(position);
+    return position;
+  }
+
+  /** See `LogEnd.wakePort`. */
+  wakePort(): MessagePort {
+    return this.#end.wakePort();
+  }
+
+  /** Ends every subscription, without an error. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#options.wakeUps.close();
+    await this.#end.close();
+  }
+
+  /** What comes after a position, from memory or by reading; those who ask at once share one reading. */
+  async #pageAfter(position: number): Promise<LogPage> {
+    const known = this.#window.find(position) ?? this.#underWay.get(position);
+    if (known !== undefined) return known;
+    const reading = this.#read(position).finally(() => this.#underWay.delete(position));
+    this.#underWay.set(position, reading);
+    return reading;
+  }
+
+  async #read(after: number): Promise<LogPage> {
+    await this.#gather();
+    this.#readNumber += 1;
+    const readNumber = this.#readNumber;
+    // Asked for before the page is read: all that is not in a page which is not full is another application's.
+    const end = this.#end.known > after ? this.#end.known : await this.lastPosition();
+    if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true, readNumber };
+    const page = await this.#readPage(after, end, readNumber);
+    this.#outage.succeeded();
+    this.#window.add(page);
+    this.#end.raise(page.position);
+    if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
+    return page;
+  }
+
+  async #gather(): Promise<void> {
+    const left = this.#gatherUntil - performance.now();
+    if (left > 0) await delay(left, this.#closed.signal);
+  }
+
+  async #readPage(after: number, end: number, readNumber: number): Promise<LogPage> {
+    const { reads, names, upcast } = this.#options;
+    // The event at the position itself comes too.
+    const request = logRequest(after, pageEvents + 1, names.ownEvents());
+    const { answers, isWhole } = await reads.page(request, pageBytes, this.#pageMs);
+    this.#pageMs = shortestPageMs;
+    const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
+    const fresh = messages.filter((message) => positionOf(message) > after).slice(0, pageEvents);
+    const events = fresh.map((message) => new LazyEvent(storedEvent(message, names), upcast));
+    const isEnd = isWhole && messages.length <= pageEvents;
+    const last = events.at(-1)?.position ?? after;
+    const characters = fresh.reduce((sum, message) => sum + bytesOf(message), 0);
+    return { after, position: isEnd ? Math.max(last, end) : last, events, characters, isEnd, readNumber };
+  }
+
+  async #askForEnd(): Promise<number> {
+    const [answer] = await this.#options.reads.answers(lastEventRequest());
+    const event = answer === undefined ? undefined : eventOf(answer);
+    return event === undefined ? 0 : positionOf(event);
+  }
+
+  /** @throws what no retry changes */
+  #failed(error: unknown): null {
+    if (!(error instanceof UnavailableError)) throw error;
+    this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);
+    if (!this.#closed.signal.aborted) this.#outage.failed(error);
+    return null;
+  }
+}

@@ -1,0 +1,90 @@
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Availability } from '#shared/async/availability.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { callFailure, isConflict, isDeleted, isRefusal } from './connection/call-failure.ts';
+import type { Connection } from './connection/connection.ts';
+import type { Reads } from './connection/reads.ts';
+import { unavailableError } from './connection/unavailable-error.ts';
+import { eventOf, positionOf, storedEvent } from './wire/event-message.ts';
+import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
+import type { StreamNames } from './wire/stream-names.ts';
+
+/** Events of a page when the log is searched for streams, and their bytes, give or take an event. */
+const pageEvents = 1_000;
+const pageBytes = 4 * 1024 * 1024;
+
+/** Until a page has come: it may lie behind many events of other applications. */
+const pageMs = 600_000;
+
+export interface RemovalsOptions {
+  readonly connection: Connection;
+  readonly availability: Availability;
+  readonly reads: Reads;
+  readonly names: StreamNames;
+  /** Of one try. */
+  readonly attemptMs: number;
+  /** Of a removal, with all its tries. */
+  readonly deadlineMs: number;
+}
+
+/** Finds streams by the beginning of their names, and deletes streams. */
+export class Removals {
+  readonly #options: RemovalsOptions;
+  readonly #closed = new AbortController();
+
+  constructor(options: RemovalsOptions) {
+    this.#options = options;
+  }
+
+  /** See `StreamRemoval`. The server has no list of streams: all their events are read. */
+  async streamNames(prefix: string): Promise<ReadonlyArray<string>> {
+    const { reads, names } = this.#options;
+    const found = new Set<string>();
+    for (let after = 0; ; ) {
+      // The event at the position itself comes too.
+      const page = await reads.page(logRequest(after, pageEvents + 1, names.eventsOf(prefix)), pageBytes, pageMs);
+      const events = page.answers.flatMap((answer) => eventOf(answer) ?? []);
+      for (const event of events) found.add(storedEvent(event, names).stream);
+      const last = events.at(-1);
+      if (last === undefined || (page.isWhole && events.length <= pageEvents)) return [...found];
+      after = positionOf(last);
+    }
+  }
+
+  /** See `StreamRemoval`. @throws UnavailableError */
+  async removeStream(stream: string, lastRevision: number): Promise<boolean> {
+    const { connection, availability, names, attemptMs, deadlineMs } = this.#options;
+    const request = deleteRequest(names.onServer(stream), lastRevision);
+    const end = Date.now() + deadlineMs;
+    const backOff = new BackOff({ firstMs: 20, longestMs: 500 });
+    for (;;) {
+      const error = await connection.delete(request, attemptMs).then(() => null, asError);
+      if (error === null) return true;
+      const failure = callFailure(error);
+      if (isDeleted(failure)) return true;
+      if (isConflict(failure)) return this.#isGone(stream);
+      availability.failed(error);
+      const waitMs = backOff.failed();
+      if (isRefusal(failure) || this.#closed.signal.aborted || Date.now() + waitMs >= end)
+        throw unavailableError('cannot delete a stream', error);
+      await availability.waitUntilBack(waitMs, this.#closed.signal);
+    }
+  }
+
+  /** No removal is tried again from now on. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  /** A try before, whose answer was lost, may have deleted it. */
+  async #isGone(stream: string): Promise<boolean> {
+    const { reads, names } = this.#options;
+    const answers: ReadonlyArray<ReadResp> = await reads.answers(streamRequest(names.onServer(stream), 0, 1));
+    return answers.every((answer) => eventOf(answer) === undefined);
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new UnavailableError(String(error));
+}

@@ -1,0 +1,107 @@
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type EventToAppend, noStream } from '#event-store/event-store.ts';
+
+// The client's own methods make these messages from values that it turns into JSON itself; ours are texts already, and
+// what was hashed must be what is stored.
+
+type AppendRequest = InstanceType<typeof streams.AppendReq>;
+type ReadRequest = InstanceType<typeof streams.ReadReq>;
+type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
+
+const empty = new shared.Empty();
+
+/** The messages of one append, in order. @param stream its name on the server */
+export function appendRequests(
+  stream: string,
+  expectedRevision: number,
+  events: ReadonlyArray<EventToAppend>,
+): AppendRequest[] {
+  const options = new streams.AppendReq.Options().setStreamIdentifier(streamIdentifier(stream));
+  if (expectedRevision === noStream) options.setNoStream(empty);
+  else options.setRevision(String(expectedRevision));
+  return [new streams.AppendReq().setOptions(options), ...events.map(appendEvent)];
+}
+
+function appendEvent({ id, type, data, metadata }: EventToAppend): AppendRequest {
+  const message = new streams.AppendReq.ProposedMessage()
+    .setId(new shared.UUID().setString(id))
+    .setData(Buffer.from(data))
+    .setCustomMetadata(Buffer.from(metadata));
+  message.getMetadataMap().set('type', type).set('content-type', 'application/json');
+  return new streams.AppendReq().setProposedMessage(message);
+}
+
+/** A delete that lets the stream be appended to again. @param stream its name on the server */
+export function deleteRequest(stream: string, lastRevision: number): InstanceType<typeof streams.DeleteReq> {
+  const options = new streams.DeleteReq.Options()
+    .setStreamIdentifier(streamIdentifier(stream))
+    .setRevision(String(lastRevision));
+  return new streams.DeleteReq().setOptions(options);
+}
+
+/**
+ * A stream's events in order, from a revision on.
+ * @param stream its name on the server
+ * @param count of events at most
+ */
+export function streamRequest(stream: string, fromRevision: number, count: number): ReadRequest {
+  const from = new streams.ReadReq.Options.StreamOptions()
+    .setStreamIdentifier(streamIdentifier(stream))
+    .setRevision(String(fromRevision));
+  return readRequest(
+    new streams.ReadReq.Options().setStream(from).setCount(String(count)).setNoFilter(empty).setReadDirection(0),
+  );
+}
+
+/** The last event of the log, whoever stored it. */
+export function lastEventRequest(): ReadRequest {
+  return readRequest(
+    new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setNoFilter(empty).setReadDirection(1),
+  );
+}
+
+/** The last event of the log that a filter lets pass. */
+export function lastOwnEventRequest(filter: FilterOptions): ReadRequest {
+  return readRequest(
+    new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setFilter(filter).setReadDirection(1),
+  );
+}
+
+/** The log's events from a position on, that one included. @param count of events at most */
+export function logRequest(from: number, count: number, filter: FilterOptions): ReadRequest {
+  return readRequest(
+    new streams.ReadReq.Options().setAll(allFrom(from)).setCount(String(count)).setFilter(filter).setReadDirection(0),
+  );
+}
+
+/** The log's events after a position and then live. @param after null for what is stored from now on */
+export function subscriptionRequest(after: number | null, filter: FilterOptions): ReadRequest {
+  return readRequest(
+    new streams.ReadReq.Options()
+      .setAll(after === null ? allFromEnd() : allFrom(after))
+      .setSubscription(new streams.ReadReq.Options.SubscriptionOptions())
+      .setFilter(filter)
+      .setReadDirection(0),
+  );
+}
+
+function readRequest(options: InstanceType<typeof streams.ReadReq.Options>): ReadRequest {
+  const uuids = new streams.ReadReq.Options.UUIDOption().setString(empty);
+  return new streams.ReadReq().setOptions(options.setUuidOption(uuids));
+}
+
+function allFrom(position: number): InstanceType<typeof streams.ReadReq.Options.AllOptions> {
+  const all = new streams.ReadReq.Options.AllOptions();
+  if (position === 0) return all.setStart(empty);
+  const commit = String(position);
+  return all.setPosition(new streams.ReadReq.Options.Position().setCommitPosition(commit).setPreparePosition(commit));
+}
+
+function allFromEnd(): InstanceType<typeof streams.ReadReq.Options.AllOptions> {
+  return new streams.ReadReq.Options.AllOptions().setEnd(empty);
+}
+
+function streamIdentifier(stream: string): InstanceType<typeof shared.StreamIdentifier> {
+  return new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
+}

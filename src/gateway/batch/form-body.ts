@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { ByteHold } from '#application/access/byte-budget.ts';
+import type { LineFile } from '#application/batches/line-calls.ts';
+import { heldBytesOf } from '#application/bodies/body-failures.ts';
+import type { Arrival, ArrivalLimits, BodySource, TakePiece } from '#application/bodies/body-source.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+
+/**
+ * The form that a line with a file is sent as: its members as fields, and the file in place of its id.
+ * @param members of the line's body
+ */
+export function formBody(
+  members: JsonObject,
+  file: LineFile,
+): { readonly contentType: string; readonly body: BodySource } {
+  const boundary = `switchyard-${randomUUID()}`;
+  const fields = Object.entries(members).flatMap(([name, value]) => (name === 'file' ? [] : fieldsOf(name, value)));
+  const before = Buffer.from(
+    fields.map(([name, value]) => `${head(boundary, name)}\r\n\r\n${value}\r\n`).join('') +
+      `${head(boundary, 'file')}; filename="${quoted(file.filename)}"\r\nContent-Type: ${file.contentType}\r\n\r\n`,
+  );
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`);
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: new StreamedBody(before, file, after),
+  };
+}
+
+function head(boundary: string, name: string): string {
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
+}
+
+function quoted(text: string): string {
+  return text.replace(/["\\\r\n]/g, (character) => encodeURIComponent(character));
+}
+
+/** A list is a field for each of its items, as OpenAI's clients send it. */
+function fieldsOf(name: string, value: Json | undefined): ReadonlyArray<readonly [string, string]> {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(`${name}[]`, item as Json));
+  return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
+}
+
+/** A body that is read from the blob store while it is received. */
+class StreamedBody implements BodySource {
+  readonly isPresent = true;
+  readonly announcedBytes: number;
+  readonly #before: Buffer;
+  readonly #file: LineFile;
+  readonly #after: Buffer;
+
+  constructor(before: Buffer, file: LineFile, after: Buffer) {
+    this.#before = before;
+    this.#file = file;
+    this.#after = after;
+    this.announcedBytes = before.length + file.bytes + after.length;
+  }
+
+  takeBuffered(): null {
+    return null;
+  }
+
+  async receive(_limits: ArrivalLimits, hold: ByteHold, take: TakePiece): Promise<Arrival> {
+    for await (const piece of this.#pieces()) {
+      const shortage = hold.take(heldBytesOf(piece));
+      if (shortage !== null) return { shortage };
+      if (!(await take(piece))) return 'stopped';
+    }
+    return 'whole';
+  }
+
+  async *#pieces(): AsyncGenerator<Buffer> {
+    yield this.#before;
+    const content = await this.#file.open();
+    if (content === null) throw new UnavailableError('The content of the file is not in the blob store.');
+    for await (const piece of content) yield piece as Buffer;
+    yield this.#after;
+  }
+}

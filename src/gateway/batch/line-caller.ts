@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import type { ByteBudget } from '#application/access/byte-budget.ts';
+import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
+import type { BodySource } from '#application/bodies/body-source.ts';
+import { scanJsonObject } from '#application/bodies/json-body.ts';
+import { MemoryBody } from '#application/bodies/memory-body.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import { notFound } from '#application/operations/not-found.ts';
+import { MemoryResponse } from '#application/responses/memory-response.ts';
+import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { createSpeech } from '#gateway/audio/create-speech.ts';
+import { createTranscription } from '#gateway/audio/create-transcription.ts';
+import { createChatCompletion } from '#gateway/chat/create-chat-completion.ts';
+import type { Gateway } from '#gateway/gateway.ts';
+import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
+import { gatewayErrorResponse } from '#gateway/response/error-response.ts';
+import { sendError } from '#gateway/response/send-error.ts';
+import { briefMember, MemberCollector, wantedNames } from '#gateway/wire/json-members.ts';
+import { formBody } from './form-body.ts';
+import { readLine } from './read-line.ts';
+
+export interface LineCallerOptions {
+  readonly gateway: Gateway;
+  readonly limits: GatewayLimits;
+  /** Counts the bytes that bodies hold. */
+  readonly bodies: ByteBudget;
+}
+
+/** Bytes of one answer at most: a speech or a long chat. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+/** What this node refuses for want of room, not because of the line: it is asked again later. */
+const passing: ReadonlySet<FailureCode> = new Set([
+  'too-many-calls',
+  'too-many-body-bytes',
+  'bodies-full',
+  'body-evicted',
+  'too-many-spool-bytes',
+  'spool-full',
+  'disk-full',
+]);
+
+const laterMs = 250;
+
+/** Asks lines of batches through the gateway, without a connection. */
+export function createLineCaller({ gateway, limits, bodies }: LineCallerOptions): LineCalls {
+  return {
+    read: (line, endpoint) => readLine(line, endpoint, limits.maxJsonValues),
+    call: async (line, request) => {
+      const { caller, signal } = request;
+      const refusal = gateway.limits.acquireInBackground(caller);
+      if (refusal !== null) return { kind: 'later', afterMs: laterMs };
+      const configuration = gateway.acquireConfiguration();
+      const bodyHold = bodies.hold(caller.projectId);
+      const response = new MemoryResponse(maxAnswerBytes);
+      const requestId = randomUUID();
+      const leave = () => response.disconnect();
+      signal.addEventListener('abort', leave, { once: true });
+      try {
+        if (signal.aborted) return { kind: 'ended' };
+        const ask = (headers: GatewayCall['headers'], body: BodySource): GatewayCall => ({
+          ...{
+            gateway,
+            configuration,
+            caller,
+            parameters: {},
+            query: '',
+            requestId,
+            headers,
+            body,
+            bodyHold,
+            response,
+          },
+        });
+        const result = await answer(line, request, limits, ask);
+        const failed = E.isLeft(result) ? result.left : null;
+        if (failed !== null && passing.has(failed.code)) {
+          return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
+        }
+        if (failed !== null) sendError(response, gatewayErrorResponse(failed));
+        return signal.aborted && !response.isComplete ? { kind: 'ended' } : outcomeOf(response);
+      } finally {
+        signal.removeEventListener('abort', leave);
+        bodyHold.release();
+        gateway.releaseConfiguration(configuration);
+        gateway.limits.release(caller);
+      }
+    },
+  };
+}
+
+type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
+
+/** Answers a line as the gateway answers a client. @returns on the left why it was not relayed */
+async function answer(line: BatchLine, request: LineRequest, limits: GatewayLimits, ask: Ask): Promise<CallResult> {
+  const { endpoint, idempotencyKey } = request;
+  if (line.body.length > limits.maxJsonBytes) return E.left(tooLarge(limits.maxJsonBytes));
+  const names = await readNames(line.body, limits.maxJsonValues);
+  if (E.isLeft(names)) return names;
+  if (names.right.streams) return E.left(noStream);
+  const json = () =>
+    ask({ 'content-type': 'application/json', 'idempotency-key': idempotencyKey }, new MemoryBody(line.body));
+  switch (endpoint) {
+    case '/v1/chat/completions':
+      return createChatCompletion(json(), limits);
+    case '/v1/audio/speech':
+      return createSpeech(json(), limits);
+    case '/v1/audio/transcriptions': {
+      const { fileId } = names.right;
+      if (fileId === null) return E.left(noFile);
+      const file = await request.findFile(fileId);
+      if (file === null) return E.left(notFound('file-not-found', fileId));
+      const fields = JSON.parse(line.body.toString('utf8'));
+      const { contentType, body } = formBody(fields, file);
+      return createTranscription(ask({ 'content-type': contentType, 'idempotency-key': idempotencyKey }, body), limits);
+    }
+  }
+}
+
+const lineBodyNames = wantedNames({ stream: [], file: [] });
+
+async function readNames(bytes: Buffer, maxValues: number) {
+  const members = new MemberCollector(bytes, lineBodyNames);
+  const scanned = await scanJsonObject(bytes, maxValues, members);
+  if (E.isLeft(scanned)) return scanned;
+  const file = briefMember(bytes, members, 'file');
+  return E.right({
+    streams: briefMember(bytes, members, 'stream') === true,
+    fileId: typeof file === 'string' ? file : null,
+  });
+}
+
+const noStream = invalidInput([{ pointer: '/stream', message: 'must not be true in a batch: its answers are files' }]);
+const noFile = invalidInput([{ pointer: '/file', message: 'must be the id of a file' }]);
+
+function tooLarge(maxBytes: number): Failure {
+  return failure('body-too-large', `The body of a line may have ${maxBytes} bytes at most.`);
+}
+
+function outcomeOf(response: MemoryResponse): LineOutcome {
+  const { headers } = response;
+  const requestId = headers['x-switchyard-provider-request-id'] ?? randomUUID();
+  if (response.isComplete && response.status !== null) {
+    const contentType = headers['content-type'] ?? 'application/octet-stream';
+    return { kind: 'answer', status: response.status, requestId, contentType, body: response.body };
+  }
+  const broken = gatewayErrorResponse(response.isDisconnected ? answerTooLarge : brokenOff);
+  return {
+    kind: 'answer',
+    status: 502,
+    requestId,
+    contentType: broken.contentType,
+    body: Buffer.from(broken.body),
+  };
+}
+
+const answerTooLarge = failure('provider-too-large', `The answer has more than ${maxAnswerBytes} bytes.`);
+const brokenOff = failure('provider-reset', 'The answer broke off before it was complete.');

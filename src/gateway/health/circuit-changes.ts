@@ -1,0 +1,35 @@
+import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
+import type { CircuitChange } from './attempt-report.ts';
+
+/** Changes that are remembered. */
+const maxChanges = 100;
+
+type Change = GatewayHealth['circuitChanges'][number];
+
+/** Remembers the last changes of circuits on this node. */
+export class CircuitChanges {
+  readonly #now: () => number;
+  #changes: ReadonlyArray<Change> = [];
+
+  /** @param now in ms of the epoch */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  add({ target, state, error }: CircuitChange): void {
+    const time = new Date(this.#now()).toISOString();
+    const change = {
+      time,
+      target: target.id,
+      circuit: state,
+      code: error?.code ?? null,
+      status: error?.status ?? null,
+    };
+    this.#changes = [change, ...this.#changes.slice(0, maxChanges - 1)];
+  }
+
+  /** The newest first. */
+  list(): ReadonlyArray<Change> {
+    return this.#changes;
+  }
+}

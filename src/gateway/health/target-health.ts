@@ -1,0 +1,116 @@
+import { DDSketch } from '@datadog/sketches-js';
+import type { AttemptReport, AttemptResult } from './attempt-report.ts';
+
+/** What is looked back on: so many slices, of so long each. */
+const slices = 10;
+const sliceMs = 30_000;
+
+/** How far back counts and latencies go. */
+export const healthWindowMs = slices * sliceMs;
+
+/** Quantiles are found within 2%. */
+const relativeAccuracy = 0.02;
+const minDurationMs = 0.001;
+
+/** The last failure of a target since the start of the node. */
+export interface LastFailure {
+  /** RFC 3339, UTC. */
+  readonly time: string;
+  readonly code: string;
+  readonly status: number | null;
+  readonly requestId: string;
+}
+
+/** How a target did of late. */
+export interface TargetRecord {
+  readonly attempts: Readonly<Record<AttemptResult, number>>;
+  /** Of the attempts that were served or failed, the part that was served, from 0 to 1; null without any. */
+  readonly successRate: number | null;
+  /** Of the attempts that were served, within 2%; null without any. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly lastFailure: LastFailure | null;
+}
+
+interface Slice {
+  readonly startedAt: number;
+  readonly attempts: Record<AttemptResult, number>;
+  readonly durations: DDSketch;
+}
+
+interface History {
+  recent: Slice[];
+  lastFailure: LastFailure | null;
+}
+
+/** Remembers how each target did in the last minutes, on this node. Bounded by the targets of the configuration. */
+export class TargetHealth {
+  readonly #histories = new Map<string, History>();
+  readonly #now: () => number;
+
+  /** @param now in ms of the epoch */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  add({ target, result, error, durationMs, requestId }: AttemptReport): void {
+    const history = this.#historyOf(target.id);
+    const slice = this.#sliceOf(history);
+    slice.attempts[result] += 1;
+    if (result === 'served') slice.durations.accept(Math.max(minDurationMs, durationMs));
+    if (error !== null) history.lastFailure = { time: new Date(this.#now()).toISOString(), ...error, requestId };
+  }
+
+  record(target: string): TargetRecord {
+    const history = this.#histories.get(target);
+    const recent = history?.recent.filter(({ startedAt }) => this.#isRecent(startedAt)) ?? [];
+    const attempts = { ...noAttempts };
+    const durations = new DDSketch({ relativeAccuracy });
+    for (const slice of recent) {
+      for (const result of results) attempts[result] += slice.attempts[result];
+      durations.merge(slice.durations);
+    }
+    const judged = attempts.served + attempts.failed;
+    return {
+      attempts,
+      successRate: judged === 0 ? null : attempts.served / judged,
+      p50Ms: quantile(durations, 0.5),
+      p95Ms: quantile(durations, 0.95),
+      lastFailure: history?.lastFailure ?? null,
+    };
+  }
+
+  /** Forgets all other targets. */
+  keepOnly(targets: ReadonlySet<string>): void {
+    for (const target of this.#histories.keys()) if (!targets.has(target)) this.#histories.delete(target);
+  }
+
+  #historyOf(target: string): History {
+    const known = this.#histories.get(target);
+    if (known !== undefined) return known;
+    const history: History = { recent: [], lastFailure: null };
+    this.#histories.set(target, history);
+    return history;
+  }
+
+  #sliceOf(history: History): Slice {
+    const now = this.#now();
+    const last = history.recent.at(-1);
+    if (last !== undefined && now - last.startedAt < sliceMs) return last;
+    const slice = { startedAt: now, attempts: { ...noAttempts }, durations: new DDSketch({ relativeAccuracy }) };
+    history.recent = [...history.recent.filter(({ startedAt }) => this.#isRecent(startedAt)), slice];
+    return slice;
+  }
+
+  #isRecent(startedAt: number): boolean {
+    return this.#now() - startedAt < healthWindowMs;
+  }
+}
+
+const noAttempts: Readonly<Record<AttemptResult, number>> = { served: 0, refused: 0, failed: 0, abandoned: 0 };
+const results = Object.keys(noAttempts) as ReadonlyArray<AttemptResult>;
+
+/** To the tenth of a millisecond. */
+function quantile(durations: DDSketch, part: number): number | null {
+  return durations.count === 0 ? null : Math.round(durations.getValueAtQuantile(part) * 10) / 10;
+}

@@ -1,0 +1,123 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/shared/failure.ts';
+import { readChatRequest, readJsonRequest } from '#gateway/chat/chat-request.ts';
+import {
+  type Provider,
+  type ProviderChat,
+  type ProviderRequest,
+  type ProviderSpeech,
+  type ProviderTranscription,
+  type UnsupportedRequest,
+  unknownFormat,
+} from '#gateway/providers/provider.ts';
+import { wavHeaderBytes } from '#gateway/providers/wav-header.ts';
+import { type LocalAnswer, LocalTransport } from '#gateway/transport/local-transport.ts';
+import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
+import { briefMember, wantedNames } from '#gateway/wire/json-members.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { answerChat } from './chat-answer.ts';
+import { eventAnswer, jsonAnswer, textAnswer, wordsIn } from './local-answers.ts';
+import { toneWav } from './tone-wav.ts';
+
+/** OpenAI's. What is not `pcm` is answered as WAV: its content type says so. */
+const speechFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
+const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
+
+/** Answers by itself, the same to the same request: for a first run, for tests, and for tours without an account. */
+export class Sandbox implements Provider {
+  readonly name: string;
+  readonly transport: Transport = new LocalTransport(answer);
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  chat({ body, streams }: ProviderChat): ProviderRequest {
+    return { request: { path: 'chat', headers: [], body, streams }, translator: null };
+  }
+
+  speech({ body, fields }: ProviderSpeech): ProviderRequest | UnsupportedRequest {
+    const { responseFormat: format } = fields;
+    if (format !== null && !speechFormats.includes(format)) return unknownFormat(speechFormats);
+    return { request: { path: 'speech', headers: [], body, streams: true }, translator: null };
+  }
+
+  transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest | UnsupportedRequest {
+    const format = fields.findLast(([name]) => name === 'response_format')?.[1] ?? 'json';
+    if (!transcriptFormats.includes(format)) return unknownFormat(transcriptFormats);
+    // It cannot hear, so it says how much audio it got, which is the same every time.
+    const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${fileBytes}`;
+    return { request: { path, headers: [], body, streams }, translator: null };
+  }
+}
+
+async function answer({ path, body }: UpstreamRequest): Promise<LocalAnswer> {
+  const [operation, format = 'json', way, bytes] = path.split(' ');
+  if (operation === 'transcription') return transcription(format, way === 'stream', Number(bytes));
+  const json = body as Buffer;
+  return operation === 'chat' ? answerChat(taken(await readChatRequest(json, noLimit))) : speech(json);
+}
+
+/** What comes here was held to the limits of the gateway before. */
+const noLimit = Number.POSITIVE_INFINITY;
+
+function taken<Request>(request: E.Either<Failure, Request>): Request {
+  if (E.isLeft(request)) throw new Error(request.left.detail);
+  return request.right;
+}
+
+/** Of audio, sent at a time. A multiple of three: pieces in base64 then need no filling. */
+const pieceBytes = 15 * 1024;
+
+const speechNames = wantedNames({ input: [], response_format: [], stream_format: [] });
+
+async function speech(bytes: Buffer): Promise<LocalAnswer> {
+  const { members } = taken(await readJsonRequest(bytes, speechNames, noLimit));
+  const said = (name: string) => briefMember(bytes, members, name);
+  const [input, format, streamFormat] = [said('input'), said('response_format'), said('stream_format')];
+  const isPcm = format === 'pcm';
+  const wav = toneWav(wordsIn(typeof input === 'string' ? input : ''));
+  const audio = isPcm ? wav.subarray(wavHeaderBytes) : wav;
+  if (streamFormat === 'sse') return eventAnswer(speechEvents(audio), '');
+  return { status: 200, contentType: isPcm ? 'audio/pcm' : 'audio/wav', pieces: piecesOf(audio, pieceBytes) };
+}
+
+function* speechEvents(audio: Buffer): Iterable<JsonObject> {
+  for (const piece of piecesOf(audio, pieceBytes))
+    yield { type: 'speech.audio.delta', audio: piece.toString('base64') };
+  yield { type: 'speech.audio.done' };
+}
+
+function transcription(format: string, streams: boolean, bytes: number): LocalAnswer {
+  const text = `This is the Switchyard sandbox and no model. It was given ${bytes} bytes of audio.`;
+  if (streams)
+    return eventAnswer(
+      [
+        { type: 'transcript.text.delta', delta: text },
+        { type: 'transcript.text.done', text },
+      ],
+      '',
+    );
+  switch (format) {
+    case 'text':
+      return textAnswer(`${text}\n`, 'text/plain; charset=utf-8');
+    case 'srt':
+      return textAnswer(`1\n00:00:00,000 --> 00:00:01,000\n${text}\n\n`, 'text/plain; charset=utf-8');
+    case 'vtt':
+      return textAnswer(`WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n${text}\n\n`, 'text/vtt; charset=utf-8');
+    case 'verbose_json':
+      return jsonAnswer({
+        task: 'transcribe',
+        language: 'english',
+        duration: 1,
+        text,
+        segments: [{ id: 0, start: 0, end: 1, text }],
+      });
+    default:
+      return jsonAnswer({ text });
+  }
+}
+
+function* piecesOf(bytes: Buffer, size: number): Iterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}

@@ -1,0 +1,24 @@
+import { invalidInput } from '#application/operations/input-errors.ts';
+import type { RequestHeaders } from '#application/operations/operation.ts';
+
+const name = 'dryRun';
+
+/** Whether a command's query asks to try it alone, or why that cannot be read: beside what its headers ask. */
+export function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Partial<Pick<RequestHeaders, 'fault'>> {
+  // Most requests have no query.
+  if (!query.includes(name)) return {};
+  const [value, ...others] = new URLSearchParams(query).getAll(name);
+  if (value === undefined || (value === 'false' && others.length === 0)) return {};
+  if (value === 'true' && others.length === 0) return { dryRun: true };
+  const message = others.length > 0 ? 'must be given once' : 'must be true or false';
+  // Whoever wanted to try it must not change anything by a mistake in a word.
+  return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, message }]) };
+}
+
+/** The query of the same request without that wish, for what recognizes a repeated request. */
+export function withoutDryRun(query: string): string {
+  if (!query.includes(name)) return query;
+  const parameters = new URLSearchParams(query);
+  parameters.delete(name);
+  return parameters.toString();
+}

@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { TextStream } from '#application/responses/text-stream.ts';
+import type { RequestContext } from '#http/server/request-context.ts';
+import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
+
+/**
+ * Writes an answer while it is made, as fast as its reader takes it.
+ * @param onFailure is handed what broke it off after it had begun; a client that leaves is no failure
+ */
+export async function writeStream(
+  { ctx, limitFields }: RequestContext,
+  { contentType, chunks }: TextStream,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...limitFields];
+  if (!startResponse(ctx, 200, [...fields, 'Content-Type', contentType, 'Vary', 'Accept'])) return;
+  if (ctx.req.method === 'HEAD') {
+    ctx.res.end();
+    return;
+  }
+  try {
+    await pipeline(Readable.from(chunks, { highWaterMark: 4 }), ctx.res);
+  } catch (error) {
+    const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!hasLeft) onFailure(error);
+  }
+}

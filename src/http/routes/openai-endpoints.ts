@@ -1,0 +1,69 @@
+import type { AnyOperation } from '#application/operations/operation.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+
+/** Beginnings of paths of OpenAI's API that make texts: a client can use chat completions instead. */
+const textPaths = ['/v1/responses', '/v1/completions', '/v1/assistants', '/v1/threads', '/v1/conversations'];
+
+/** The others. What is served is found before anybody looks here. */
+const otherPaths = [
+  '/v1/audio',
+  '/v1/batches',
+  '/v1/chat',
+  '/v1/chatkit',
+  '/v1/containers',
+  '/v1/embeddings',
+  '/v1/engines',
+  '/v1/evals',
+  '/v1/files',
+  '/v1/fine_tuning',
+  '/v1/fine-tunes',
+  '/v1/images',
+  '/v1/models',
+  '/v1/moderations',
+  '/v1/organization',
+  '/v1/realtime',
+  '/v1/skills',
+  '/v1/uploads',
+  '/v1/vector_stores',
+  '/v1/videos',
+];
+
+/** How each common SDK is switched to chat completions. */
+const switches = [
+  'OpenAI SDK: client.chat.completions.create',
+  "AI SDK: createOpenAI(…).chat('model'), or @ai-sdk/openai-compatible",
+  'LangChain: ChatOpenAI(use_responses_api=False), in JavaScript useResponsesApi: false',
+  "Agents SDK: set_default_openai_api('chat_completions'), in JavaScript setOpenAIAPI('chat_completions')",
+  'LlamaIndex: OpenAILike(is_chat_model=True)',
+  "LiteLLM: completion(model='openai/…')",
+].join('; ');
+
+/** Finds the failure for a path of OpenAI's API that is not served; null for another path. */
+export type FindUnsupportedEndpoint = (path: string) => Failure | null;
+
+/** @param operations what is served: the message names it */
+export function createUnsupportedEndpoints(operations: ReadonlyArray<AnyOperation>): FindUnsupportedEndpoint {
+  const paths = operations.filter(({ plane }) => plane === 'gateway').map(({ http }) => http.path);
+  const served = [...new Set(paths)].filter((path) => isOpenAis(path) && !path.includes(':')).sort();
+  return (path) => {
+    if (!isOpenAis(path)) return null;
+    const hint = textPaths.some((of) => isWithin(path, of))
+      ? `Use /v1/chat/completions: ${switches}.`
+      : 'Give the client of these calls the base URL of a provider that has them.';
+    const name = path.length > maxShownLength ? `${path.slice(0, maxShownLength)}…` : path;
+    return failure(
+      'unsupported-endpoint',
+      `Switchyard does not serve ${name}. It serves ${served.join(', ')}. ${hint}`,
+    );
+  };
+}
+
+const maxShownLength = 100;
+
+function isOpenAis(path: string): boolean {
+  return [...textPaths, ...otherPaths].some((of) => isWithin(path, of));
+}
+
+function isWithin(path: string, of: string): boolean {
+  return path === of || path.startsWith(`${of}/`);
+}

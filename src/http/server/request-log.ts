@@ -1,0 +1,64 @@
+import type { Context } from 'koa';
+import type { Logger as PinoLogger } from 'pino';
+import type { Metrics } from '#http/routes/metrics.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** What logs and metrics show where the client left before its answer was complete. */
+const clientGoneStatus = 499;
+
+/** What machines ask every few seconds: it is of use only when a fault is looked for. */
+const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Records every request, once it was answered: one line in the log, and the metrics. */
+export class RequestLog {
+  readonly #log: PinoLogger;
+  readonly #metrics: Pick<Metrics, 'request'>;
+
+  constructor(log: PinoLogger, metrics: Pick<Metrics, 'request'>) {
+    // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
+    this.#log = log.child({}, { redact: [] });
+    this.#metrics = metrics;
+  }
+
+  record(exchange: RequestContext): void {
+    const { ctx, name, pathTemplate, keyId, requestId, started, relayed } = exchange;
+    const milliseconds = performance.now() - started;
+    const method = methodOf(ctx.req.method);
+    const status = relayed?.status ?? statusOf(ctx);
+    this.#metrics.request(name, method, status, milliseconds / 1_000);
+    const level = pathTemplate !== null && polledPaths.has(pathTemplate) ? 'debug' : 'info';
+    if (!this.#log.isLevelEnabled(level)) return;
+    const code = exchange.code ?? relayed?.code ?? null;
+    this.#log[level](
+      {
+        method,
+        path: pathTemplate,
+        operation: name,
+        status,
+        ms: Math.round(milliseconds * 100) / 100,
+        ...(code === null ? {} : { code }),
+        ...(relayed === null || relayed.model === null ? {} : modelFields(relayed)),
+        requestId,
+        keyId,
+      },
+      'request',
+    );
+  }
+}
+
+function modelFields({ model, target, attempts }: NonNullable<RequestContext['relayed']>) {
+  return { model, target, attempts };
+}
+
+/** The status that was sent; an answer that was cut off has none of its own. */
+function statusOf({ res }: Context): number {
+  const isCutOff = res.destroyed && !res.writableFinished;
+  return res.headersSent && !isCutOff ? res.statusCode : clientGoneStatus;
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** A method as a label: what clients may make up must not grow the metrics. */
+function methodOf(method: string | undefined): string {
+  return method !== undefined && methods.has(method) ? method : 'other';
+}

@@ -1,0 +1,21 @@
+import type Koa from 'koa';
+import { createErrorResponse } from '#application/responses/problem.ts';
+import { failure } from '#domain/shared/failure.ts';
+import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
+import { createRequestContext } from './request-context.ts';
+import { SlimKoa } from './slim-koa.ts';
+
+const starting = failure('unavailable', 'The service is starting. Try again in a second.', { retryAfterSeconds: 1 });
+
+/** The app of an address that is bound before the service behind it has started: every request is 503. */
+export function createStartingApp(): Koa {
+  const app = new SlimKoa();
+  app.use(async (ctx) => {
+    const request = { ...createRequestContext(ctx), onBothPlanes: true };
+    ctx.state = request;
+    const { status, contentType, body } = createErrorResponse(starting, request);
+    const fields = [...apiSecurityHeaders, ...noStoreHeaders, 'Content-Type', contentType, 'Retry-After', '1'];
+    writeResponse(ctx, status, fields, JSON.stringify(body));
+  });
+  return app;
+}

@@ -1,0 +1,37 @@
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type UnderLeaseOptions, underLease } from './under-lease.ts';
+
+export interface OnceUnderLeaseOptions extends Omit<UnderLeaseOptions, 'work'> {
+  /** How long to wait for another holder. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Does work once while this node holds a lease, and releases it. Where the lease is lost meanwhile, the work is done
+ * again under the next term.
+ * @throws UnavailableError when another node holds the lease for too long, or the signal aborts; what the work throws
+ */
+export async function onceUnderLease<Result>(
+  { timeoutMs, signal, ...lease }: OnceUnderLeaseOptions,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(), timeoutMs);
+  const done: Result[] = [];
+  try {
+    await underLease({
+      ...lease,
+      signal: AbortSignal.any([signal, ended.signal]),
+      work: async (_token, workSignal) => {
+        clearTimeout(timer);
+        done.push(await work(workSignal));
+        ended.abort();
+      },
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+  const [result] = done;
+  if (done.length === 0) throw new UnavailableError(`Another node holds the lease ${lease.name}.`);
+  return result as Result;
+}

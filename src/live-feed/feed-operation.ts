@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get, type StreamingOperation } from '#application/operations/operation.ts';
+import { sendProblem } from '#application/responses/send-problem.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { eventStreamType } from './event-stream-message.ts';
+import type { LiveFeed } from './live-feed.ts';
+
+export interface FeedOperationOptions {
+  readonly feed: LiveFeed;
+  /** Whether the key in a request's headers still works. @throws UnavailableError */
+  readonly isKeyValid: (headers: IncomingHttpHeaders) => Promise<boolean>;
+}
+
+/** Makes the operation that opens a live feed. */
+export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions): StreamingOperation {
+  return {
+    name: 'follow_events',
+    summary: 'Follow what keys do, live',
+    description:
+      'Server-sent events: `id` is a position, `event` the type of the event, `data` an entry of the audit. It begins ' +
+      'with what comes next or, with `Last-Event-ID`, after that position. A comment comes every 15 s. Read too ' +
+      'slowly, it ends: open it again with the last id.',
+    kind: 'relay',
+    plane: 'control',
+    group: 'Audit',
+    http: get('/v1/events'),
+    scope: 'audit:read',
+    input: t.type({}),
+    output: null,
+    failures: ['invalid-header', 'too-many-feeds', 'feeds-full'],
+    paged: false,
+    hasRevision: false,
+    consumes: 'application/json',
+    produces: [eventStreamType],
+    example: {},
+    relay: async (request) => {
+      const { headers, caller, response } = request;
+      const after = readLastEventId(headers['last-event-id']);
+      const refusal = E.isLeft(after)
+        ? after.left
+        : await feed.serve({ caller, response, after: after.right, isKeyValid: () => isKeyValid(headers) });
+      if (refusal !== null) sendProblem(request, refusal, '/v1/events');
+      return { kind: 'relayed', status: null, code: refusal?.code ?? null, model: null, target: null, attempts: 0 };
+    },
+  };
+}
+
+/** The position after which a feed begins; null without one. */
+function readLastEventId(value: string | string[] | undefined): E.Either<Failure, number | null> {
+  if (value === undefined || value === '') return E.right(null);
+  const position = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isSafeInteger(position)) return E.right(position);
+  return E.left(failure('invalid-header', 'Last-Event-ID is not the id of an event of this feed: send one as given.'));
+}

@@ -1,0 +1,260 @@
+import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import { listedTypes } from '#domain/history/table.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import { type AudienceGroup, Audiences } from './audiences.ts';
+import { entryMessage, eventStreamType, keepAlive, opening } from './event-stream-message.ts';
+import { FeedReader } from './feed-reader.ts';
+import type { PastEntries } from './past-entries.ts';
+
+/** How many feeds may be open. */
+export interface FeedLimits {
+  readonly maxFeeds: number;
+  readonly maxFeedsPerProject: number;
+}
+
+export interface LiveFeedOptions {
+  readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
+  readonly reads: EntryReads;
+  readonly past: PastEntries;
+  readonly limits: FeedLimits;
+  readonly log: Logger;
+  /** How often a comment shows that a feed lives. Default 15 s. */
+  readonly keepAliveMs?: number;
+  /** How often the keys of open feeds are checked. Default 500 ms. */
+  readonly keyCheckMs?: number;
+}
+
+/** A feed that is asked for. */
+export interface FeedRequest {
+  readonly caller: Caller;
+  readonly response: ResponseSink;
+  /** The position after which it begins; null to begin with what comes next. */
+  readonly after: number | null;
+  readonly isKeyValid: () => Promise<boolean>;
+}
+
+/** The one subscription that all open feeds share. */
+interface Follower {
+  /** The position up to which events were sent. */
+  position: number;
+  readonly stopped: AbortController;
+}
+
+const eventsOfBatch = 200;
+const retryLimits = { firstMs: 20, longestMs: 5_000 };
+/** A reader that lacks fewer past entries than this joins the live ones. */
+const joinBelow = 100;
+const headers = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
+
+/**
+ * Sends each event that histories list to those who may see it, as it is stored. The log is followed once for all feeds of
+ * a node, and while there is one; each entry is made once for all who are shown it.
+ */
+export class LiveFeed {
+  readonly #options: LiveFeedOptions;
+  readonly #outage: OutageLog;
+  readonly #readers = new Set<FeedReader>();
+  readonly #feedsOfProject = new Map<string, number>();
+  readonly #audiences = new Audiences<FeedReader>();
+  #follower: Promise<Follower> | null = null;
+  #timers: ReadonlyArray<NodeJS.Timeout> = [];
+  #hasStopped = false;
+
+  constructor(options: LiveFeedOptions) {
+    this.#options = options;
+    this.#outage = new OutageLog(options.log, 'The event store, which live feeds follow,');
+  }
+
+  /** Feeds that are open. */
+  get size(): number {
+    return this.#readers.size;
+  }
+
+  /**
+   * Serves a feed until it ends.
+   * @returns why it was refused: then nothing was written; else null
+   * @throws UnavailableError before anything was written
+   */
+  async serve({ caller, response, after, isKeyValid }: FeedRequest): Promise<Failure | null> {
+    const refusal = this.#checkRoom(caller);
+    if (refusal !== null) return refusal;
+    const reader = new FeedReader({ caller, response, isKeyValid });
+    this.#add(reader);
+    try {
+      const follower = await this.#follow();
+      if (after !== null) await this.#options.past.reach(follower.position);
+      response.start(200, headers);
+      response.write(opening);
+      if (after === null) this.#audiences.add(caller, reader);
+      else await this.#replay(reader, follower, after);
+      await reader.ended;
+      return null;
+    } finally {
+      await this.#remove(reader);
+    }
+  }
+
+  /** Ends all feeds, and takes no more. */
+  stop(): void {
+    this.#hasStopped = true;
+    for (const reader of this.#readers) reader.end('stopping');
+  }
+
+  #checkRoom({ projectId }: Caller): Failure | null {
+    const { maxFeeds, maxFeedsPerProject } = this.#options.limits;
+    if (this.#hasStopped) throw new UnavailableError('This node stops.');
+    if (this.size >= maxFeeds) return failure('feeds-full', 'This node has no room for more live feeds.', later);
+    if ((this.#feedsOfProject.get(projectId) ?? 0) < maxFeedsPerProject) return null;
+    const detail = `The keys of a project have ${maxFeedsPerProject} live feeds at most: close one.`;
+    return failure('too-many-feeds', detail, later);
+  }
+
+  #add(reader: FeedReader): void {
+    const { keepAliveMs = 15_000, keyCheckMs = 500 } = this.#options;
+    this.#readers.add(reader);
+    const { projectId } = reader.caller;
+    this.#feedsOfProject.set(projectId, (this.#feedsOfProject.get(projectId) ?? 0) + 1);
+    if (this.#timers.length > 0) return;
+    this.#timers = [
+      setInterval(() => void this.#keepAlive(), keepAliveMs).unref(),
+      setInterval(() => this.#checkKeys(), keyCheckMs).unref(),
+    ];
+  }
+
+  async #remove(reader: FeedReader): Promise<void> {
+    const { projectId } = reader.caller;
+    reader.end('left');
+    this.#audiences.delete(reader.caller, reader);
+    this.#readers.delete(reader);
+    const left = (this.#feedsOfProject.get(projectId) ?? 1) - 1;
+    if (left === 0) this.#feedsOfProject.delete(projectId);
+    else this.#feedsOfProject.set(projectId, left);
+    if (this.size > 0) return;
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+    const follower = this.#follower;
+    this.#follower = null;
+    (await follower?.catch(() => null))?.stopped.abort();
+  }
+
+  /** Sends what is past, in parts, until little is missing; then the reader joins those who read live. */
+  async #replay(reader: FeedReader, follower: Follower, after: number): Promise<void> {
+    const { past } = this.#options;
+    let sent = after;
+    try {
+      for (let entries = joinBelow; entries >= joinBelow && !reader.hasEnded; ) {
+        const until = follower.position;
+        entries = await past.send(reader, sent, until);
+        sent = Math.max(sent, until);
+      }
+      if (reader.hasEnded) return;
+      reader.hold();
+      this.#audiences.add(reader.caller, reader);
+      await past.send(reader, sent, follower.position);
+      reader.release();
+    } catch (error) {
+      // The head is out: the reader resumes after what it has.
+      if (!(error instanceof UnavailableError)) throw error;
+      reader.end('unavailable');
+    }
+  }
+
+  /** The follower of the log, which the first reader starts. @throws UnavailableError */
+  #follow(): Promise<Follower> {
+    this.#follower ??= this.#startFollower().catch((error: unknown) => {
+      this.#follower = null;
+      throw error;
+    });
+    return this.#follower;
+  }
+
+  async #startFollower(): Promise<Follower> {
+    const follower = { position: await this.#options.store.lastPosition(), stopped: new AbortController() };
+    void this.#run(follower);
+    return follower;
+  }
+
+  async #run(follower: Follower): Promise<void> {
+    const { signal } = follower.stopped;
+    const backOff = new BackOff(retryLimits);
+    while (!signal.aborted) {
+      try {
+        const { position: after } = follower;
+        const options = { after, types: listedTypes, batchSize: eventsOfBatch, signal };
+        for await (const batch of this.#options.store.subscribe(options)) {
+          await this.#send(batch, follower);
+          backOff.succeeded();
+          this.#outage.succeeded();
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#outage.failed(error);
+      }
+      await delay(backOff.failed(), signal);
+    }
+  }
+
+  async #send({ events, position }: EventBatch, follower: Follower): Promise<void> {
+    const messages = new Map<number, string>();
+    const lacksMessage = (event: RecordedEvent) =>
+      !messages.has(event.position) && this.#audiences.shown(event).length > 0;
+    // A reader may join while entries are made: what it is shown is made then, too.
+    for (let missing = events.filter(lacksMessage); missing.length > 0; missing = events.filter(lacksMessage)) {
+      const entries = await this.#entriesOf(missing);
+      for (const event of missing) messages.set(event.position, '');
+      for (const entry of entries) messages.set(entry.position, entryMessage(entry));
+    }
+    if (messages.size > 0) this.#push(events, messages);
+    follower.position = position;
+  }
+
+  /** Hands each group the messages that it is shown, in one piece. */
+  #push(events: ReadonlyArray<RecordedEvent>, messages: ReadonlyMap<number, string>): void {
+    const texts = new Map<AudienceGroup<FeedReader>, string>();
+    for (const event of events) {
+      const message = messages.get(event.position) ?? '';
+      if (message === '') continue;
+      for (const group of this.#audiences.shown(event)) texts.set(group, (texts.get(group) ?? '') + message);
+    }
+    for (const [group, text] of texts) {
+      const bytes = Buffer.from(text);
+      for (const reader of group) reader.push(bytes);
+    }
+  }
+
+  /** The entries of events; those of a stream that this release cannot read are left out. */
+  async #entriesOf(events: ReadonlyArray<RecordedEvent>) {
+    const { reads, log } = this.#options;
+    const ofStreams = [...Map.groupBy(events, ({ stream }) => stream)].map(async ([stream, places]) => {
+      try {
+        return await auditEntries(reads, places);
+      } catch (error) {
+        if (!(error instanceof UnreadableEventError)) throw error;
+        log.warn({ stream, reason: error.message }, 'live feeds leave out events of a stream that cannot be read');
+        return [];
+      }
+    });
+    return (await Promise.all(ofStreams)).flat();
+  }
+
+  async #keepAlive(): Promise<void> {
+    const follower = await this.#follower?.catch(() => null);
+    if (!follower) return;
+    const bytes = keepAlive(follower.position);
+    for (const group of this.#audiences.all()) for (const reader of group) reader.push(bytes);
+  }
+
+  #checkKeys(): void {
+    for (const reader of this.#readers) void reader.checkKey();
+  }
+}
+
+const later = { retryAfterSeconds: 5 };

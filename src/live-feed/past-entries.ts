@@ -1,0 +1,51 @@
+import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
+import { type PastPart, pastEvents } from '#application/history/past-events.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { entryMessage } from './event-stream-message.ts';
+import type { FeedReader } from './feed-reader.ts';
+
+export interface PastEntriesOptions {
+  readonly documents: Pick<ReadStore, 'list'>;
+  readonly reads: EntryReads;
+  /** Waits until the audit holds the log up to a position. @returns false where it takes too long */
+  readonly waitForAudit: (position: number) => Promise<boolean>;
+}
+
+const eventsOfPart = 200;
+
+/** Sends a reader what was stored before it came, as the audit's read model finds it. */
+export class PastEntries {
+  readonly #options: PastEntriesOptions;
+
+  constructor(options: PastEntriesOptions) {
+    this.#options = options;
+  }
+
+  /** Waits until everything up to a position can be found. @throws UnavailableError where it takes too long */
+  async reach(position: number): Promise<void> {
+    if (await this.#options.waitForAudit(position)) return;
+    throw new UnavailableError('The audit has not caught up with the log: past entries cannot be read just now.');
+  }
+
+  /**
+   * Sends the entries between two positions, the second included, as fast as the reader takes them.
+   * @returns how many entries there were
+   * @throws UnavailableError
+   */
+  async send(reader: FeedReader, after: number, until: number): Promise<number> {
+    if (after >= until) return 0;
+    await this.reach(until);
+    const { documents, reads } = this.#options;
+    let sent = 0;
+    for (let from: number | null = after; from !== null && from < until && !reader.hasEnded; ) {
+      const part: PastPart = await pastEvents(documents, reader.caller, from, eventsOfPart);
+      const places = part.events.filter(({ position }) => position <= until);
+      const entries = await auditEntries(reads, places);
+      if (entries.length > 0) await reader.write(Buffer.from(entries.map(entryMessage).join('')));
+      sent += entries.length;
+      from = part.lookedUpTo;
+    }
+    return sent;
+  }
+}

@@ -1,0 +1,101 @@
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
+import * as E from 'fp-ts/lib/Either.js';
+import type { ArrivalLimits } from '#application/bodies/body-source.ts';
+import { parseJsonObject } from '#application/bodies/json-body.ts';
+import { readJsonBytes } from '#application/bodies/json-bytes.ts';
+import type { StreamingRequest } from '#application/operations/operation.ts';
+import { sendProblem } from '#application/responses/send-problem.ts';
+import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
+import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
+import { readToolFilter } from '#mcp/tools/tool-filter.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { type AllowedCallers, checkCallers } from './allowed-callers.ts';
+import { jsonRpcError, rpcErrorOf } from './json-rpc-error.ts';
+import { mcpPath } from './mcp-path.ts';
+
+export interface McpEndpointOptions extends McpServerDependencies {
+  readonly callers: AllowedCallers;
+  readonly limits: { readonly maxBodyBytes: number; readonly maxBodyValues: number; readonly arrival: ArrivalLimits };
+}
+
+/** Answers the messages that the endpoint is sent, by the official server of MCP. */
+export class McpAnswerer {
+  readonly #options: McpEndpointOptions;
+  readonly #servers: McpServers;
+  readonly #handler: McpHttpHandler;
+
+  /** @throws Error for operations of which no tools can be made */
+  constructor(options: McpEndpointOptions) {
+    this.#options = options;
+    this.#servers = new McpServers(options);
+    this.#handler = createMcpHandler(({ authInfo }) => this.#servers.create(exchangeOf(authInfo)), {
+      // Nothing is announced, so there is nothing to listen to.
+      maxSubscriptions: 1,
+      onerror: ({ message }) => options.logger.info({ reason: message }, 'MCP message refused'),
+    });
+  }
+
+  /** Answers one request, whatever it holds. */
+  async answer(request: StreamingRequest): Promise<void> {
+    const { headers, query, caller, requestId } = request;
+    const refusal = checkCallers(headers, this.#options.callers);
+    if (refusal !== null) return sendProblem(request, refusal, mcpPath);
+    const parameters = new URLSearchParams(query);
+    const filter = readToolFilter(parameters, headers['x-switchyard-readonly'], this.#servers.resourceNames);
+    if (E.isLeft(filter)) return sendProblem(request, filter.left, mcpPath);
+    const { maxBodyBytes: maxBytes, maxBodyValues, arrival } = this.#options.limits;
+    const bytes = await readJsonBytes(request, { maxBytes, arrival });
+    if (E.isLeft(bytes)) return sendProblem(request, bytes.left, mcpPath);
+    const message = await parseJsonObject(bytes.right, maxBodyValues);
+    if (E.isLeft(message)) return send(request, jsonRpcError(rpcErrorOf(message.left)));
+    // Clients before structured content read text alone; they are also the last that do not name their protocol.
+    const isOld = headers['mcp-protocol-version'] === undefined;
+    const wantsWholeText = isOld || parameters.get('text') === 'whole';
+    await this.#exchange(request, { caller, requestId, filter: filter.right, wantsWholeText }, message.right);
+  }
+
+  async #exchange(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
+    if (message.method === listenMethod) return send(request, jsonRpcError(nothingToListenTo(message.id)));
+    const aborted = new AbortController();
+    request.response.onDisconnect(() => aborted.abort());
+    const asked = new Request(`http://localhost${mcpPath}`, {
+      method: 'POST',
+      headers: forwarded(request.headers),
+      signal: aborted.signal,
+    });
+    const { keyId: clientId, scopes } = exchange.caller;
+    const authInfo = { token: '', clientId, scopes: [...scopes], extra: { exchange } };
+    const answered = await this.#handler.fetch(asked, { authInfo, parsedBody: message });
+    await send(request, answered);
+  }
+}
+
+const listenMethod = 'subscriptions/listen';
+
+function nothingToListenTo(id: unknown) {
+  const message = 'Nothing is announced here, so there is nothing to listen to: read again instead.';
+  return { status: 404, code: -32_601, message, id: typeof id === 'string' || typeof id === 'number' ? id : null };
+}
+
+/** What the protocol reads of a request's headers: no key is among them. */
+function forwarded(headers: StreamingRequest['headers']): Headers {
+  const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'];
+  const found = new Headers();
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === 'string') found.set(name, value);
+  }
+  return found;
+}
+
+function exchangeOf(authInfo: { readonly extra?: Record<string, unknown> } | undefined): McpExchange {
+  return authInfo?.extra?.exchange as McpExchange;
+}
+
+/** Sends a whole answer: every exchange ends with its one message. */
+async function send({ response }: StreamingRequest, answered: Response): Promise<void> {
+  const body = Buffer.from(await answered.arrayBuffer());
+  const type = answered.headers.get('content-type');
+  const headers = ['Cache-Control', 'no-store', ...(type === null ? [] : ['Content-Type', type])];
+  response.send(answered.status, headers, body);
+}

@@ -1,0 +1,2 @@
+/** Where the server of MCP is. */
+export const mcpPath = '/mcp';

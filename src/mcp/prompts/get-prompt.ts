@@ -1,0 +1,76 @@
+import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { readText } from '#mcp/resources/read-resource.ts';
+import { type McpResource, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
+import type { AskOperation } from '#mcp/server/ask-operation.ts';
+import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
+import type { Json } from '#shared/json/json.ts';
+import type { GivenArguments, PromptDefinition, PromptReader } from './prompt.ts';
+
+/** A prompt as clients list it. */
+export function listedPrompt({ name, title, description, arguments: described }: PromptDefinition): Prompt {
+  const listed = described.map(({ name, description, required }) => ({ name, description, required }));
+  return { name, title, description, arguments: listed };
+}
+
+/** The prompts that a caller's queries suffice for. */
+export function visiblePrompts(
+  table: ReadonlyArray<PromptDefinition>,
+  visible: ReadonlyArray<McpResource>,
+): ReadonlyArray<PromptDefinition> {
+  const names = new Set(visible.map(({ tool }) => tool.tool.name));
+  return table.filter(({ needs }) => needs.every((name) => names.has(name)));
+}
+
+/**
+ * Makes a prompt: its words, and after them the records that it is about.
+ * @param visible the queries that the caller may ask
+ * @throws ProtocolError for a missing argument, and for what cannot be read
+ */
+export async function getPrompt(
+  ask: AskOperation,
+  exchange: McpExchange,
+  visible: ReadonlyArray<McpResource>,
+  definition: PromptDefinition,
+  given: GivenArguments,
+): Promise<GetPromptResult> {
+  const missing = definition.arguments.find(({ name, required }) => required && (given[name] ?? '') === '');
+  if (missing !== undefined) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The argument ${missing.name} is required.`);
+  }
+  const messages: GetPromptResult['messages'] = [
+    { role: 'user', content: { type: 'text', text: definition.text(given) } },
+  ];
+  const include = (uri: string, text: string) =>
+    messages.push({ role: 'user', content: { type: 'resource', resource: { uri, mimeType: resourceType, text } } });
+  await definition.read(readerOf(ask, exchange, visible, include), withoutEmpty(given));
+  return { description: definition.description, messages };
+}
+
+function readerOf(
+  ask: AskOperation,
+  exchange: McpExchange,
+  visible: ReadonlyArray<McpResource>,
+  include: (uri: string, text: string) => void,
+): PromptReader {
+  const named = (query: string) => visible.find(({ tool }) => tool.tool.name === query);
+  const read = async (query: string, input: GivenArguments) => {
+    const resource = named(query);
+    if (resource === undefined) throw new Error(`The prompt asks ${query}, which it does not need`);
+    const uri = uriOf(resource, input);
+    return { uri, text: await readText(ask, exchange, resource.tool.route, input, uri) };
+  };
+  return {
+    canAsk: (query) => named(query) !== undefined,
+    ask: async (query, input) => JSON.parse((await read(query, input)).text) as Json,
+    include: async (query, input) => {
+      const { uri, text } = await read(query, input);
+      include(uri, text);
+      return JSON.parse(text) as Json;
+    },
+  };
+}
+
+/** An optional argument that is left empty in a form was not given. */
+function withoutEmpty(given: GivenArguments): GivenArguments {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+}

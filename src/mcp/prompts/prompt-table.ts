@@ -1,0 +1,7 @@
+import { explainChanges } from './explain-changes.ts';
+import { prepareUpgrade } from './prepare-upgrade.ts';
+import type { PromptDefinition } from './prompt.ts';
+import { reviewFlowChange } from './review-flow-change.ts';
+
+/** Every prompt there is. */
+export const prompts: ReadonlyArray<PromptDefinition> = [reviewFlowChange, explainChanges, prepareUpgrade];

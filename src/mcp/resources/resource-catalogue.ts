@@ -1,0 +1,101 @@
+import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
+import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+
+/** What can be read at a URI: the answer of a query. */
+export interface McpResource {
+  /** The query as a tool, for its scope and the connection's filter. */
+  readonly tool: OperationTool;
+  /** `switchyard://flows/{flowId}{?asOf}`: the query's path without `/v1`, and its query parameters. */
+  readonly uriTemplate: string;
+  readonly parameters: ReadonlyArray<string>;
+  readonly segments: ReadonlyArray<string>;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** What every URI of ours begins with. */
+const scheme = 'switchyard://';
+
+/** The type of every resource. */
+export const resourceType = 'application/json';
+
+/** Every query as a resource, so that a new one is there as soon as it is in the table. */
+export function createResourceCatalogue(tools: ReadonlyArray<OperationTool>): ReadonlyArray<McpResource> {
+  return tools.filter(({ isReadOnly }) => isReadOnly).map(resourceOf);
+}
+
+function resourceOf(tool: OperationTool): McpResource {
+  const { operation, members: inputs } = tool.route;
+  const parameters = pathParameters(operation.http.path);
+  const queried = [...inputs].filter((name) => !parameters.includes(name));
+  const path = pathWithin(tool.route);
+  const template = path.replace(/:(\w+)/g, '{$1}');
+  return {
+    tool,
+    uriTemplate: `${scheme}${template}${queried.length === 0 ? '' : `{?${queried.join(',')}}`}`,
+    parameters,
+    segments: path.split('/'),
+    title: operation.summary,
+    description: tool.tool.description ?? operation.summary,
+  };
+}
+
+/** `/v1/flows/:flowId` → `flows/:flowId`. */
+function pathWithin({ operation }: OperationRoute): string {
+  return operation.http.path.replace(/^\/v1\//, '');
+}
+
+/** The URI of a resource without parameters. */
+export function fixedUri({ segments }: McpResource): string {
+  return scheme + segments.join('/');
+}
+
+/** A resource's URI for these parameters. */
+export function uriOf({ segments }: McpResource, parameters: Readonly<Record<string, string>>): string {
+  return scheme + segments.map((segment) => filled(segment, parameters)).join('/');
+}
+
+function filled(segment: string, parameters: Readonly<Record<string, string>>): string {
+  return segment.startsWith(':') ? encodeURIComponent(parameters[segment.slice(1)] ?? '') : segment;
+}
+
+/** A resource that a URI names, and the input that the URI holds. */
+export interface NamedResource {
+  readonly resource: McpResource;
+  readonly input: JsonObject;
+}
+
+/** Finds the resource that a URI names; null where there is none. */
+export function findResource(catalogue: ReadonlyArray<McpResource>, uri: string): NamedResource | null {
+  if (!uri.startsWith(scheme)) return null;
+  const mark = uri.indexOf('?');
+  const path = uri.slice(scheme.length, mark === -1 ? undefined : mark);
+  const given = decodedSegments(path);
+  const query = Object.fromEntries(new URLSearchParams(mark === -1 ? '' : uri.slice(mark + 1)));
+  if (given === null) return null;
+  for (const resource of catalogue) {
+    const parameters = matched(resource, given);
+    if (parameters !== null) return { resource, input: { ...query, ...parameters } };
+  }
+  return null;
+}
+
+function decodedSegments(path: string): ReadonlyArray<string> | null {
+  try {
+    return path.split('/').map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+function matched({ segments }: McpResource, given: ReadonlyArray<string>): Readonly<Record<string, string>> | null {
+  if (given.length !== segments.length) return null;
+  const parameters: Record<string, string> = {};
+  for (const [index, segment] of segments.entries()) {
+    const value = given[index] ?? '';
+    if (segment.startsWith(':')) parameters[segment.slice(1)] = value;
+    else if (segment !== value) return null;
+  }
+  return parameters;
+}

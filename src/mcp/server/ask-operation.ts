@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import * as E from 'fp-ts/lib/Either.js';
+import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import type { InvokeAs } from '#application/operations/invoke.ts';
+import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation.ts';
+import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+import type { McpExchange } from './mcp-exchange.ts';
+
+/** Bytes of a list's page at most. */
+export const maxPageBytes = 256 * 1024;
+
+/** Asks an operation as the caller of an exchange. */
+export type AskOperation = (
+  exchange: McpExchange,
+  route: OperationRoute,
+  given: JsonObject,
+) => Promise<E.Either<Failure, OperationResult>>;
+
+/**
+ * Makes what translates arguments into a call of an operation. What is beside the operation's input (`idempotencyKey`,
+ * `ifMatch`, `dryRun`) takes the place of headers.
+ */
+export function createAskOperation(invokeAs: InvokeAs): AskOperation {
+  return async ({ caller, requestId }, route, given) => {
+    const parameters = readParameters(route, given);
+    if (E.isLeft(parameters)) return parameters;
+    const headers = headersOf(route, given);
+    if (E.isLeft(headers)) return headers;
+    const outcome = await invokeAs(caller, {
+      target: { kind: 'operation', route, parameters: parameters.right },
+      requestId,
+      requestTarget: `${route.method} ${pathOf(route, parameters.right)}`,
+      headers: headers.right,
+      maxPageBytes,
+      loadBody: async () => E.right(inputOf(route, given, parameters.right)),
+      openUpload: noConnection,
+      openConnection: noConnection,
+    });
+    if (E.isLeft(outcome)) return outcome;
+    if (outcome.right === null || !('body' in outcome.right)) throw new Error(`${route.operation.name} is no tool`);
+    return E.right(outcome.right as OperationResult);
+  };
+}
+
+function readParameters(
+  { operation }: OperationRoute,
+  given: JsonObject,
+): E.Either<Failure, Readonly<Record<string, string>>> {
+  const parameters: Record<string, string> = {};
+  for (const name of pathParameters(operation.http.path)) {
+    const value = own(given, name);
+    if (typeof value !== 'string') {
+      const message = value === undefined ? 'is required' : 'must be a string';
+      return E.left(invalidInput([{ pointer: `/${name}`, message }]));
+    }
+    parameters[name] = value;
+  }
+  return E.right(parameters);
+}
+
+function headersOf({ operation }: OperationRoute, given: JsonObject): E.Either<Failure, RequestHeaders> {
+  const none = { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null };
+  if (operation.kind === 'query') return E.right(none);
+  const [ifMatch, idempotencyKey] = [own(given, 'ifMatch') ?? null, own(given, 'idempotencyKey') ?? null];
+  if (ifMatch !== null && !(Number.isSafeInteger(ifMatch) && (ifMatch as number) >= 0)) {
+    return E.left(invalidInput([{ pointer: '/ifMatch', message: 'must be a revision: a whole number' }]));
+  }
+  if (idempotencyKey !== null && checkIdempotencyKey(idempotencyKey) !== null) {
+    const message = 'must be 1 to 255 printable ASCII characters';
+    return E.left(invalidInput([{ pointer: '/idempotencyKey', message }]));
+  }
+  const dryRun = own(given, 'dryRun') ?? false;
+  if (typeof dryRun !== 'boolean') {
+    return E.left(invalidInput([{ pointer: '/dryRun', message: 'must be true or false' }]));
+  }
+  return E.right({
+    ...none,
+    ifMatch: ifMatch as number | null,
+    idempotencyKey: idempotencyKey as string | null,
+    ...(dryRun ? { dryRun } : {}),
+  });
+}
+
+/** The input as a body would hold it, or a query string: there every value is a text. */
+function inputOf(route: OperationRoute, given: JsonObject, parameters: Readonly<Record<string, string>>): RequestInput {
+  const fields: Record<string, Json | undefined> = {};
+  for (const name of route.members) {
+    const value = own(given, name);
+    if (value === undefined || Object.hasOwn(parameters, name)) continue;
+    fields[name] = route.hasBody ? value : textOf(value);
+  }
+  const text = canonicalize(fields) ?? '';
+  return { fields: { ...fields, ...parameters }, bodyHash: hash('sha256', text), bytes: Buffer.byteLength(text) };
+}
+
+function textOf(value: Json): Json {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
+function pathOf({ operation }: OperationRoute, parameters: Readonly<Record<string, string>>): string {
+  return operation.http.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parameters[name] ?? ''));
+}
+
+/** Only what was given: `__proto__`, for one, is no argument. */
+function own(given: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(given, name) ? given[name] : undefined;
+}
+
+function noConnection(): never {
+  throw new Error('A message of MCP has no connection of its own');
+}

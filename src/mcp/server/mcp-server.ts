@@ -1,0 +1,165 @@
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import * as E from 'fp-ts/lib/Either.js';
+import type { InvokeAs } from '#application/operations/invoke.ts';
+import { interfaceVersion } from '#application/operations/openapi.ts';
+import type { OperationRoute } from '#application/operations/registry.ts';
+import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/get-prompt.ts';
+import { prompts } from '#mcp/prompts/prompt-table.ts';
+import { completeArgument } from '#mcp/resources/complete-argument.ts';
+import { readResource } from '#mcp/resources/read-resource.ts';
+import {
+  createResourceCatalogue,
+  fixedUri,
+  type McpResource,
+  resourceType,
+} from '#mcp/resources/resource-catalogue.ts';
+import { createToolCatalogue, type OperationTool, passes, visibleTools } from '#mcp/tools/tool-catalogue.ts';
+import { failureResult, successResult } from '#mcp/tools/tool-result.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { type AskOperation, createAskOperation, maxPageBytes } from './ask-operation.ts';
+import { pageOf } from './list-page.ts';
+import type { McpExchange } from './mcp-exchange.ts';
+
+/** What the tools, resources and prompts are made of. */
+export interface McpServerDependencies {
+  readonly routes: ReadonlyArray<OperationRoute>;
+  readonly invokeAs: InvokeAs;
+  readonly logger: Logger;
+}
+
+const instructions =
+  'Switchyard keeps flows of conversational agents, their versions, phone numbers, agent profiles, templates and ' +
+  'instances. Each tool is one operation of its REST API. Ids begin with c. Before a change, read the resource and ' +
+  'send its revision as ifMatch; try it with dryRun; send an idempotencyKey with whatever must not happen twice. A list ends at 256 KiB: ' +
+  'call again with its nextCursor as cursor. A refused call names its code and what to do.';
+
+/** Makes the servers of MCP: one for each request, for a request is all that there is of a connection. */
+export class McpServers {
+  readonly #tools: ReadonlyArray<OperationTool>;
+  readonly #resources: ReadonlyArray<McpResource>;
+  readonly #ask: AskOperation;
+  readonly #logger: Logger;
+
+  /** @throws Error for operations of which no tools can be made */
+  constructor({ routes, invokeAs, logger }: McpServerDependencies) {
+    this.#tools = createToolCatalogue(routes);
+    this.#resources = createResourceCatalogue(this.#tools);
+    this.#ask = createAskOperation(invokeAs);
+    this.#logger = logger;
+  }
+
+  /** The resources that a connection may be narrowed to. */
+  get resourceNames(): ReadonlySet<string> {
+    return new Set(this.#tools.flatMap(({ resource }) => resource ?? []));
+  }
+
+  /** The server of one request. */
+  create(exchange: McpExchange): Server {
+    const server = new Server(
+      { name: 'switchyard', title: 'Switchyard', version: interfaceVersion },
+      { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions },
+    );
+    this.#serveTools(server, exchange);
+    this.#serveResources(server, exchange);
+    this.#servePrompts(server, exchange);
+    this.#serveCompletions(server, exchange);
+    return server;
+  }
+
+  #serveTools(server: Server, exchange: McpExchange): void {
+    server.setRequestHandler('tools/list', ({ params }) => {
+      const listed = visibleTools(this.#tools, exchange.caller, exchange.filter).map(({ tool }) => tool);
+      const { items, nextCursor } = pageOf(listed, params?.cursor, maxPageBytes);
+      return { tools: [...items], ...(nextCursor === undefined ? {} : { nextCursor }) };
+    });
+    server.setRequestHandler('tools/call', async ({ params }) => {
+      const found = this.#tools.find((each) => each.tool.name === params.name && passes(each, exchange.filter));
+      if (found === undefined) throw unknown(`There is no tool ${JSON.stringify(params.name)} on this connection.`);
+      return this.#call(exchange, found, (params.arguments ?? {}) as JsonObject);
+    });
+  }
+
+  async #call(exchange: McpExchange, { route }: OperationTool, given: JsonObject) {
+    const { requestId, caller, wantsWholeText } = exchange;
+    const { operation } = route;
+    const started = performance.now();
+    const outcome = await this.#ask(exchange, route, given);
+    const ms = Math.round((performance.now() - started) * 100) / 100;
+    const code = E.isLeft(outcome) ? outcome.left.code : 'ok';
+    this.#logger.info({ tool: operation.name, code, ms, requestId, keyId: caller.keyId }, 'tool call');
+    if (E.isLeft(outcome)) return failureResult(outcome.left, requestId);
+    return successResult(operation, outcome.right, wantsWholeText);
+  }
+
+  #serveResources(server: Server, exchange: McpExchange): void {
+    const visible = this.#visibleResources(exchange);
+    server.setRequestHandler('resources/list', () => ({
+      resources: visible
+        .filter(({ parameters }) => parameters.length === 0)
+        .map((resource) => ({ uri: fixedUri(resource), ...describedResource(resource) })),
+    }));
+    server.setRequestHandler('resources/templates/list', () => ({
+      resourceTemplates: visible
+        .filter(({ uriTemplate }) => uriTemplate.includes('{'))
+        .map((resource) => ({ uriTemplate: resource.uriTemplate, ...describedResource(resource) })),
+    }));
+    server.setRequestHandler('resources/read', ({ params }) => readResource(this.#ask, exchange, visible, params.uri));
+  }
+
+  #servePrompts(server: Server, exchange: McpExchange): void {
+    const resources = this.#visibleResources(exchange);
+    const visible = visiblePrompts(prompts, resources);
+    server.setRequestHandler('prompts/list', () => ({ prompts: visible.map(listedPrompt) }));
+    server.setRequestHandler('prompts/get', ({ params }) => {
+      const found = visible.find(({ name }) => name === params.name);
+      if (found === undefined) throw unknown(`There is no prompt ${JSON.stringify(params.name)} for this key.`);
+      return getPrompt(this.#ask, exchange, resources, found, params.arguments ?? {});
+    });
+  }
+
+  #serveCompletions(server: Server, exchange: McpExchange): void {
+    const visible = visibleTools(this.#tools, exchange.caller, exchange.filter);
+    server.setRequestHandler('completion/complete', async ({ params: { ref, argument, context } }) => {
+      const completed =
+        ref.type === 'ref/prompt'
+          ? this.#completedByPrompt(ref.name, argument.name)
+          : this.#completedByTemplate(exchange, ref.uri, argument.name);
+      if (completed === null) return { completion: { values: [], hasMore: false } };
+      const known = context?.arguments ?? {};
+      const request = { ...completed, typed: argument.value, known };
+      return { completion: { ...(await completeArgument(this.#ask, exchange, visible, request)) } };
+    });
+  }
+
+  #completedByPrompt(name: string, argument: string) {
+    const prompt = prompts.find((each) => each.name === name);
+    if (prompt === undefined) throw unknown(`There is no prompt ${JSON.stringify(name)}.`);
+    return prompt.arguments.find((each) => each.name === argument)?.completedBy ?? null;
+  }
+
+  #completedByTemplate(exchange: McpExchange, uri: string, argument: string) {
+    const template = this.#visibleResources(exchange).find(({ uriTemplate }) => pathOf(uriTemplate) === pathOf(uri));
+    if (template === undefined) throw unknown(`There is no resource template ${JSON.stringify(uri)}.`);
+    if (!template.parameters.includes(argument)) return null;
+    return { path: template.tool.route.operation.http.path, parameter: argument };
+  }
+
+  #visibleResources({ caller, filter }: McpExchange): ReadonlyArray<McpResource> {
+    const tools = new Set(visibleTools(this.#tools, caller, filter));
+    return this.#resources.filter(({ tool }) => tools.has(tool));
+  }
+}
+
+function describedResource({ tool, title, description }: McpResource) {
+  return { name: tool.tool.name, title, description, mimeType: resourceType };
+}
+
+function unknown(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
+/** A URI template without its query parameters, which clients may leave out. */
+function pathOf(uriTemplate: string): string {
+  return uriTemplate.split('{?', 1)[0] ?? '';
+}

@@ -1,0 +1,98 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import { checkScopes } from '#application/operations/check-scope.ts';
+import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
+import type { OperationRoute } from '#application/operations/registry.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import type { ToolFilter } from './tool-filter.ts';
+import { toolInputSchema, toolOutputSchema } from './tool-schema.ts';
+
+/** An operation as a tool. */
+export interface OperationTool {
+  readonly route: OperationRoute;
+  readonly tool: Tool;
+  /** What its scope is about: `flows`, say. Null where any valid key may use it. */
+  readonly resource: string | null;
+  readonly isReadOnly: boolean;
+}
+
+/** What stays out: uploads, downloads and batches of model calls are for programs. */
+const resourcesWithoutTools: ReadonlySet<string> = new Set(['files', 'batches', 'gateway']);
+
+/**
+ * The tools: one for each command and query of the operations table.
+ * @throws Error when an input has a member that every tool has for itself
+ */
+export function createToolCatalogue(routes: ReadonlyArray<OperationRoute>): ReadonlyArray<OperationTool> {
+  return routes.filter(({ operation }) => hasTool(operation)).map(toolOf);
+}
+
+/** Whether an operation is offered as a tool. */
+export function hasTool(operation: AnyOperation): boolean {
+  const isPlain = operation.kind === 'command' || operation.kind === 'query';
+  return isPlain && !resourcesWithoutTools.has(resourceOf(operation) ?? '');
+}
+
+/** The tools that a key sees: those within its scopes and the connection's filter. */
+export function visibleTools(
+  catalogue: ReadonlyArray<OperationTool>,
+  caller: Caller,
+  filter: ToolFilter,
+): ReadonlyArray<OperationTool> {
+  return catalogue.filter((each) => passes(each, filter) && checkScopes(caller, each.route.operation) === null);
+}
+
+/** Whether a connection's filter lets a tool through. */
+export function passes({ isReadOnly, resource }: OperationTool, { readOnly, resources }: ToolFilter): boolean {
+  if (readOnly && !isReadOnly) return false;
+  return resources === null || resource === null || resources.has(resource);
+}
+
+function toolOf(route: OperationRoute): OperationTool {
+  const { operation } = route;
+  const { isReadOnly, isDestructive, isIdempotent } = effectOf(operation);
+  const title = titleOf(operation.name);
+  return {
+    route,
+    resource: resourceOf(operation),
+    isReadOnly,
+    tool: {
+      name: operation.name,
+      title,
+      description: descriptionOf(operation),
+      inputSchema: toolInputSchema(operation),
+      outputSchema: toolOutputSchema(operation),
+      annotations: {
+        title,
+        readOnlyHint: isReadOnly,
+        destructiveHint: isDestructive,
+        idempotentHint: isIdempotent,
+        // Switchyard's own records: no tool reaches anything outside.
+        openWorldHint: false,
+      },
+    } as Tool,
+  };
+}
+
+function resourceOf({ scope }: AnyOperation): string | null {
+  return scope === null ? null : scope.slice(0, scope.indexOf(':'));
+}
+
+function neededScopes(scope: string, alsoScope: string | undefined): string {
+  return alsoScope === undefined ? `Needs the scope ${scope}.` : `Needs the scopes ${scope} and ${alsoScope}.`;
+}
+
+/** `activate_flow_version` → `Activate flow version`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll('_', ' ').replace(/\bapi\b/, 'API');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function descriptionOf({ summary, description, scope, alsoScope, paged }: AnyOperation): string {
+  const sentences = [
+    `${summary}.`,
+    description,
+    paged ? 'A page ends at 256 KiB: where the answer has nextCursor, call again with it as cursor.' : undefined,
+    scope === null ? 'Any valid key may do this.' : neededScopes(scope, alsoScope),
+  ];
+  return sentences.filter((sentence) => sentence !== undefined).join(' ');
+}

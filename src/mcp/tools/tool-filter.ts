@@ -1,0 +1,37 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { invalidInput } from '#application/operations/input-errors.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+
+/** Which tools a connection wants to see. */
+export interface ToolFilter {
+  /** Queries alone. */
+  readonly readOnly: boolean;
+  /** Those about these resources alone; null for all. */
+  readonly resources: ReadonlySet<string> | null;
+}
+
+/**
+ * Reads the filter of a request: `?readonly=1` or the header `x-switchyard-readonly`, and `?tools=flows,templates`.
+ * @param known the resources that there are
+ * @returns invalid-input for a resource that there is not
+ */
+export function readToolFilter(
+  query: URLSearchParams,
+  readOnlyHeader: unknown,
+  known: ReadonlySet<string>,
+): E.Either<Failure, ToolFilter> {
+  const wanted = query.get('tools');
+  const names = wanted === null ? null : wanted.split(',').map((name) => name.trim());
+  const unknown = names?.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    const message = `must be a list of these, with commas between: ${[...known].join(', ')}`;
+    return E.left(invalidInput([{ pointer: '/tools', message }]));
+  }
+  const readOnly = isOn(query.get('readonly')) || isOn(readOnlyHeader);
+  return E.right({ readOnly, resources: names === null ? null : new Set(names) });
+}
+
+/** Whatever is set and does not say no: whoever asks for less power gets less. */
+function isOn(value: unknown): boolean {
+  return typeof value === 'string' && !['0', 'false', 'no'].includes(value.trim().toLowerCase());
+}

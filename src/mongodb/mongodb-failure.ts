@@ -1,0 +1,160 @@
+import {
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoOperationTimeoutError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoSystemError,
+  MongoTopologyClosedError,
+} from 'mongodb';
+import type { UnavailableCause } from '#shared/async/availability.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { duplicateKey } from './duplicate-key.ts';
+
+const authenticationFailed = 18;
+
+/** The server's codes for what passes by itself: it stops, starts, elects, is too slow, or its disk is full. */
+const passingCodes = new Set([
+  1, // InternalError
+  6, // HostUnreachable
+  7, // HostNotFound
+  authenticationFailed, // While credentials are being changed
+  50, // MaxTimeMSExpired
+  64, // WriteConcernFailed
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  133, // FailedToSatisfyReadPreference
+  175, // QueryPlanKilled: the collection was dropped meanwhile
+  189, // PrimarySteppedDown
+  262, // ExceededTimeLimit
+  9001, // SocketException
+  10107, // NotWritablePrimary
+  duplicateKey, // Every write here that can meet it is right when it is sent again
+  11600, // InterruptedAtShutdown
+  11602, // InterruptedDueToReplStateChange
+  13388, // StaleConfig
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+  14031, // OutOfDiskSpace
+]);
+
+/** The error of calls while the server is known to be away. */
+export function awayError({ detail }: UnavailableCause): UnavailableError {
+  return new UnavailableError(`MongoDB cannot be used: ${detail}.`);
+}
+
+/**
+ * Reads why a probe failed off its failure. Texts of the driver may show addresses, so none is passed on.
+ * @param urlName what the operator calls the address
+ */
+export function causeOf(failure: unknown, urlName: string): UnavailableCause {
+  const text = textOf(failure);
+  const detail = knownCauses.find(({ pattern }) => pattern.test(text))?.detail ?? defaultDetail;
+  return { detail: detail(urlName), isPermanent: false };
+}
+
+const defaultDetail = (url: string) =>
+  `it does not answer in time: check that the server of ${url} runs and, in a replica set, has a primary`;
+
+const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly detail: (urlName: string) => string }> = [
+  {
+    pattern: /ENOTFOUND|EAI_AGAIN|querySrv/,
+    detail: (url) => `the host name in ${url} is unknown: check it, and the resolver (DNS)`,
+  },
+  {
+    pattern: /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH/,
+    detail: (url) => `nothing answers at the host and port in ${url}: check them, and that the server runs`,
+  },
+  {
+    pattern: /wrong version number|packet length too long|EPROTO|SSL routines|before secure TLS connection/i,
+    detail: (url) =>
+      `${url} says TLS and the server speaks plain text: use tls=false, or give the server a certificate`,
+  },
+  {
+    pattern: /certificate|CERT_|altnames/i,
+    detail: (url) =>
+      `the server's certificate is not trusted: add tlsCAFile=/path/to/ca.crt to ${url}, and use a host name that the certificate names`,
+  },
+  {
+    pattern: /ECONNRESET|EPIPE|closed/,
+    detail: (url) => `the connection broke: check that the server of ${url} runs, and whether it needs tls=true`,
+  },
+];
+
+function textOf(error: unknown): string {
+  const texts: string[] = [];
+  for (let current = error; current instanceof Error && texts.length < 5; current = current.cause)
+    texts.push(`${current.message} ${'code' in current ? current.code : ''}`);
+  return texts.join(' ');
+}
+
+/**
+ * An UnavailableError in place of a failure that passes by itself; any other failure as it is. Its message is the
+ * driver's class and the server's code alone: texts may show addresses and documents.
+ * @param urlName what the operator calls the address
+ */
+export function namedFailure(error: unknown, urlName: string): unknown {
+  if (!passes(error)) return error;
+  const code = error instanceof MongoServerError ? error.code : undefined;
+  if (code === authenticationFailed)
+    return new UnavailableError(
+      `MongoDB cannot be used: the user or password in ${urlName} is wrong (mongodb://user:password@host, percent-encoded).`,
+    );
+  return new UnavailableError(
+    `MongoDB cannot be used just now (${error.name}${code === undefined ? '' : ` ${code}`}).`,
+  );
+}
+
+/** Whether the server has answered, if only that it will not. */
+export function isOfServer(error: unknown): boolean {
+  if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isOfServer(metBy(error));
+  return error instanceof MongoServerError;
+}
+
+/** Whether a bulk failed because documents were there already, and for nothing else. */
+export function areDuplicates(error: unknown): boolean {
+  return error instanceof MongoBulkWriteError && codesOf(error).every((code) => code === duplicateKey);
+}
+
+/** What Node throws when the driver writes to a socket that the server has just closed; the driver does not wrap it. */
+const socketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
+
+/** The driver's own limits on its pool of connections. It does not export their classes. */
+const poolErrors = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError']);
+
+function passes(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  if (('code' in error && socketCodes.has(error.code)) || poolErrors.has(error.name)) return true;
+  if (error instanceof MongoBulkWriteError) return bulkPasses(error);
+  if (error instanceof MongoServerError) return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
+  return [
+    MongoNetworkError,
+    MongoSystemError,
+    MongoOperationTimeoutError,
+    MongoNotConnectedError,
+    MongoTopologyClosedError,
+    MongoServerClosedError,
+    MongoClientClosedError,
+  ].some((kind) => error instanceof kind);
+}
+
+/** The driver wraps all that a bulk meets, a connection that breaks too: then the wrapper has no code of its own. */
+function bulkPasses(error: MongoBulkWriteError): boolean {
+  const met = metBy(error);
+  return met instanceof Error ? passes(met) : codesOf(error).every(isPassingCode);
+}
+
+function metBy({ errorResponse }: MongoBulkWriteError): unknown {
+  return errorResponse;
+}
+
+/** What the server refused in a bulk: the first of it, or that a majority has not stored it, and each single write. */
+function codesOf({ code, err, writeErrors }: MongoBulkWriteError): ReadonlyArray<unknown> {
+  return [err?.code ?? code, ...[writeErrors].flat().map((one) => one.code)];
+}
+
+function isPassingCode(code: unknown): boolean {
+  return typeof code === 'number' && passingCodes.has(code);
+}

@@ -1,0 +1,232 @@
+import type { LineCalls } from '#application/batches/line-calls.ts';
+import type { FileSpace } from '#application/files/file-space.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import {
+  type BatchState,
+  batchChecked,
+  batchEnded,
+  batchFinalizing,
+  batchTaken,
+  isCancelling,
+  linesCompleted,
+  partBlobId,
+} from '#domain/batch/batch.ts';
+import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
+import { hasLine } from '#domain/batch/line-set.ts';
+import { fileHeld, fileReleased } from '#domain/file/file.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { BatchStore, type BatchStoreOptions, type BatchTerm } from './batch-store.ts';
+import type { CallSlots } from './call-slots.ts';
+import { checkInput } from './check-input.ts';
+import { LineAsker } from './line-asker.ts';
+import { PartRecorder, type PartToRecord } from './part-recorder.ts';
+import { type NumberedLine, readLines } from './read-lines.ts';
+import { ResultFiles } from './result-files.ts';
+import { RunStop } from './run-stop.ts';
+
+export interface BatchRunOptions extends BatchStoreOptions {
+  readonly blobs: BlobStore;
+  readonly space: FileSpace;
+  readonly calls: LineCalls;
+  readonly slots: CallSlots;
+  /** Bytes of a line at most. */
+  readonly maxLineBytes: number;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+}
+
+type Known = NonNullable<BatchState>;
+type Outcome = BatchEvents['BatchEnded']['outcome'];
+
+const watchMs = 250;
+
+/** One run of a batch, from where the last one left it: until it has ended, this node stops, or its term is over. */
+export class BatchRun {
+  readonly #options: BatchRunOptions;
+  readonly #id: string;
+  readonly #term: BatchTerm;
+  readonly #store: BatchStore;
+  readonly #stop = new RunStop();
+  #token = 0;
+  #caller: Caller | null = null;
+
+  constructor(options: BatchRunOptions, id: string, term: BatchTerm) {
+    this.#options = options;
+    this.#id = id;
+    this.#term = term;
+    this.#store = new BatchStore(options, id, term);
+  }
+
+  /** Resolves when there is nothing left to do here. @throws UnavailableError, TermOverError */
+  async run(): Promise<void> {
+    const found = await this.#store.load();
+    if (found.hasEnded) return;
+    await this.#store.record((state) => batchTaken(state, this.#term.leaseToken));
+    const state = await this.#store.load();
+    this.#token = state.token;
+    await this.#look(state);
+    const watching = this.#watch();
+    try {
+      await this.#work(state);
+    } finally {
+      this.#stop.end();
+      await watching;
+    }
+  }
+
+  async #work(state: Known): Promise<void> {
+    if (state.outcome === null) {
+      const errors = await this.#askAll(state);
+      const stopped = this.#stop.reason;
+      if (stopped === 'node-stops' || stopped === 'term-over') return;
+      const outcome: Outcome = errors !== null ? 'failed' : (stopped ?? 'completed');
+      const reported = errors ?? (outcome === 'failed' ? [keyRevoked] : []);
+      await this.#persist(() =>
+        this.#store.record((now) => batchFinalizing(now, { token: this.#token, outcome, errors: reported })),
+      );
+    }
+    await this.#end();
+  }
+
+  /** @returns why the input is not taken; null where it is */
+  async #askAll(state: Known): Promise<ReadonlyArray<BatchError> | null> {
+    const { facts, inputBytes } = state;
+    const input = await this.#persist(() =>
+      this.#store.recordFile(facts.input_file_id, (now) => fileHeld(this.#id, now, this.#time())),
+    );
+    if (input === null || input.deleted || !input.heldBy.has(this.#id)) return [inputGone];
+    if (!state.isChecked) {
+      const about = { endpoint: facts.endpoint, bytes: inputBytes };
+      const isWanted = () => this.#stop.reason === null;
+      const checked = await checkInput(this.#lines(state), about, this.#options.calls, isWanted);
+      if (checked === null) return null;
+      if ('errors' in checked) return checked.errors;
+      await this.#persist(() => this.#store.record((now) => batchChecked(now, this.#token, checked.total)));
+    }
+    if (this.#stop.reason === null) await this.#askLines(state);
+    return null;
+  }
+
+  async #askLines(state: Known): Promise<void> {
+    const recorder = new PartRecorder({
+      firstPart: state.parts.size,
+      record: (part) => this.#recordPart(part, state.projectId),
+      onFailure: () => this.#stop.stop('term-over'),
+    });
+    const asker = this.#asker(state);
+    const running = new Set<Promise<void>>();
+    try {
+      for await (const line of this.#lines(state)) {
+        if (hasLine(state.done, line.number)) continue;
+        await recorder.ready();
+        const slot = await asker.takeSlot();
+        if (slot === null) break;
+        const asked: Promise<void> = asker
+          .ask(line, slot)
+          .then((finished) => {
+            if (finished !== null) recorder.add(finished);
+          })
+          .finally(() => running.delete(asked));
+        running.add(asked);
+      }
+    } finally {
+      // What was asked is recorded also where the input cannot be read on.
+      await Promise.all(running);
+      await recorder.finish();
+    }
+  }
+
+  #asker(state: Known): LineAsker {
+    const { calls, slots, log } = this.#options;
+    const own = { store: this.#store, term: this.#term, stop: this.#stop, caller: () => this.#caller };
+    return new LineAsker({ calls, slots, log, ...own }, state);
+  }
+
+  async #recordPart({ output, errors, ...part }: PartToRecord, projectId: string): Promise<void> {
+    const { blobs, space } = this.#options;
+    const blobId = partBlobId(this.#id, this.#token, part.part);
+    const bytes = output.length + errors.length;
+    const content = async function* () {
+      yield output;
+      yield errors;
+    };
+    await this.#persist(async () => {
+      // What was asked is paid for: once no more lines are asked it is kept, whatever the quota says.
+      const shortage = this.#stop.reason === null ? await space.shortageOf(projectId, bytes) : null;
+      if (shortage !== null) throw new UnavailableError(shortage.detail);
+      await blobs.put(blobId, content(), Number.MAX_SAFE_INTEGER);
+    });
+    const recorded = { ...part, blobId, token: this.#token, outputBytes: output.length, errorBytes: errors.length };
+    await this.#persist(() => this.#store.record((state) => linesCompleted(state, recorded)));
+  }
+
+  /** Writes what it comes to into files, lets its input go, and ends it. */
+  async #end(): Promise<void> {
+    const state = await this.#store.load();
+    if (state.hasEnded) return;
+    const { blobs } = this.#options;
+    const files = new ResultFiles({ blobs, store: this.#store, lines: () => this.#lines(state) }, state);
+    const outputFileId = await files.write('output');
+    const errorFileId = await files.write('error');
+    await this.#persist(() => this.#store.recordFile(state.facts.input_file_id, (now) => fileReleased(this.#id, now)));
+    const end = { token: this.#token, errors: [], outputFileId, errorFileId };
+    await this.#persist(() => this.#store.record((now) => batchEnded(now, end)));
+  }
+
+  #lines({ inputBlobId, inputBytes }: Known): AsyncGenerator<NumberedLine> {
+    const { blobs, maxLineBytes } = this.#options;
+    const open = (start: number) => blobs.get(inputBlobId, { start, end: inputBytes });
+    return readLines({ open, maxLineBytes });
+  }
+
+  /** Looks several times a second whether the batch, its key and its time still want lines to be asked. */
+  async #watch(): Promise<void> {
+    const { ended } = this.#stop;
+    const stopping = () => this.#stop.stop('node-stops');
+    this.#term.signal.addEventListener('abort', stopping, { once: true });
+    if (this.#term.signal.aborted) stopping();
+    while (!ended.aborted) {
+      await delay(watchMs, ended);
+      if (ended.aborted) break;
+      try {
+        await this.#look(await this.#store.load());
+      } catch (error) {
+        // It is looked at again; what it wants to append is refused meanwhile.
+        if (!(error instanceof UnavailableError)) this.#stop.stop('term-over');
+      }
+    }
+    this.#term.signal.removeEventListener('abort', stopping);
+  }
+
+  async #look(state: Known): Promise<void> {
+    this.#caller = (await this.#store.holder(state.keyId)) ?? null;
+    if (!this.#term.isHeld() || state.token !== this.#token) this.#stop.stop('term-over');
+    else if (this.#caller === null) this.#stop.stop('failed');
+    else if (isCancelling(state)) this.#stop.stop('cancelled');
+    else if (state.facts.expires_at * 1_000 <= this.#options.now().getTime()) this.#stop.stop('expired');
+  }
+
+  #persist<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#store.persist(work);
+  }
+
+  #time(): string {
+    return this.#options.now().toISOString();
+  }
+}
+
+const keyRevoked: BatchError = {
+  code: 'key_revoked',
+  line: null,
+  message: 'The API key that made the batch was revoked or has expired. Lines that were finished are kept.',
+  param: null,
+};
+
+const inputGone: BatchError = {
+  code: 'input_file_not_found',
+  line: null,
+  message: 'The input file was deleted or has expired.',
+  param: 'input_file_id',
+};

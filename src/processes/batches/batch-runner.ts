@@ -1,0 +1,81 @@
+import { setMaxListeners } from 'node:events';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { BatchRun, type BatchRunOptions } from './batch-run.ts';
+import type { BatchTerm } from './batch-store.ts';
+import { keepHeapSmall } from './heap-growth.ts';
+import { TermOverError } from './term-over-error.ts';
+
+export interface BatchRunnerOptions extends BatchRunOptions {
+  readonly documents: Pick<ReadStore, 'list'>;
+}
+
+/** Batches that run at once on a node; further ones wait. */
+const maxRuns = 1_000;
+const lookMs = 500;
+const retryMs = 1_000;
+
+/** Runs every batch that has not ended, for as long as a term lasts: the oldest first, many at once. */
+export class BatchRunner {
+  readonly #options: BatchRunnerOptions;
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #created = new Set<string>();
+  #wake = new AbortController();
+
+  constructor(options: BatchRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes note of what this node appended: a new batch begins at once. */
+  see = (events: ReadonlyArray<RecordedEvent>): void => {
+    for (const { type, data } of events) if (type === 'BatchCreated') this.#created.add(String(data.id));
+    if (this.#created.size > 0) this.#wake.abort();
+  };
+
+  /** Runs batches until the term's signal aborts; then waits for what cannot be broken off. */
+  async run(term: BatchTerm): Promise<void> {
+    setMaxListeners(0, term.signal);
+    while (!term.signal.aborted) {
+      await this.#begin(term);
+      this.#wake = new AbortController();
+      await delay(lookMs, AbortSignal.any([this.#wake.signal, term.signal]));
+    }
+    await Promise.all(this.#running.values());
+  }
+
+  async #begin(term: BatchTerm): Promise<void> {
+    try {
+      const page = await this.#options.documents.list('batches', { open: true }, { limit: maxRuns, maxBytes: 2 ** 31 });
+      for (const { id } of page.documents) this.#beginOne(id, term);
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+    }
+    for (const id of this.#created) this.#beginOne(id, term);
+    this.#created.clear();
+  }
+
+  #beginOne(id: string, term: BatchTerm): void {
+    if (term.signal.aborted || this.#running.has(id) || this.#running.size >= maxRuns) return;
+    const letHeapGrow = keepHeapSmall();
+    const running = this.#runOne(id, term).finally(() => {
+      this.#running.delete(id);
+      letHeapGrow();
+    });
+    this.#running.set(id, running);
+  }
+
+  async #runOne(id: string, term: BatchTerm): Promise<void> {
+    const { log } = this.#options;
+    try {
+      await new BatchRun(this.#options, id, term).run();
+      return;
+    } catch (error) {
+      if (error instanceof TermOverError) log.warn({ batch: id, reason: error.message }, 'a batch is left to others');
+      else if (error instanceof UnavailableError) log.warn({ batch: id, reason: error.message }, 'a batch waits');
+      else log.error({ err: error, batch: id }, 'a batch failed and is tried again');
+    }
+    await delay(retryMs, term.signal);
+  }
+}

@@ -1,0 +1,173 @@
+import { createHash, randomUUID } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import { keyHolder } from '#application/access/key-holder.ts';
+import type { LineFile } from '#application/batches/line-calls.ts';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { Origin } from '#application/commands/streams/stream-write.ts';
+import type { FileSpace } from '#application/files/file-space.ts';
+import { fileBlobPrefix } from '#application/files/file-uploads.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import { type BatchState, batch } from '#domain/batch/batch.ts';
+import type { BatchEvents } from '#domain/batch/events.ts';
+import type { FileEvents } from '#domain/file/events.ts';
+import { type FileState, file, fileMade, isFileThere } from '#domain/file/file.ts';
+import type { EventOf } from '#domain/shared/entity.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { TermOverError } from './term-over-error.ts';
+
+/** The time for which this node alone runs batches. */
+export interface BatchTerm {
+  /** Counts up with the nodes that run batches; 0 where there is one alone. */
+  readonly leaseToken: number;
+  /** No new work is begun from now on. */
+  readonly signal: AbortSignal;
+  /** Whether no other node can run batches now, by this node's own clock. */
+  readonly isHeld: () => boolean;
+}
+
+export interface BatchStoreOptions {
+  readonly writer: StreamWriter;
+  readonly blobs: BlobStore;
+  readonly space: FileSpace;
+  readonly now: () => Date;
+}
+
+type Decide<State, Events> = (state: State) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
+
+const retryMs = 500;
+
+/** What one run of a batch reads and records: nothing once its term is over. */
+export class BatchStore {
+  readonly #options: BatchStoreOptions;
+  readonly #id: string;
+  readonly #term: BatchTerm;
+  #known: { readonly origin: Origin; readonly tenant: Tenant } | null = null;
+
+  constructor(options: BatchStoreOptions, id: string, term: BatchTerm) {
+    this.#options = options;
+    this.#id = id;
+    this.#term = term;
+  }
+
+  /** The batch as it is now. @throws UnavailableError; TermOverError where there is none */
+  async load(): Promise<NonNullable<BatchState>> {
+    const { state } = await this.#options.writer.load(batch, this.#id);
+    if (state === null) throw new TermOverError(`There is no batch ${this.#id}.`);
+    return state;
+  }
+
+  /** Decides on the batch and appends. @throws TermOverError, UnavailableError */
+  async record(decide: Decide<BatchState, BatchEvents>): Promise<void> {
+    const { origin } = await this.#begun();
+    this.#checkTerm();
+    const written = await this.#options.writer.write({
+      entity: batch,
+      id: this.#id,
+      origin,
+      decide: ({ state }) =>
+        E.map((events: ReadonlyArray<EventOf<BatchEvents>>) => ({ events, tenant: null }))(decide(state)),
+    });
+    if (E.isLeft(written)) throw errorOf(written.left);
+  }
+
+  /** Decides on a file of the batch's project and appends. @throws TermOverError, UnavailableError */
+  async recordFile(
+    fileId: string,
+    decide: (state: FileState) => ReadonlyArray<EventOf<FileEvents>>,
+  ): Promise<FileState> {
+    const { origin, tenant } = await this.#begun();
+    this.#checkTerm();
+    const written = await this.#options.writer.write({
+      entity: file,
+      id: fileId,
+      origin,
+      decide: ({ state }) => E.right({ events: decide(state), tenant: state === null ? tenant : null }),
+    });
+    if (E.isLeft(written)) throw errorOf(written.left);
+    return written.right.stream.state;
+  }
+
+  /** The holder of the batch's key; null once it is revoked or has expired. @throws UnavailableError */
+  async holder(keyId: string): Promise<Caller | null> {
+    const stream = await this.#options.writer.load(apiKey, keyId);
+    const { caller, expiresAt } = keyHolder(stream, 0);
+    return expiresAt > this.#options.now().getTime() ? caller : null;
+  }
+
+  /** A file of the batch's project; null where there is none. @throws UnavailableError */
+  async findFile(fileId: string, projectId: string): Promise<LineFile | null> {
+    if (!/^file-[0-9a-z]{8,64}$/.test(fileId)) return null;
+    const { writer, blobs, now } = this.#options;
+    const { state } = await writer.load(file, fileId);
+    if (!isFileThere(state, now().toISOString()) || state.projectId !== projectId) return null;
+    const { data } = await writer.eventAt(file, fileId, 0);
+    const { filename, contentType } = data as unknown as FileEvents['FileCreated'];
+    return { filename, contentType, bytes: state.bytes, open: () => blobs.get(state.blobId) };
+  }
+
+  /** Stores content and makes a file of it, unless that was made before. @returns its id. @throws TermOverError, UnavailableError */
+  async makeFile(
+    facts: Pick<FileEvents['FileCreated'], 'id' | 'projectId' | 'filename' | 'contentType' | 'expiresAfterSeconds'>,
+    content: AsyncIterable<Uint8Array>,
+    expectedBytes: number,
+  ): Promise<string> {
+    const { writer, blobs, space } = this.#options;
+    const made = (await writer.load(file, facts.id)).state;
+    if (made !== null) return facts.id;
+    if (!(await space.hasDiskRoomFor(expectedBytes))) throw new UnavailableError('The disk has too little free space.');
+    const blobId = `${fileBlobPrefix}${randomUUID()}`;
+    const digest = createHash('sha256');
+    const hashed = async function* () {
+      for await (const piece of content) {
+        digest.update(piece);
+        yield piece;
+      }
+    };
+    const bytes = await blobs.put(blobId, hashed(), Number.MAX_SAFE_INTEGER);
+    const created = { ...facts, blobId, purpose: 'batch_output', bytes, sha256: digest.digest('hex') };
+    const state = await this.recordFile(facts.id, (before) => fileMade(created, before));
+    if (state?.blobId !== blobId) await blobs.delete(blobId);
+    return facts.id;
+  }
+
+  /** Does something until it succeeds. @throws TermOverError, or what is no `UnavailableError` */
+  async persist<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+        this.#checkTerm();
+        await delay(retryMs, this.#term.signal);
+        if (this.#term.signal.aborted) throw new TermOverError('This node stops.');
+      }
+    }
+  }
+
+  #checkTerm(): void {
+    if (!this.#term.isHeld()) throw new TermOverError('The term of running batches is over on this node.');
+  }
+
+  /** Everything happens in the name of the key that made the batch. */
+  async #begun() {
+    if (this.#known === null) {
+      const { id, metadata } = await this.#options.writer.eventAt(batch, this.#id, 0);
+      const { actor, requestId, $correlationId, organizationId, projectId, partnerId } = metadata;
+      this.#known = {
+        origin: { actor, requestId, correlationId: $correlationId, causationId: id },
+        tenant: { organizationId, projectId, partnerId },
+      };
+    }
+    return this.#known;
+  }
+}
+
+function errorOf({ code, detail }: Failure): Error {
+  if (code === 'batch-taken-over') return new TermOverError(detail);
+  if (code === 'unavailable' || code === 'too-many-conflicts') return new UnavailableError(detail);
+  return new Error(detail);
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import type { LineAnswer, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
+import type { BatchState } from '#domain/batch/batch.ts';
+import { derivedFileId } from '#domain/file/file.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import type { BatchStore, BatchTerm } from './batch-store.ts';
+import type { CallSlot, CallSlots } from './call-slots.ts';
+import { answeredLine, customIdIn, type FinishedLine } from './output-line.ts';
+import type { NumberedLine } from './read-lines.ts';
+import type { RunStop } from './run-stop.ts';
+import { TermOverError } from './term-over-error.ts';
+
+export interface LineAskerOptions {
+  readonly calls: LineCalls;
+  readonly slots: CallSlots;
+  readonly store: BatchStore;
+  readonly term: BatchTerm;
+  readonly stop: RunStop;
+  /** The holder of the batch's key; null once it may not ask any more. */
+  readonly caller: () => Caller | null;
+  readonly log: Pick<Logger, 'error'>;
+}
+
+/** Asks the lines of one batch, each when it has a slot. */
+export class LineAsker {
+  readonly #options: LineAskerOptions;
+  readonly #batch: NonNullable<BatchState>;
+
+  constructor(options: LineAskerOptions, batch: NonNullable<BatchState>) {
+    this.#options = options;
+    this.#batch = batch;
+  }
+
+  /** A slot for one more call; null when no more lines are asked. */
+  async takeSlot(): Promise<CallSlot | null> {
+    const { slots, stop } = this.#options;
+    const slot = await slots.take(this.#batch.projectId, this.#batch.facts.id, stop.asking);
+    if (slot !== null && this.#mayCall()) return slot;
+    slot?.release();
+    return null;
+  }
+
+  /** Asks one line, and releases its slot. @returns null where it was not asked to its end */
+  async ask({ number, bytes }: NumberedLine, slot: CallSlot): Promise<FinishedLine | null> {
+    const { stop, log } = this.#options;
+    const { id } = this.#batch.facts;
+    try {
+      return await this.#ask(number, bytes ?? Buffer.alloc(0), slot);
+    } catch (error) {
+      if (error instanceof TermOverError) {
+        stop.stop('term-over');
+        return null;
+      }
+      log.error({ err: error, batch: id, line: number }, 'a line of a batch could not be asked');
+      return answeredLine(id, { number, customId: customIdIn(bytes) }, internalError);
+    }
+  }
+
+  /** No call is begun once the lease has lapsed by this node's own clock, whatever it has heard so far. */
+  #mayCall(): boolean {
+    const { term, stop } = this.#options;
+    if (!term.isHeld()) stop.stop('term-over');
+    return stop.reason === null;
+  }
+
+  async #ask(number: number, bytes: Buffer, slot: CallSlot): Promise<FinishedLine | null> {
+    const { calls, stop } = this.#options;
+    const { id, endpoint } = this.#batch.facts;
+    let held: CallSlot | null = slot;
+    try {
+      const line = await calls.read(bytes, endpoint);
+      if ('code' in line) throw new Error(`line ${number} of ${id} is not as it was checked: ${line.code}`);
+      while (held !== null) {
+        const outcome = await this.#call(line);
+        if (outcome.kind === 'ended') return null;
+        if (outcome.kind === 'answer') {
+          const answer = await this.#kept(line.customId, outcome);
+          return answeredLine(id, { number, customId: line.customId }, answer);
+        }
+        held.release();
+        await delay(outcome.afterMs, stop.asking);
+        held = await this.takeSlot();
+      }
+      return null;
+    } finally {
+      held?.release();
+    }
+  }
+
+  async #call(line: Parameters<LineCalls['call']>[0]): Promise<LineOutcome> {
+    const { calls, store, stop } = this.#options;
+    const { facts, projectId } = this.#batch;
+    const caller = this.#options.caller();
+    if (caller === null) return { kind: 'ended' };
+    const idempotencyKey = createHash('sha256').update(`${facts.id}\n${line.customId}`).digest('hex');
+    const findFile = (fileId: string) => store.findFile(fileId, projectId);
+    const request = { endpoint: facts.endpoint, caller, idempotencyKey, findFile, signal: stop.calling };
+    return calls.call(line, request).catch(laterOnOutage);
+  }
+
+  /** What was spoken is kept as a file, and its id is the answer. */
+  async #kept(customId: string, answer: LineAnswer): Promise<LineAnswer> {
+    const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
+    if (facts.endpoint !== '/v1/audio/speech' || answer.status < 200 || answer.status > 299) return answer;
+    const { store } = this.#options;
+    const { contentType, body } = answer;
+    const id = derivedFileId(facts.id, `speech\n${customId}`);
+    const file = { id, projectId, expiresAfterSeconds, filename: `${id}.${extensionOf(contentType)}`, contentType };
+    const content = async function* () {
+      yield body;
+    };
+    const fileId = await store.persist(() => store.makeFile(file, content(), body.length));
+    return { ...answer, contentType: 'application/json', body: Buffer.from(JSON.stringify({ file_id: fileId })) };
+  }
+}
+
+function laterOnOutage(error: unknown): LineOutcome {
+  if (error instanceof UnavailableError) return { kind: 'later', afterMs: 1_000 };
+  throw error;
+}
+
+function extensionOf(contentType: string): string {
+  const [, subtype = 'bin'] = /^audio\/(?:x-)?([\w-]+)/.exec(contentType) ?? [];
+  return subtype === 'mpeg' ? 'mp3' : subtype;
+}
+
+const internalError = {
+  status: 500,
+  requestId: 'none',
+  contentType: 'application/json',
+  body: Buffer.from(
+    JSON.stringify({
+      error: { message: 'Switchyard failed.', type: 'server_error', param: null, code: 'internal_error' },
+    }),
+  ),
+};

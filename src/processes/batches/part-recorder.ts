@@ -1,0 +1,123 @@
+import { rangesOf } from '#domain/batch/line-set.ts';
+import type { FinishedLine } from './output-line.ts';
+
+/** Finished lines on their way into the blob store and the log. */
+export interface PartToRecord {
+  readonly part: number;
+  readonly lines: string;
+  readonly completed: number;
+  readonly failed: number;
+  readonly output: Buffer;
+  readonly errors: Buffer;
+}
+
+export interface PartRecorderOptions {
+  /** The number of the next part. */
+  readonly firstPart: number;
+  /** Stores a part and records it, however often it has to try. @throws TermOverError */
+  readonly record: (part: PartToRecord) => Promise<void>;
+  /** Is called once when a part could not be recorded for good. */
+  readonly onFailure: () => void;
+  /** From a line's end to its part's beginning at most. Default 200. */
+  readonly gatherMs?: number;
+}
+
+/** Bytes of a part from which on it is recorded at once. */
+const fullPartBytes = 4 * 1024 * 1024;
+/** Bytes and lines that are not recorded yet, from which on no more lines are asked. */
+const maxWaitingBytes = 16 * 1024 * 1024;
+const maxWaitingLines = 5_000;
+const defaultGatherMs = 200;
+
+/** Records finished lines several times a second, in parts, in the order in which they were finished. */
+export class PartRecorder {
+  readonly #options: PartRecorderOptions;
+  #part: number;
+  #waiting: FinishedLine[] = [];
+  #waitingBytes = 0;
+  #recording: Promise<void> | null = null;
+  #gathered: () => void = ignore;
+  #onRoom: () => void = ignore;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(options: PartRecorderOptions) {
+    this.#options = options;
+    this.#part = options.firstPart;
+  }
+
+  add(line: FinishedLine): void {
+    if (this.#failure !== null) return;
+    this.#waiting.push(line);
+    this.#waitingBytes += line.text.length;
+    this.#recording ??= this.#recordAll();
+    if (this.#waitingBytes >= fullPartBytes) this.#gathered();
+  }
+
+  /** Waits until another line may be asked. */
+  async ready(): Promise<void> {
+    while (this.#failure === null && this.#isFull()) {
+      await new Promise<void>((resolve) => {
+        this.#onRoom = resolve;
+      });
+    }
+  }
+
+  /** Waits until everything is recorded. @throws what `record` throws */
+  async finish(): Promise<void> {
+    this.#gathered();
+    await this.#recording;
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #isFull(): boolean {
+    return this.#waitingBytes >= maxWaitingBytes || this.#waiting.length >= maxWaitingLines;
+  }
+
+  async #recordAll(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        await this.#gather();
+        await this.#recordNext();
+      }
+    } catch (error) {
+      this.#failure = { error };
+      this.#options.onFailure();
+    } finally {
+      this.#recording = null;
+      this.#onRoom();
+    }
+  }
+
+  #gather(): Promise<void> {
+    if (this.#waitingBytes >= fullPartBytes) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#options.gatherMs ?? defaultGatherMs);
+      this.#gathered = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #recordNext(): Promise<void> {
+    const lines = this.#waiting;
+    const bytes = this.#waitingBytes;
+    this.#waiting = [];
+    const errors = lines.filter(({ isError }) => isError);
+    const outputs = lines.filter(({ isError }) => !isError);
+    await this.#options.record({
+      part: this.#part,
+      lines: rangesOf(lines.map(({ number }) => number)),
+      completed: outputs.length,
+      failed: errors.length,
+      output: Buffer.concat(outputs.map(({ text }) => text)),
+      errors: Buffer.concat(errors.map(({ text }) => text)),
+    });
+    this.#part += 1;
+    // What is being recorded takes memory, too.
+    this.#waitingBytes -= bytes;
+    this.#onRoom();
+  }
+}
+
+function ignore(): void {}

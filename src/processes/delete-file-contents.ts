@@ -1,0 +1,20 @@
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import type { FileEvents } from '#domain/file/events.ts';
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import type { Process } from '#process-engine/process.ts';
+
+const deletionsAtOnce = 4;
+
+/** Removes the bytes of files that were deleted or have expired. No answer waits for it. */
+export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
+  return {
+    name: 'delete-file-contents',
+    types: ['FileDeleted'],
+    handles: () => true,
+    concurrency: deletionsAtOnce,
+    handle: async (event) => {
+      const { data } = event as unknown as RecordedEventOf<Pick<FileEvents, 'FileDeleted'>>;
+      await blobs.delete(data.blobId);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { paginateAll } from '#process-engine/paginate-all.ts';
+import type { Process, ProcessTools } from '#process-engine/process.ts';
+
+type Event = RecordedEventOf<
+  Pick<ApiKeyEvents, 'ApiKeyRevoked'> & Pick<WebhookEndpointEvents, 'WebhookEndpointCreated'>
+>;
+
+/**
+ * What a key made ends with it, when the key is revoked with all that descends from it. An endpoint may be made while
+ * its maker is revoked: the maker's end finds what was made before it, what is made after it finds the maker's end.
+ */
+export const disableWebhookEndpoints: Process = {
+  name: 'disable-webhook-endpoints',
+  types: ['ApiKeyRevoked', 'WebhookEndpointCreated'],
+  handles: (event) => {
+    const { type, data } = event as unknown as Event;
+    return type === 'ApiKeyRevoked' ? data.descendantKeyIds !== null : data.createdByKeyId !== null;
+  },
+  handle: async (event, tools) => {
+    const { type, data } = event as unknown as Event;
+    if (type === 'ApiKeyRevoked') return disableAllOf(data.id, tools);
+    if (data.createdByKeyId === null) return;
+    const { state } = await tools.load(apiKey, data.createdByKeyId);
+    if (state !== null && state.descendantsRevokedAt !== null) await disable(data.id, tools);
+  },
+};
+
+async function disableAllOf(createdByKeyId: string, tools: ProcessTools): Promise<void> {
+  const documents = await tools.documentsUpToDate('webhook-endpoints');
+  for await (const page of paginateAll(documents, 'webhook-endpoints', { createdByKeyId })) {
+    for (const { id } of page) await disable(id, tools);
+  }
+}
+
+function disable(id: string, { write }: ProcessTools): Promise<void> {
+  return write({
+    entity: webhookEndpoint,
+    id,
+    decide: ({ state }) => {
+      const isDone = state === null || state.deleted || state.record.disabledReason === 'key-revoked';
+      const event = newEvent('WebhookEndpointDisabled', { id, reason: 'key-revoked' as const });
+      return E.right({ events: isDone ? [] : [event], tenant: null });
+    },
+  });
+}

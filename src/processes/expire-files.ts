@@ -1,0 +1,45 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { FileEvents } from '#domain/file/events.ts';
+import { expiryOf, type FileState, file, fileRemoved } from '#domain/file/file.ts';
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { Process, ProcessTools } from '#process-engine/process.ts';
+
+/** Removals at the same time; files that wait for their time are not counted. */
+const removalsAtOnce = 4;
+/** A file that a batch still reads is looked at again so much later. */
+const heldMs = 60_000;
+/** No timer takes thirty days. */
+const maxPauseMs = 24 * 60 * 60 * 1_000;
+
+/** Removes files whose time is over. They are 404 from that moment on, whenever this comes to them. */
+export const expireFiles: Process = {
+  name: 'expire-files',
+  types: ['FileCreated'],
+  handles: (event) => expiryIn(event) !== null,
+  concurrency: removalsAtOnce,
+  handle: async (event, tools) => {
+    const { id } = event.data as FileEvents['FileCreated'];
+    for (;;) {
+      const { state } = await tools.load(file, id);
+      if (state === null || state.deleted) return;
+      const leftMs = Date.parse(state.expiresAt ?? '') - tools.now().getTime();
+      if (leftMs > 0) await tools.pauseUntil(inMs(Math.min(leftMs, maxPauseMs), tools));
+      else if (!state.heldBy.isEmpty()) await tools.pauseUntil(inMs(heldMs, tools));
+      else {
+        const decide = ({ state: now }: { readonly state: FileState }) =>
+          E.right({ events: fileRemoved('expired', now), tenant: null });
+        await tools.write({ entity: file, id, decide });
+      }
+    }
+  },
+};
+
+function inMs(milliseconds: number, { now }: Pick<ProcessTools, 'now'>): string {
+  return new Date(now().getTime() + milliseconds).toISOString();
+}
+
+function expiryIn(event: RecordedEvent): string | null {
+  const { data, metadata } = event as unknown as RecordedEventOf<Pick<FileEvents, 'FileCreated'>>;
+  return expiryOf(metadata.time, data.expiresAfterSeconds);
+}

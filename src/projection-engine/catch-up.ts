@@ -1,0 +1,171 @@
+import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { ReadStoreWriter } from '#read-store/read-store.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { liveLimits } from './generation-limits.ts';
+import type { GenerationProjector } from './generation-projector.ts';
+import type { Persist } from './persist.ts';
+import type { Pace, ProjectionRuntime } from './projection-runtime.ts';
+import { RebuildLog } from './rebuild-log.ts';
+import { SubscriptionGroup, type SubscriptionGroupOptions } from './subscription-group.ts';
+import { ThroughputMeter } from './throughput-meter.ts';
+
+/**
+ * Batches are small and many are committed together: live events wait for one at most, and a document that changes
+ * often is stored once.
+ */
+const rebuildBatchSize = 500;
+const rebuildBatchesPerCommit = 40;
+/**
+ * For this long after live events each batch is committed separately, so that callers who wait for the next ones wait
+ * less.
+ */
+const liveQuietMs = 1000;
+
+/** What the two groups of a runner have in common. */
+export type SharedGroupOptions = Omit<SubscriptionGroupOptions, 'batchSize' | 'batchesPerCommit' | 'onBatch'>;
+
+export interface CatchUpOptions {
+  readonly group: SharedGroupOptions;
+  readonly events: Pick<EventStore, 'lastPosition'>;
+  readonly store: Pick<ReadStoreWriter, 'finish' | 'publish'>;
+  readonly log: Logger;
+  readonly persist: Persist;
+  readonly runtimeOf: (feed: GenerationProjector) => ProjectionRuntime;
+  /** The names of the projections that are being rebuilt. */
+  readonly rebuilding: () => ReadonlyArray<string>;
+  /** Called when queries read a new generation. */
+  readonly onPublished: (runtime: ProjectionRuntime) => Promise<void>;
+  /** Called when a generation has become live. */
+  readonly onLive: () => Promise<void>;
+  /** Called after each batch. */
+  readonly onBatch: () => Promise<void>;
+}
+
+/** Brings generations that lie behind to the end of the log, where they join those that follow it. */
+export class CatchUp {
+  readonly #live: SubscriptionGroup;
+  readonly #group: SubscriptionGroup;
+  readonly #options: CatchUpOptions;
+  readonly #meter = new ThroughputMeter();
+  readonly #report: RebuildLog;
+  /** When live events were last folded. */
+  #liveAt = Number.NEGATIVE_INFINITY;
+
+  /** @param live the group that a generation joins when it has caught up */
+  constructor(live: SubscriptionGroup, options: CatchUpOptions) {
+    this.#live = live;
+    this.#options = options;
+    this.#report = new RebuildLog(options.log);
+    this.#group = new SubscriptionGroup(0, {
+      ...options.group,
+      batchSize: rebuildBatchSize,
+      batchesPerCommit: () => this.#batchesPerCommit(),
+      onBatch: (batch) => this.#afterBatch(batch),
+    });
+  }
+
+  /** How fast it goes; null while nothing is measured. */
+  get pace(): Pace | null {
+    return this.#meter.pace();
+  }
+
+  /** Runs until the signal aborts. @throws an error that is not worth a retry */
+  run(): Promise<void> {
+    return this.#group.run(() => this.#types());
+  }
+
+  /** Feeds these generations from their checkpoints, beside those that catch up already. */
+  add(feeds: ReadonlyArray<GenerationProjector>): void {
+    for (const feed of feeds) this.#group.add(feed);
+    this.#renew();
+  }
+
+  /** Feeds a generation no more. */
+  remove(feed: GenerationProjector): void {
+    this.#group.remove(feed);
+  }
+
+  /** Takes note that live events were folded just now. */
+  noteLiveEvents(): void {
+    this.#liveAt = performance.now();
+  }
+
+  /** Reads again where the log ends, for the time that is left. @throws what the store throws but UnavailableError */
+  async aim(): Promise<void> {
+    const { events, persist } = this.#options;
+    this.#meter.aim(await persist('Reading the log', () => events.lastPosition()));
+  }
+
+  #batchesPerCommit(): number {
+    return performance.now() - this.#liveAt < liveQuietMs ? 1 : rebuildBatchesPerCommit;
+  }
+
+  /** The event types to subscribe to; null while no generation catches up. */
+  #types(): ReadonlyArray<string> | null {
+    const members = [...this.#group.members];
+    return members.length === 0 ? null : [...new Set(members.flatMap(({ types }) => [...types]))];
+  }
+
+  #renew(): void {
+    const positions = [...this.#group.members].map(({ position }) => position);
+    this.#meter.restart();
+    this.#group.renew(positions.length === 0 ? this.#live.position : Math.min(...positions));
+  }
+
+  async #afterBatch(batch: EventBatch): Promise<void> {
+    const { rebuilding, onBatch } = this.#options;
+    this.#meter.count(batch);
+    this.#report.folded(batch, rebuilding(), this.pace);
+    if (batch.caughtUp || batch.position >= this.#live.position) await this.#end(batch);
+    if (rebuilding().length === 0) this.#report.ended();
+    await onBatch();
+  }
+
+  async #end(batch: EventBatch): Promise<void> {
+    for (const feed of [...this.#group.members]) {
+      await this.#finish(feed);
+      // More events may have arrived. A generation may join the live group only when it has seen what that group has
+      // read.
+      if (feed.position < this.#live.position) continue;
+      if (this.#group.members.has(feed)) await this.#goLive(feed);
+    }
+    // A subscription to some types may never report how far the log has grown; a new one does.
+    if (this.#group.members.size === 0 || batch.caughtUp) this.#renew();
+  }
+
+  async #finish(feed: GenerationProjector): Promise<void> {
+    if (feed.finished) return;
+    const { store, persist } = this.#options;
+    await persist('Indexing a read model', () => store.finish(feed.generation));
+    feed.finished = true;
+  }
+
+  async #goLive(feed: GenerationProjector): Promise<void> {
+    // From here until it is published it is in the live group, so it misses no event.
+    this.#group.remove(feed);
+    this.#live.add(feed);
+    feed.caughtUp = true;
+    feed.limit(liveLimits);
+    if (!feed.complete) await this.#publish(feed);
+    await this.#options.onLive();
+  }
+
+  /** Makes a generation the one that queries read. */
+  async #publish(feed: GenerationProjector): Promise<void> {
+    const { store, persist, runtimeOf, onPublished } = this.#options;
+    const runtime = runtimeOf(feed);
+    await persist('Publishing a read model', () => store.publish(feed.generation));
+    feed.complete = true;
+    if (runtime.current !== null) this.#forget(runtime.current);
+    runtime.current = feed;
+    runtime.frozen = null;
+    runtime.filling = null;
+    this.#report.built(runtime.projection.name);
+    await onPublished(runtime);
+  }
+
+  #forget(feed: GenerationProjector): void {
+    this.#live.remove(feed);
+    this.#group.remove(feed);
+  }
+}

@@ -1,0 +1,218 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { type AnyProjection, keysOf, type Reaction, reactionsOf } from '#projection-engine/projection.ts';
+import { findIndex } from '#read-store/indexable-fields.ts';
+import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
+import type { BufferedDocument } from './buffered-document.ts';
+import { documentText } from './document-text.ts';
+import { heapBytes, maxHeapBytes } from './heap-bytes.ts';
+import { WhereIndex } from './where-index.ts';
+
+/** How many documents a fold may remember between two commits, and how many bytes of memory, by estimate. */
+export interface DocumentBufferLimits {
+  readonly maxDocuments: number;
+  readonly maxBytes: number;
+}
+
+interface Change {
+  readonly entry: BufferedDocument;
+  readonly value: DocumentValue | null;
+}
+
+/**
+ * A projection's documents in memory, as far as they are needed: events go in, writes come out, each document once.
+ * What is in memory after a commit is a bounded cache of what is stored.
+ */
+export class DocumentBuffer {
+  readonly #projection: AnyProjection;
+  readonly #reactions: ReadonlyMap<string, Reaction>;
+  #limits: DocumentBufferLimits;
+  /** In order of last use, the least recent first. */
+  readonly #entries = new Map<string, BufferedDocument>();
+  readonly #removable = new WhereIndex();
+  #changed: BufferedDocument[] = [];
+  #removals: { readonly where: Where; readonly position: number }[] = [];
+  #bytes = 0;
+
+  constructor(projection: AnyProjection, limits: DocumentBufferLimits) {
+    this.#projection = projection;
+    this.#reactions = reactionsOf(projection);
+    this.#limits = limits;
+  }
+
+  /** Changes what it may remember after the next commit. */
+  limit(limits: DocumentBufferLimits): void {
+    this.#limits = limits;
+  }
+
+  /** Whether it should be committed after each run of events: it need not, since documents that change again are stored once. */
+  get due(): boolean {
+    return false;
+  }
+
+  /** Whether so much is in memory that it should be committed before more events are applied. */
+  get full(): boolean {
+    return this.#bytes > 2 * this.#limits.maxBytes;
+  }
+
+  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is no text */
+  keys(event: RecordedEvent): ReadonlyArray<string> {
+    if (this.#reactions.get(event.type)?.handle === undefined) return [];
+    return keysOf(this.#projection, event);
+  }
+
+  /** Whether the event makes its documents, so that they need not be in memory. */
+  creates({ type }: RecordedEvent): boolean {
+    return this.#reactions.get(type)?.creates === true;
+  }
+
+  /** Whether a document is in memory. */
+  knows(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  /** Adds a document as it is stored, null for none. A document that was removed since then counts as missing. */
+  remember(id: string, stored: FoldedDocument | null): void {
+    const entry: BufferedDocument =
+      stored === null || this.#isRemoved(stored)
+        ? { id, order: 0, position: 0, value: null, bytes: 0, changed: false }
+        : {
+            id,
+            order: stored.order,
+            position: stored.position,
+            value: stored.value,
+            bytes: maxHeapBytes(stored.bytes),
+            changed: false,
+          };
+    this.#entries.set(id, entry);
+    this.#bytes += entry.bytes;
+    this.#removable.add(entry);
+  }
+
+  /**
+   * Applies an event completely or not at all. Removals come first, so that a document that the handler creates stays.
+   * @param keys what `keys` returned for the event; all of these documents are in memory, or the event creates them
+   * @param careful whether to throw here for a document that `writes` could not write
+   * @throws what the projection throws
+   */
+  apply(event: RecordedEvent, keys: ReadonlyArray<string>, careful = false): void {
+    const removal = this.#removal(event);
+    const removed = removal === undefined ? undefined : this.#removable.matching(removal, this.#entries.values());
+    const changes = this.#changes(event, keys, removed);
+    if (careful) for (const { entry, value } of changes) documentText(entry.id, value);
+    if (removal !== undefined && removed !== undefined) this.#remove(removal, removed, event.position);
+    for (const { entry, value } of changes) this.#change(entry, value, event.position);
+  }
+
+  /**
+   * What must be stored since the last commit: removals by index first, then each changed document once.
+   * @throws Error for a document that JSON cannot hold
+   */
+  writes(): ReadonlyArray<DocumentWrite> {
+    const writes: DocumentWrite[] = this.#removals.map((removal) => ({ kind: 'delete-where', ...removal }));
+    // A document that outlived a removal of this batch must not be taken for older than that removal.
+    const outlived = this.#removals.at(-1)?.position ?? 0;
+    for (const entry of this.#changed) writes.push(this.#write(entry, Math.max(entry.position, outlived)));
+    return writes;
+  }
+
+  /** Must be called when the result of `writes` is stored. Evicts the documents beyond the limits. */
+  committed(): void {
+    for (const entry of this.#changed) entry.changed = false;
+    this.#changed = [];
+    this.#removals = [];
+    this.#removable.forgetRemovals();
+    for (const entry of this.#entries.values()) {
+      if (this.#entries.size <= this.#limits.maxDocuments && this.#bytes <= this.#limits.maxBytes) return;
+      this.#entries.delete(entry.id);
+      this.#bytes -= entry.bytes;
+      this.#removable.remove(entry);
+    }
+  }
+
+  /** Drops everything, stored or not. */
+  forget(): void {
+    this.#entries.clear();
+    this.#changed = [];
+    this.#removals = [];
+    this.#removable.clear();
+    this.#bytes = 0;
+  }
+
+  #removal(event: RecordedEvent): Where | undefined {
+    const where = this.#reactions.get(event.type)?.removeWhere?.(event);
+    if (where !== undefined && findIndex(this.#projection.indexes, where) === undefined)
+      throw new Error(`What is to be removed has no index: ${Object.keys(where).join(', ')}.`);
+    return where;
+  }
+
+  #isRemoved({ value, position }: FoldedDocument): boolean {
+    return value !== null && this.#removals.length > 0 && this.#removable.wasRemoved(value, position);
+  }
+
+  #changes(
+    event: RecordedEvent,
+    keys: ReadonlyArray<string>,
+    removed: ReadonlySet<BufferedDocument> | undefined,
+  ): ReadonlyArray<Change> {
+    if (keys.length === 0) return [];
+    const { handle, creates = false } = this.#reactions.get(event.type) ?? {};
+    const changes: Change[] = [];
+    const valueBefore = (key: string) => {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) throw new Error(`Document ${key} was not read before its event.`);
+      return removed?.has(entry) === true ? null : entry.value;
+    };
+    for (const key of keys.length > 1 ? new Set(keys) : keys) {
+      if (creates && !this.#entries.has(key)) this.remember(key, null);
+      const entry = this.#entries.get(key);
+      if (entry === undefined) throw new Error(`Document ${key} was not read before its event.`);
+      // Stored with this event in it already: a commit whose checkpoint was lost is being replayed.
+      if (entry.position >= event.position) continue;
+      const before = removed?.has(entry) === true ? null : entry.value;
+      const value = handle?.(before, event, key, valueBefore) ?? null;
+      if (value !== before || before !== entry.value) changes.push({ entry, value });
+      else this.#use(entry);
+    }
+    return changes;
+  }
+
+  #remove(where: Where, removed: ReadonlySet<BufferedDocument>, position: number): void {
+    // One removal at the later position does what two of the same do.
+    if (isDeepStrictEqual(this.#removals.at(-1)?.where, where)) this.#removals.pop();
+    this.#removals.push({ where, position });
+    this.#removable.noteRemoval(where, position);
+    for (const entry of removed) {
+      this.#removable.remove(entry);
+      this.#bytes -= entry.bytes;
+      entry.value = null;
+      entry.bytes = 0;
+      entry.position = position;
+    }
+  }
+
+  #change(entry: BufferedDocument, value: DocumentValue | null, position: number): void {
+    this.#removable.remove(entry);
+    if (entry.value === null) entry.order = position;
+    entry.value = value;
+    entry.position = position;
+    this.#removable.add(entry);
+    if (!entry.changed) this.#changed.push(entry);
+    entry.changed = true;
+    this.#use(entry);
+  }
+
+  #use(entry: BufferedDocument): void {
+    this.#entries.delete(entry.id);
+    this.#entries.set(entry.id, entry);
+  }
+
+  #write(entry: BufferedDocument, position: number): DocumentWrite {
+    const body = documentText(entry.id, entry.value);
+    const bytes = heapBytes(body);
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+    if (entry.value === null) return { kind: 'delete', id: entry.id, position };
+    return { kind: 'put', id: entry.id, order: entry.order, value: entry.value, body, position };
+  }
+}

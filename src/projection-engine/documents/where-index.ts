@@ -1,0 +1,105 @@
+import type { DocumentValue, Where } from '#read-store/read-store.ts';
+import type { BufferedDocument } from './buffered-document.ts';
+
+/** UTF-16 units of a text in an index at most: engines limit the size of an entry. */
+const maxIndexedText = 500;
+
+/** Equals nothing that a list is narrowed to. */
+const unindexed = {};
+
+/**
+ * The value of a document's own field as an index sees it; where the document has none of this name, that of its
+ * `record`. What is absent is null. A long text is found by no index.
+ */
+export function indexedField(value: DocumentValue, field: string): unknown {
+  const holder = Object.hasOwn(value, field) ? value : memberOf(value, 'record');
+  const found = memberOf(holder, field) ?? null;
+  return typeof found === 'string' && found.length > maxIndexedText ? unindexed : found;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+interface FieldsIndex {
+  readonly fields: ReadonlyArray<string>;
+  /** By the fields' values. */
+  readonly buckets: Map<string, Set<BufferedDocument>>;
+  /** The values whose documents were removed and are not removed in the store yet, and the last removal's position. */
+  readonly removed: Map<string, number>;
+}
+
+/** The entries of a fold by the fields that removals have asked for; it costs nothing until one does. */
+export class WhereIndex {
+  /** By the fields' names. */
+  readonly #byFields = new Map<string, FieldsIndex>();
+
+  /** The entries that fit. @param all every entry of the fold, read once for each new set of fields */
+  matching(where: Where, all: Iterable<BufferedDocument>): ReadonlySet<BufferedDocument> {
+    const fields = fieldsOf(where);
+    const name = nameOf(fields);
+    if (!this.#byFields.has(name)) {
+      this.#byFields.set(name, { fields, buckets: new Map(), removed: new Map() });
+      for (const entry of all) this.#addTo(name, entry);
+    }
+    return new Set(this.#byFields.get(name)?.buckets.get(bucketOf(where, fields)));
+  }
+
+  /** Notes a removal that `matching` was asked for. */
+  noteRemoval(where: Where, position: number): void {
+    const index = this.#byFields.get(nameOf(fieldsOf(where)));
+    index?.removed.set(bucketOf(where, index.fields), position);
+  }
+
+  forgetRemovals(): void {
+    for (const { removed } of this.#byFields.values()) removed.clear();
+  }
+
+  clear(): void {
+    this.#byFields.clear();
+  }
+
+  /** Whether a removal noted fits a document that was last touched at a position. */
+  wasRemoved(value: DocumentValue, position: number): boolean {
+    for (const { fields, removed } of this.#byFields.values()) {
+      if ((removed.get(bucketOf(value, fields)) ?? 0) > position) return true;
+    }
+    return false;
+  }
+
+  add(entry: BufferedDocument): void {
+    for (const name of this.#byFields.keys()) this.#addTo(name, entry);
+  }
+
+  remove(entry: BufferedDocument): void {
+    if (entry.value === null) return;
+    for (const { fields, buckets } of this.#byFields.values()) {
+      const bucket = bucketOf(entry.value, fields);
+      const entries = buckets.get(bucket);
+      entries?.delete(entry);
+      if (entries?.size === 0) buckets.delete(bucket);
+    }
+  }
+
+  #addTo(name: string, entry: BufferedDocument): void {
+    const index = this.#byFields.get(name);
+    if (index === undefined || entry.value === null) return;
+    const bucket = bucketOf(entry.value, index.fields);
+    const entries = index.buckets.get(bucket);
+    if (entries === undefined) index.buckets.set(bucket, new Set([entry]));
+    else entries.add(entry);
+  }
+}
+
+function fieldsOf(where: Where): ReadonlyArray<string> {
+  return Object.keys(where).sort();
+}
+
+function nameOf(fields: ReadonlyArray<string>): string {
+  return JSON.stringify(fields);
+}
+
+function bucketOf(value: DocumentValue, fields: ReadonlyArray<string>): string {
+  return JSON.stringify(fields.map((field) => indexedField(value, field)));
+}

@@ -1,0 +1,74 @@
+import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { RawLog } from '#event-store/transfer/raw-log.ts';
+import { pagesOf } from '#event-store/transfer/raw-log.ts';
+
+type FollowedLog = Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'>;
+
+/** A log as it was when its last event had a position: nothing comes after that. */
+export function logUntil(log: FollowedLog, last: number): FollowedLog {
+  return {
+    lastPosition: async () => Math.min(last, await log.lastPosition()),
+    read: (...given) => log.read(...given),
+    subscribe: (options) => batchesUntil(log, last, options),
+  };
+}
+
+async function* batchesUntil(
+  log: FollowedLog,
+  last: number,
+  options: Parameters<EventStore['subscribe']>[0],
+): AsyncGenerator<EventBatch, void, void> {
+  for await (const batch of log.subscribe(options)) {
+    if (batch.position < last) {
+      yield batch;
+      continue;
+    }
+    const events = batch.events.filter(({ position }) => position <= last);
+    yield { events, position: Math.max(last, options.after), caughtUp: true };
+    return aborted(options.signal);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** A place in a log. */
+export interface LogPlace {
+  /** Of the last event up to there; 0 where there is none. */
+  readonly position: number;
+  /** Of that event; null where there is none. */
+  readonly time: string | null;
+  readonly events: number;
+}
+
+/**
+ * Finds the last event up to a position, or the last one before the first event that happened later than a time.
+ * @param isAfter whether an event lies behind the place
+ * @throws UnavailableError; the signal's reason
+ */
+export async function findPlace(
+  log: RawLog,
+  isAfter: (position: number, time: string) => boolean,
+  report: (events: number, fraction: number) => void,
+  signal: AbortSignal,
+): Promise<LogPlace> {
+  const end = await log.lastPosition();
+  let place: LogPlace = { position: 0, time: null, events: 0 };
+  for await (const page of pagesOf(log, end)) {
+    signal.throwIfAborted();
+    for (const { position, metadata } of page) {
+      const time = timeIn(metadata);
+      if (isAfter(position, time)) return place;
+      place = { position, time, events: place.events + 1 };
+    }
+    report(place.events, place.position / end);
+  }
+  return place;
+}
+
+function timeIn(metadata: string): string {
+  const { time } = JSON.parse(metadata) as { readonly time: string };
+  return time;
+}

@@ -1,0 +1,186 @@
+import { projectionControl } from '#domain/projection/projection-control.ts';
+import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import type { Persist } from '#projection-engine/persist.ts';
+import type { ProjectionRuntime } from '#projection-engine/projection-runtime.ts';
+import type { OperatorState, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { EventLogIdentity, firstEventOf } from './log-identity-check.ts';
+import { isOperatorRequest, type OperatorRequest, operatorRequestTypes } from './operator-requests.ts';
+import { UnknownEvents } from './unknown-events.ts';
+
+/** The stored position may lie this far behind what was seen: a restart reads so many events again. */
+const maxUnsavedDistance = 10_000;
+
+export interface OperatorProgressOptions {
+  readonly events: Pick<EventStore, 'subscribe' | 'read'>;
+  /** The event types that this release knows; without them no events are counted. */
+  readonly knownTypes?: ReadonlyArray<string>;
+  readonly store: Pick<ReadStoreWriter, 'operatorState' | 'saveOperatorState'>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly persist: Persist;
+  readonly apply: (request: OperatorRequest) => Promise<void>;
+  /** Called when requests of a batch were applied and their position is stored. */
+  readonly onApplied: () => Promise<void>;
+}
+
+/**
+ * What is stored beside the read models: up to which position the operators' requests are applied, which events to
+ * skip, from which log each read model was made, and which events of unknown types there are.
+ */
+export class OperatorProgress {
+  readonly #options: OperatorProgressOptions;
+  readonly #runtimes: ReadonlyArray<ProjectionRuntime>;
+  readonly #unknown: UnknownEvents | null;
+  #log = new EventLogIdentity(null);
+  #appliedUpTo = 0;
+  /** What is stored until the events of unknown types are counted whose counting began with the start. */
+  #beforeCounting: Pick<OperatorState, 'position' | 'unknownEvents'> | null = null;
+
+  constructor(runtimes: ReadonlyArray<ProjectionRuntime>, options: OperatorProgressOptions) {
+    this.#runtimes = runtimes;
+    this.#options = options;
+    this.#unknown = options.knownTypes === undefined ? null : new UnknownEvents(options.knownTypes);
+  }
+
+  /** Reads what is stored. @param end of the log; @returns the state, without what holds for another log alone */
+  async load(end: number): Promise<OperatorState> {
+    const { events, store, persist, signal } = this.#options;
+    const state = await persist('Reading the operator state', () => store.operatorState());
+    const first = await persist('Reading the log', () => firstEventOf(events, signal));
+    this.#log = new EventLogIdentity(first, state.madeFrom);
+    // A log that ends before a checkpoint is another log, too.
+    const known: OperatorState = state.position <= end && !this.#log.hasOthers ? state : { position: 0, skipped: {} };
+    const isCounted = this.#unknown?.restore(known.unknownEvents) ?? true;
+    this.#appliedUpTo = isCounted ? known.position : 0;
+    return known;
+  }
+
+  /** Whether a projection's read model was made from another log. */
+  isFromOtherLog(projection: string): boolean {
+    return this.#log.isOther(projection);
+  }
+
+  /** Identifies an empty log by its first event. @returns whether these events hold it */
+  seesFirst(events: ReadonlyArray<RecordedEvent>): boolean {
+    return this.#log.begun(events);
+  }
+
+  /** Stores that these read models are made from this log. */
+  async noteMade(runtimes: ReadonlyArray<ProjectionRuntime>): Promise<void> {
+    if (this.#log.made(runtimes.map(({ projection }) => projection.name))) await this.#save();
+  }
+
+  /**
+   * Applies the operators' requests that are not applied yet, read from their own streams. This comes before any event is
+   * fed, because the events to skip must be known.
+   */
+  async applyPast(end: number): Promise<void> {
+    const after = this.#appliedUpTo;
+    if (after >= end) return;
+    const unknownEvents = this.#unknown?.state;
+    this.#beforeCounting = { position: after, ...(unknownEvents && { unknownEvents }) };
+    const requests = await this.#requestsInStreams().catch((error: unknown) => this.#requestsInLog(error, after));
+    const due = requests.filter(({ position }) => position > after && position <= end);
+    for (const request of due.toSorted((one, other) => one.position - other.position))
+      await this.#options.apply(request);
+    this.#appliedUpTo = end;
+  }
+
+  /**
+   * Counts the events of unknown types that were stored before the start, beside the feeding of all others, so that a
+   * first start reads the log once.
+   */
+  async countPast(): Promise<void> {
+    const after = this.#beforeCounting?.position;
+    if (after === undefined) return;
+    const { events, knownTypes, signal } = this.#options;
+    const end = this.#appliedUpTo;
+    if (knownTypes !== undefined) {
+      for await (const batch of events.subscribe({ after, exceptTypes: knownTypes, signal })) {
+        for (const event of batch.events) if (event.position <= end) this.#unknown?.count(event);
+        if (batch.position >= end) break;
+      }
+      if (signal.aborted) return;
+    }
+    this.#beforeCounting = null;
+    await this.#save();
+  }
+
+  /** Applies the requests in a batch, each once, and counts its events of unknown types. */
+  async applyBatch(batch: EventBatch): Promise<void> {
+    let isApplied = false;
+    let isCounted = false;
+    for (const event of batch.events) {
+      if (event.position <= this.#appliedUpTo) continue;
+      if (this.#unknown?.count(event) === true) isCounted = true;
+      if (!isOperatorRequest(event)) continue;
+      if (this.#isReadable(event)) await this.#options.apply(event);
+      isApplied = true;
+    }
+    const isDue = isApplied || isCounted || batch.position - this.#appliedUpTo >= maxUnsavedDistance;
+    if (!isDue) return;
+    this.#appliedUpTo = Math.max(this.#appliedUpTo, batch.position);
+    await this.#save();
+    if (isApplied) await this.#options.onApplied();
+  }
+
+  async #requestsInStreams(): Promise<ReadonlyArray<OperatorRequest>> {
+    const requests: OperatorRequest[] = [];
+    for (const { projection } of this.#runtimes) requests.push(...(await this.#requestsTo(projection.name)));
+    return requests;
+  }
+
+  /** Where a stream holds an event that cannot be read, the log gives all others. */
+  async #requestsInLog(error: unknown, after: number): Promise<ReadonlyArray<OperatorRequest>> {
+    if (!(error instanceof UnreadableEventError)) throw error;
+    const { events, signal } = this.#options;
+    const requests: OperatorRequest[] = [];
+    for await (const batch of events.subscribe({ after, types: operatorRequestTypes, signal })) {
+      for (const event of batch.events) if (isOperatorRequest(event) && this.#isReadable(event)) requests.push(event);
+      if (batch.caughtUp) break;
+    }
+    return requests;
+  }
+
+  async #requestsTo(projection: string): Promise<ReadonlyArray<OperatorRequest>> {
+    const { events, persist } = this.#options;
+    const requests: OperatorRequest[] = [];
+    for (let revision = 0; ; ) {
+      const part = await persist("Reading operators' requests", () =>
+        events.read(`${projectionControl.category}-${projectionControl.streamKey(projection)}`, revision),
+      );
+      for (const event of part.events) if (isOperatorRequest(event)) requests.push(event);
+      revision += part.events.length;
+      if (part.isEnd) return requests;
+    }
+  }
+
+  /** A request that cannot be read is left out, because nothing says which projection it is for. */
+  #isReadable(event: RecordedEvent): boolean {
+    try {
+      ensureReadable(event);
+      return true;
+    } catch (error) {
+      this.#options.log.error({ error: String(error) }, "An operator's request to a projection cannot be read");
+      return false;
+    }
+  }
+
+  async #save(): Promise<void> {
+    const skipped = Object.fromEntries(
+      this.#runtimes.map((runtime) => [runtime.projection.name, [...runtime.skipped]] as const),
+    );
+    const state = {
+      position: this.#appliedUpTo,
+      skipped,
+      madeFrom: this.#log.madeFrom,
+      ...(this.#unknown && { unknownEvents: this.#unknown.state }),
+      ...this.#beforeCounting,
+    };
+    const { store, persist } = this.#options;
+    await persist('Storing the operator state', () => store.saveOperatorState(state));
+  }
+}

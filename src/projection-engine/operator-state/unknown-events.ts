@@ -1,0 +1,52 @@
+/** How many events of one type there are that this release does not know: a newer release wrote them. */
+export interface UnknownEventType {
+  readonly type: string;
+  readonly count: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+}
+
+/** What was counted, and the types that were known then: once one of them is not, the log is counted again. */
+export interface UnknownEventsState {
+  readonly types: ReadonlyArray<UnknownEventType>;
+  readonly knownTypes: ReadonlyArray<string>;
+}
+
+/** Types counted by their name at most; further ones are counted together. */
+const maxTypes = 100;
+const furtherTypes = '(further types)';
+
+/** Counts the events that no part of this release handles, for operators: they are passed. */
+export class UnknownEvents {
+  readonly #knownTypes: ReadonlySet<string>;
+  readonly #types = new Map<string, UnknownEventType>();
+
+  constructor(knownTypes: ReadonlyArray<string>) {
+    this.#knownTypes = new Set(knownTypes);
+  }
+
+  get state(): UnknownEventsState {
+    return { types: [...this.#types.values()], knownTypes: [...this.#knownTypes] };
+  }
+
+  /** Takes over what an earlier run counted. @returns false where that holds no more, and the log must be counted again */
+  restore(state: UnknownEventsState | undefined): boolean {
+    if (state?.knownTypes.every((type) => this.#knownTypes.has(type)) !== true) return false;
+    for (const counted of state.types) if (!this.#knownTypes.has(counted.type)) this.#types.set(counted.type, counted);
+    return true;
+  }
+
+  /** @returns whether the event is of an unknown type, and was counted */
+  count({ type, position }: { readonly type: string; readonly position: number }): boolean {
+    if (this.#knownTypes.has(type)) return false;
+    const name = this.#types.has(type) || this.#types.size < maxTypes ? type : furtherTypes;
+    const before = this.#types.get(name) ?? { count: 0, firstPosition: position, lastPosition: position };
+    this.#types.set(name, {
+      type: name,
+      count: before.count + 1,
+      firstPosition: Math.min(before.firstPosition, position),
+      lastPosition: Math.max(before.lastPosition, position),
+    });
+    return true;
+  }
+}

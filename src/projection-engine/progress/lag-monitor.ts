@@ -1,0 +1,136 @@
+import type { ProjectionStatus } from '#read-store/read-store.ts';
+
+/** What a node has seen of the projections' lag, by the minute, the oldest first. */
+export interface PastLag {
+  readonly times: ReadonlyArray<string>;
+  /** The highest lag of any projection that was not stopped, in positions and in ms. */
+  readonly worstLag: ReadonlyArray<number>;
+  readonly worstLagMs: ReadonlyArray<number>;
+  /** Positions that the log grew by. */
+  readonly growth: ReadonlyArray<number>;
+}
+
+interface LagMonitorOptions {
+  /** Where the log ends; null while that is not known. */
+  readonly lastPosition: () => Promise<number | null>;
+  readonly status: () => ReadonlyArray<Pick<ProjectionStatus, 'state' | 'position'>>;
+  /** In ms of the epoch. */
+  readonly now?: () => number;
+}
+
+interface Sample {
+  readonly time: number;
+  readonly end: number;
+}
+
+interface Minute {
+  readonly time: number;
+  readonly worstLag: number;
+  readonly worstLagMs: number;
+  readonly growth: number;
+}
+
+const sampleIntervalMs = 1_000;
+const minuteMs = 60_000;
+/** Samples kept at one second, then at one minute. */
+const maxSamples = 900;
+const maxMinutes = 24 * 60;
+
+/** Looks once a second where the log ends, so that a position can be said to be so long ago. Remembers one day at most. */
+export class LagMonitor {
+  readonly #options: LagMonitorOptions;
+  readonly #now: () => number;
+  readonly #samples: Sample[] = [];
+  readonly #oldSamples: Sample[] = [];
+  readonly #minutes: Minute[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #looking = false;
+
+  constructor(options: LagMonitorOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Begins to look, until `stop`. */
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), sampleIntervalMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** Looks once. Never rejects. */
+  async look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const end = await this.#options.lastPosition();
+      if (end !== null) this.#add({ time: this.#now(), end });
+    } catch {
+      // An event store that is away has no end: the next look may find it.
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  /**
+   * How long the log has been beyond a position, to the second.
+   * @returns 0 while it is not, null before anything was seen
+   */
+  lagMs(position: number): number | null {
+    const newest = this.#samples.at(-1);
+    if (newest === undefined) return null;
+    if (newest.end <= position) return 0;
+    const isBeyond = ({ end }: Sample) => end > position;
+    const first = this.#oldSamples.find(isBeyond) ?? this.#samples.find(isBeyond) ?? newest;
+    return this.#now() - first.time;
+  }
+
+  past(): PastLag {
+    return {
+      times: this.#minutes.map(({ time }) => new Date(time).toISOString()),
+      worstLag: this.#minutes.map(({ worstLag }) => worstLag),
+      worstLagMs: this.#minutes.map(({ worstLagMs }) => worstLagMs),
+      growth: this.#minutes.map(({ growth }) => growth),
+    };
+  }
+
+  #add(sample: Sample): void {
+    const before = this.#samples.at(-1);
+    this.#samples.push(sample);
+    if (this.#samples.length > maxSamples) this.#samples.shift();
+    const time = Math.floor(sample.time / minuteMs) * minuteMs;
+    if (before === undefined || Math.floor(before.time / minuteMs) * minuteMs < time) this.#keep(sample);
+    const running = this.#options.status().filter(({ state }) => state !== 'stopped');
+    const lags = running.map(({ position }) => Math.max(0, sample.end - position));
+    const behind = running.map(({ position }) => this.lagMs(position) ?? 0);
+    this.#note({
+      time,
+      worstLag: Math.max(0, ...lags),
+      worstLagMs: Math.max(0, ...behind),
+      growth: before === undefined ? 0 : Math.max(0, sample.end - before.end),
+    });
+  }
+
+  #keep(sample: Sample): void {
+    this.#oldSamples.push(sample);
+    if (this.#oldSamples.length > maxMinutes) this.#oldSamples.shift();
+  }
+
+  #note(seen: Minute): void {
+    const minute = this.#minutes.at(-1);
+    if (minute === undefined || minute.time < seen.time) {
+      this.#minutes.push(seen);
+      if (this.#minutes.length > maxMinutes) this.#minutes.shift();
+      return;
+    }
+    this.#minutes[this.#minutes.length - 1] = {
+      time: minute.time,
+      worstLag: Math.max(minute.worstLag, seen.worstLag),
+      worstLagMs: Math.max(minute.worstLagMs, seen.worstLagMs),
+      growth: minute.growth + seen.growth,
+    };
+  }
+}

@@ -1,0 +1,368 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import { declaredIndex } from '#read-store/indexable-fields.ts';
+import type {
+  CollectionDefinition,
+  CollectionGenerations,
+  Generation,
+  OperatorState,
+  ProjectionStatus,
+} from '#read-store/read-store.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import * as table from './document-table.ts';
+import { guarded } from './read-store-file.ts';
+import { type DocumentRow, type RowCommit, type RowStore, type RowWrite, rowWidth } from './row-commits.ts';
+
+/** Documents that one statement of a removal deletes at most: it bounds the list of rows that SQLite makes for it. */
+const removalChunk = 10_000;
+
+/**
+ * Pages of the write-ahead log after which they are copied into the file. While something is filled the same pages
+ * change again and again, and are copied once for many commits; else a copy should be short.
+ */
+const liveCheckpointPages = 2000;
+const fillingCheckpointPages = 25_000;
+
+/**
+ * A transaction that only fills may be left open so long: a page that changes often is then written once. Other commits
+ * end it, and for a while after one of them none is left open.
+ */
+const maxTransactionMs = 1000;
+const quietMs = 1000;
+
+/** Documents of a filling after which it is looked which indexes grow in few places, and the documents of a place. */
+const rowsBeforeIndexes = 5000;
+const rowsOfValue = 10;
+
+interface GenerationStatements {
+  readonly width: number;
+  /** Documents put in this process. */
+  puts: number;
+  /** Whether the indexes of a filling were considered. */
+  isIndexed: boolean;
+  readonly get: StatementSync;
+  readonly put: StatementSync;
+  readonly delete: StatementSync;
+}
+
+/** Writes the read store's file on the calling thread. */
+export class SqliteRowStore implements RowStore {
+  readonly #database: DatabaseSync;
+  readonly #saveCheckpoint: StatementSync;
+  readonly #statements = new Map<number, GenerationStatements>();
+  /** The numbers of incomplete generations. */
+  #filling: ReadonlySet<number> = new Set();
+  #begunAt = 0;
+  /** When something was last stored that a complete generation holds. */
+  #servedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#saveCheckpoint = database.prepare('UPDATE generation SET checkpoint = ? WHERE number = ?');
+    guarded(() => this.#noteFillings());
+  }
+
+  get filling(): ReadonlySet<number> {
+    return this.#filling;
+  }
+
+  async generations(collection: string): Promise<CollectionGenerations> {
+    return guarded(() => {
+      const current = this.#currentOf(collection);
+      const generations = this.#generationsOf(collection);
+      return {
+        current: generations.find(({ number }) => number === current) ?? null,
+        filling: generations.find(({ number }) => number !== current) ?? null,
+      };
+    });
+  }
+
+  async begin(definition: CollectionDefinition, begunAt: number): Promise<Generation> {
+    const { name, version, indexes } = definition;
+    const generation = this.#transaction(() => {
+      for (const { number, complete } of this.#generationsOf(name)) if (!complete) this.#drop(number);
+      const { lastInsertRowid } = this.#run(
+        'INSERT INTO generation (collection, version, indexes, begunAt, complete, checkpoint) VALUES (?, ?, ?, ?, 0, 0)',
+        [name, version, JSON.stringify(indexes), begunAt],
+      );
+      const number = Number(lastInsertRowid);
+      this.#database.exec(table.createTable(number, indexes));
+      if (this.#generationsOf(name).length === 1) this.#pointAt(name, number);
+      return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
+    });
+    guarded(() => this.#noteFillings());
+    return generation;
+  }
+
+  async read(
+    generation: Generation,
+    ids: ReadonlyArray<string>,
+    maxCharacters = Number.POSITIVE_INFINITY,
+  ): Promise<ReadonlyMap<string, DocumentRow>> {
+    return guarded(() => {
+      let characters = 0;
+      const { get } = this.#statementsOf(generation);
+      const documents = new Map<string, DocumentRow>();
+      for (const id of ids) {
+        const row = get.get(id) as { ord: number; position: number; body: string } | undefined;
+        if (row === undefined) continue;
+        documents.set(id, { order: row.ord, position: row.position, body: row.body });
+        characters += row.body.length;
+        if (characters >= maxCharacters) break;
+      }
+      return documents;
+    });
+  }
+
+  async commit(commits: ReadonlyArray<RowCommit>, more = false): Promise<void> {
+    const filling = commits.every(({ generation }) => this.#filling.has(generation.number));
+    const now = performance.now();
+    if (!filling) this.#servedAt = now;
+    // While what is read changes too, each of its commits would have to wait for all that was put off.
+    const mayWait = more && filling && now - this.#servedAt > quietMs;
+    this.#transaction(
+      () => {
+        for (const { generation, writes, checkpoint } of commits) {
+          for (const write of writes) this.#write(generation, write);
+          this.#saveCheckpoint.run(checkpoint, generation.number);
+          if (this.#filling.has(generation.number)) this.#index(generation);
+        }
+      },
+      mayWait ? maxTransactionMs : 0,
+    );
+  }
+
+  async finish(generation: Generation): Promise<void> {
+    guarded(() => this.#endTransaction());
+    try {
+      this.#createIndexes(generation, 'FILE');
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      // There may be no folder for temporary files, or no room in it.
+      this.#createIndexes(generation, 'MEMORY');
+    }
+  }
+
+  async publish(generation: Generation): Promise<void> {
+    this.#transaction(() => {
+      this.#run('UPDATE generation SET complete = 1 WHERE number = ?', [generation.number]);
+      this.#pointAt(generation.name, generation.number);
+    });
+    this.#transaction(() => {
+      for (const { number } of this.#generationsOf(generation.name)) if (number < generation.number) this.#drop(number);
+    });
+    guarded(() => this.#noteFillings());
+  }
+
+  async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
+    this.#transaction(() => {
+      for (const row of this.#database.prepare('SELECT number, collection FROM generation').all()) {
+        if (!collections.includes(String(row.collection))) this.#drop(Number(row.number));
+      }
+      this.#run('DELETE FROM collection WHERE name NOT IN (SELECT value FROM json_each(?))', [
+        JSON.stringify(collections),
+      ]);
+    });
+  }
+
+  async operatorState(): Promise<OperatorState> {
+    const row = guarded(() => this.#database.prepare("SELECT body FROM note WHERE name = 'operator-state'").get());
+    return row === undefined ? { position: 0, skipped: {} } : JSON.parse(String(row.body));
+  }
+
+  async saveOperatorState(state: OperatorState): Promise<void> {
+    this.#saveNote('operator-state', state);
+  }
+
+  async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
+    this.#saveNote('status', statuses);
+  }
+
+  async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
+    this.#transaction(() => {
+      const save = this.#database.prepare(
+        'INSERT INTO keyLastUsed VALUES (?, ?) ON CONFLICT (keyId) DO UPDATE SET time = max(time, excluded.time)',
+      );
+      for (const [keyId, time] of times) save.run(keyId, time);
+    });
+  }
+
+  async saveSnapshot({ stream, revision, hash, stateVersion, body }: StoredSnapshot): Promise<void> {
+    this.#transaction(() =>
+      this.#run('INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)', [stream, revision, hash, stateVersion, body]),
+    );
+  }
+
+  async close(): Promise<void> {
+    if (!this.#database.isOpen) return;
+    try {
+      guarded(() => this.#endTransaction());
+    } finally {
+      this.#database.close();
+    }
+  }
+
+  #endTransaction(): void {
+    if (this.#database.isTransaction) this.#database.exec('COMMIT');
+  }
+
+  /** @param temporary where entries are sorted: an index of millions would fill the memory */
+  #createIndexes({ number, indexes }: Generation, temporary: 'FILE' | 'MEMORY'): void {
+    this.#database.exec(`PRAGMA temp_store = ${temporary}`);
+    try {
+      for (const statement of table.createIndexes(number, indexes))
+        this.#transaction(() => this.#database.exec(statement));
+    } finally {
+      this.#database.exec('PRAGMA temp_store = MEMORY');
+    }
+  }
+
+  #noteFillings(): void {
+    const rows = this.#database.prepare('SELECT number FROM generation WHERE complete = 0').all();
+    this.#filling = new Set(rows.map(({ number }) => Number(number)));
+    this.#database.exec(
+      `PRAGMA wal_autocheckpoint = ${rows.length > 0 ? fillingCheckpointPages : liveCheckpointPages}`,
+    );
+  }
+
+  #write(generation: Generation, write: RowWrite): void {
+    const statements = this.#statementsOf(generation);
+    switch (write.kind) {
+      case 'put': {
+        const { put, width } = statements;
+        const { values } = write;
+        for (let at = 0; at < values.length; at += width) put.run(...values.slice(at, at + width));
+        statements.puts += values.length / width;
+        return;
+      }
+      case 'delete':
+        statements.delete.run(write.id, write.position);
+        return;
+      case 'delete-where':
+        this.#deleteWhere(generation, write);
+    }
+  }
+
+  /**
+   * Creates the indexes of a filling that grow in few places, once it can be seen which these are: what a filling adds to
+   * them costs no more than sorting it in the end, when nothing else is left to do. The others would be written all over.
+   */
+  #index(generation: Generation): void {
+    const statements = this.#statementsOf(generation);
+    if (statements.isIndexed || statements.puts < rowsBeforeIndexes) return;
+    statements.isIndexed = true;
+    const { number, indexes } = generation;
+    const name = table.tableName(number);
+    for (const fields of [[], ...indexes]) {
+      const values = this.#database.prepare(table.countValues(number, indexes, fields)).get()?.count;
+      const rows = this.#database.prepare(`SELECT count(*) AS count FROM ${name}`).get()?.count;
+      if (Number(values) * rowsOfValue > Number(rows)) continue;
+      this.#database.exec(table.createIndex(number, indexes, fields));
+    }
+  }
+
+  #deleteWhere(generation: Generation, { where, position }: RowWrite & { kind: 'delete-where' }): void {
+    const { number, indexes } = generation;
+    // During a rebuild the index may be missing: the first removal that needs it creates it.
+    this.#database.exec(table.createIndex(number, indexes, declaredIndex(indexes, where)));
+    const conditions = [...table.whereConditions(indexes, where), 'position <= ?'].join(' AND ');
+    const name = table.tableName(number);
+    const remove = this.#database.prepare(
+      `DELETE FROM ${name} WHERE rowid IN (SELECT rowid FROM ${name} WHERE ${conditions} LIMIT ${removalChunk})`,
+    );
+    const values = [...table.whereValues(indexes, where), position];
+    while (Number(remove.run(...values).changes) === removalChunk);
+  }
+
+  #statementsOf(generation: Generation): GenerationStatements {
+    const known = this.#statements.get(generation.number);
+    if (known !== undefined) return known;
+    const name = table.tableName(generation.number);
+    const statements = {
+      width: rowWidth(generation),
+      puts: 0,
+      isIndexed: false,
+      get: this.#database.prepare(`SELECT ord, position, body FROM ${name} WHERE id = ?`),
+      put: this.#database.prepare(table.putDocument(generation.number, generation.indexes)),
+      delete: this.#database.prepare(`DELETE FROM ${name} WHERE id = ? AND position <= ?`),
+    };
+    this.#statements.set(generation.number, statements);
+    return statements;
+  }
+
+  #generationsOf(collection: string): ReadonlyArray<Generation> {
+    const rows = this.#database
+      .prepare('SELECT * FROM generation WHERE collection = ? ORDER BY number')
+      .all(collection);
+    return rows.map((row) => ({
+      name: collection,
+      version: Number(row.version),
+      indexes: JSON.parse(String(row.indexes)),
+      number: Number(row.number),
+      begunAt: Number(row.begunAt),
+      complete: row.complete === 1,
+      checkpoint: Number(row.checkpoint),
+    }));
+  }
+
+  #currentOf(collection: string): number | null {
+    const row = this.#database.prepare('SELECT generation FROM collection WHERE name = ?').get(collection);
+    return row === undefined ? null : Number(row.generation);
+  }
+
+  #pointAt(collection: string, generation: number): void {
+    this.#run(
+      'INSERT INTO collection (name, generation) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET generation = excluded.generation',
+      [collection, generation],
+    );
+  }
+
+  #drop(generation: number): void {
+    this.#statements.delete(generation);
+    this.#database.exec(`DROP TABLE IF EXISTS ${table.tableName(generation)}`);
+    this.#run('DELETE FROM generation WHERE number = ?', [generation]);
+  }
+
+  #saveNote(name: string, body: object): void {
+    this.#transaction(() =>
+      this.#run('INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body', [
+        name,
+        JSON.stringify(body),
+      ]),
+    );
+  }
+
+  #run(sql: string, values: ReadonlyArray<string | number>): ReturnType<StatementSync['run']> {
+    return this.#database.prepare(sql).run(...values);
+  }
+
+  /** @param maxTransactionAgeMs how old a transaction may be that is left open for the next commit to be part of */
+  #transaction<Result>(work: () => Result, maxTransactionAgeMs = 0): Result {
+    const begun = this.#database.isTransaction;
+    try {
+      return guarded(() => this.#inTransaction(work, maxTransactionAgeMs));
+    } catch (error) {
+      if (!begun || !(error instanceof UnavailableError)) throw error;
+      // Whoever believes it stored must begin again at the stored checkpoints.
+      throw new Error('The read store has lost commits that were put off.', { cause: error });
+    }
+  }
+
+  #inTransaction<Result>(work: () => Result, maxTransactionAgeMs: number): Result {
+    if (!this.#database.isTransaction) this.#begin();
+    try {
+      const result = work();
+      if (performance.now() - this.#begunAt >= maxTransactionAgeMs) this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // Some errors (a full disk) have rolled it back already.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #begin(): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    this.#begunAt = performance.now();
+  }
+}

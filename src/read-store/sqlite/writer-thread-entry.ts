@@ -1,0 +1,47 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { openReadStoreFile, ReadStoreDamagedError } from './read-store-file.ts';
+import { SqliteRowStore } from './sqlite-row-store.ts';
+import type { FromWriter, ToWriter, WriterFailure } from './writer-messages.ts';
+
+/** The thread that writes the read store's file while read models are filled. `writer-thread.ts` starts it. */
+const database = openReadStoreFile(String(workerData));
+// It writes page after page and reads few again: half the cache of the projector, whose pages it has taken over.
+database.exec('PRAGMA cache_size = -16384');
+const store = new SqliteRowStore(database);
+let isLost = false;
+let turn = Promise.resolve();
+
+parentPort?.on('message', (message: ToWriter) => {
+  turn = turn.then(() => obey(message));
+});
+post({ kind: 'opened' });
+
+async function obey(message: ToWriter): Promise<void> {
+  const { request, call } = message;
+  try {
+    const result = await take(message);
+    post({ kind: 'done', request, result, filling: store.filling });
+  } catch (error) {
+    isLost ||= message.postponed;
+    post({ kind: 'failed', request, failure: failureOf(error) });
+  }
+  if (call === 'close') parentPort?.close();
+}
+
+function take({ call, parameters }: ToWriter): Promise<unknown> {
+  // What follows may rest on it: its checkpoint would cover events whose documents are not there.
+  if (isLost && call !== 'close') throw new Error('Commits before it that were put off have failed.');
+  const method = store[call] as (...given: ReadonlyArray<unknown>) => Promise<unknown>;
+  return method.apply(store, [...parameters]);
+}
+
+function failureOf(error: unknown): WriterFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UnavailableError) return { kind: 'unavailable', message };
+  return { kind: error instanceof ReadStoreDamagedError ? 'damaged' : 'other', message };
+}
+
+function post(message: FromWriter): void {
+  parentPort?.postMessage(message);
+}

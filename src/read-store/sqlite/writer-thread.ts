@@ -1,0 +1,198 @@
+import { Worker } from 'node:worker_threads';
+import type {
+  CollectionDefinition,
+  CollectionGenerations,
+  Generation,
+  OperatorState,
+  ProjectionStatus,
+} from '#read-store/read-store.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { ReadStoreDamagedError } from './read-store-file.ts';
+import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
+import type { FromWriter, WriterCall, WriterFailure } from './writer-messages.ts';
+
+/** JSON text that is on its way to the thread in calls that nobody waits for; a single call may have more. */
+const maxPostponedCharacters = 2 * 1024 * 1024;
+/** Its garbage are the messages that it receives; a larger heap would count as memory used. */
+const maxYoungGenerationSizeMb = 6;
+const maxPostponed = 50;
+const openTimeoutMs = 30_000;
+
+interface PendingCall {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * A thread that writes the read store's file, so that documents are folded while others are stored. Calls are obeyed in
+ * their order. Commits of what no query reads are not waited for; if one fails, all calls after it fail.
+ */
+export class WriterThread implements RowStore {
+  readonly #worker: Worker;
+  readonly #exited: Promise<void>;
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #postponed: { readonly done: Promise<void>; readonly characters: number }[] = [];
+  #postponedCharacters = 0;
+  #filling: ReadonlySet<number>;
+  #requests = 0;
+  #failure: Error | null = null;
+
+  private constructor(file: string, filling: ReadonlySet<number>) {
+    this.#filling = filling;
+    this.#worker = new Worker(new URL('./writer-thread-entry.ts', import.meta.url), {
+      workerData: file,
+      resourceLimits: { maxYoungGenerationSizeMb },
+    });
+    this.#worker.on('message', (message: FromWriter) => this.#take(message));
+    this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#exited = promise;
+    this.#worker.once('exit', () => {
+      this.#fail(new Error('The thread that writes the read store has ended.'));
+      resolve();
+    });
+  }
+
+  /**
+   * Starts it on a file that no other writer has open.
+   * @param filling the generations that are being filled
+   * @throws Error when the thread cannot open the file
+   */
+  static async start(file: string, filling: ReadonlySet<number>): Promise<WriterThread> {
+    const thread = new WriterThread(file, filling);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(
+      () => reject(new Error('The thread that writes the read store did not start.')),
+      openTimeoutMs,
+    );
+    thread.#worker.once('message', () => resolve());
+    void thread.#exited.then(() => reject(thread.#failure ?? new Error('It has ended.')));
+    try {
+      await promise;
+      return thread;
+    } catch (error) {
+      await thread.#worker.terminate();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  get filling(): ReadonlySet<number> {
+    return this.#filling;
+  }
+
+  async commit(commits: ReadonlyArray<RowCommit>, more = false): Promise<void> {
+    const canWait = more && commits.every(({ generation }) => this.#filling.has(generation.number));
+    if (!canWait) return this.#call('commit', [commits, more]);
+    // Each generation's is whole by itself, and smaller messages need less memory.
+    for (const commit of commits) await this.#postpone('commit', [[commit], more], charactersOf(commit));
+  }
+
+  generations(collection: string): Promise<CollectionGenerations> {
+    return this.#call('generations', [collection]);
+  }
+
+  begin(definition: CollectionDefinition, begunAt: number): Promise<Generation> {
+    return this.#call('begin', [definition, begunAt]);
+  }
+
+  read(...parameters: Parameters<RowStore['read']>): ReturnType<RowStore['read']> {
+    return this.#call('read', parameters);
+  }
+
+  finish(generation: Generation): Promise<void> {
+    return this.#call('finish', [generation]);
+  }
+
+  publish(generation: Generation): Promise<void> {
+    return this.#call('publish', [generation]);
+  }
+
+  dropOthers(collections: ReadonlyArray<string>): Promise<void> {
+    return this.#call('dropOthers', [collections]);
+  }
+
+  operatorState(): Promise<OperatorState> {
+    return this.#call('operatorState', []);
+  }
+
+  saveOperatorState(state: OperatorState): Promise<void> {
+    return this.#call('saveOperatorState', [state]);
+  }
+
+  /** Not waited for: it is for those who look on. */
+  saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
+    return this.#postpone('saveStatus', [statuses], 0);
+  }
+
+  saveKeysLastUsed(...parameters: Parameters<RowStore['saveKeysLastUsed']>): Promise<void> {
+    return this.#call('saveKeysLastUsed', parameters);
+  }
+
+  saveSnapshot(...parameters: Parameters<RowStore['saveSnapshot']>): Promise<void> {
+    return this.#call('saveSnapshot', parameters);
+  }
+
+  /** Stores what was put off, and ends the thread. */
+  async close(): Promise<void> {
+    const failed = this.#failure;
+    if (failed === null) await this.#call('close', []).finally(() => this.#exited);
+    await this.#worker.terminate();
+  }
+
+  /** Waits only while too much is on its way. */
+  async #postpone(call: WriterCall, parameters: ReadonlyArray<unknown>, characters: number): Promise<void> {
+    const done = this.#call<void>(call, parameters, true).catch((error: unknown) => {
+      this.#failure ??= new Error('The read store has lost commits that were put off.', { cause: error });
+    });
+    this.#postponed.push({ done, characters });
+    this.#postponedCharacters += characters;
+    while (this.#postponed.length > maxPostponed || this.#postponedCharacters > maxPostponedCharacters) {
+      const oldest = this.#postponed.shift();
+      if (oldest === undefined) break;
+      this.#postponedCharacters -= oldest.characters;
+      await oldest.done;
+    }
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  #call<Result>(call: WriterCall, parameters: ReadonlyArray<unknown>, postponed = false): Promise<Result> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    this.#requests += 1;
+    const request = this.#requests;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#calls.set(request, { resolve, reject });
+    this.#worker.postMessage({ request, call, parameters, postponed });
+    return promise as Promise<Result>;
+  }
+
+  #take(message: FromWriter): void {
+    if (message.kind === 'opened') return;
+    const pending = this.#calls.get(message.request);
+    this.#calls.delete(message.request);
+    if (message.kind === 'failed') {
+      pending?.reject(errorOf(message.failure));
+      return;
+    }
+    this.#filling = message.filling;
+    pending?.resolve(message.result);
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#calls.values()) reject(this.#failure);
+    this.#calls.clear();
+  }
+}
+
+function errorOf({ kind, message }: WriterFailure): Error {
+  switch (kind) {
+    case 'unavailable':
+      return new UnavailableError(message);
+    case 'damaged':
+      return new ReadStoreDamagedError(message);
+    case 'other':
+      return new Error(message);
+  }
+}

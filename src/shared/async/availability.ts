@@ -1,0 +1,197 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from '#shared/logging/logger.ts';
+import { delay } from './delay.ts';
+
+/** Why a server cannot be used, for an operator: without addresses and secrets. */
+export interface UnavailableCause {
+  /** Half a sentence, with the variable and what to do where that is known. */
+  readonly detail: string;
+  /** Waiting does not help: a person must change something. */
+  readonly isPermanent: boolean;
+}
+
+const defaultProbeTimeoutMs = 500;
+
+/** From the beginning of one probe to that of the next, while the server is away. */
+const probeEveryMs = 500;
+
+/** What is over sooner is no outage: a connection that is made again, or a leader that is elected at once. */
+const blipMs = 300;
+const blipProbeEveryMs = 50;
+
+/** Turns of the event loop that an answer which has come may need until it is seen: one costs nothing when all is quiet. */
+const answerTurns = 20;
+
+/** A process that sees the end of a probe's time so much later was not running itself: the probe says nothing. */
+const stallMs = 250;
+const maxStalls = 3;
+
+/** A call without an answer for so long has the server probed, and again each time as long has passed. */
+const suspectAfterMs = 500;
+
+/** What time it is, and how to wait: the machine's own, except in tests. */
+export interface ProbeClock {
+  /** Milliseconds since some moment. */
+  readonly now: () => number;
+  /** Waits, for less when the signal aborts. */
+  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+const ownClock: ProbeClock = { now: () => performance.now(), pause: delay };
+
+export interface AvailabilityOptions {
+  /** The server's name in the log. */
+  readonly server: string;
+  /** Asks the server for as little as there is. @throws the call's failure */
+  readonly probe: () => Promise<unknown>;
+  /** Finds out why a probe failed. */
+  readonly explain: (failure: unknown) => Promise<UnavailableCause>;
+  /** Whether a failure is the server's own answer, if only that it will not. */
+  readonly isAnswer: (failure: unknown) => boolean;
+  /** What a probe that took too long has failed with. */
+  readonly timedOut: (waitedMs: number) => Error;
+  /** A probe that takes longer counts as failed. Default 500 ms. */
+  readonly probeTimeoutMs?: number;
+  /** Gets a line when the server is found away or back. Default: nobody does. */
+  readonly log?: Logger;
+  readonly clock?: ProbeClock;
+}
+
+/**
+ * Whether the server can be used. It counts as away once a call and then a probe have failed; from then on a probe asks
+ * twice a second until one is answered, so that nobody else has to wait to find out.
+ */
+export class Availability {
+  readonly #options: AvailabilityOptions;
+  readonly #clock: ProbeClock;
+  readonly #closed = new AbortController();
+  #cause: UnavailableCause | null = null;
+  #probing: Promise<void> | null = null;
+  /** Aborts when the server is next found away. */
+  #away = new AbortController();
+  /** Aborts when the server is next found back. */
+  #back = new AbortController();
+
+  constructor(options: AvailabilityOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? ownClock;
+  }
+
+  /** Why the server cannot be used; null while it can, as far as is known. */
+  get cause(): UnavailableCause | null {
+    return this.#cause;
+  }
+
+  /** Reports a failed call. A server that has answered is available, whatever it answered. */
+  failed(error: unknown): void {
+    if (!this.#options.isAnswer(error)) this.suspect();
+  }
+
+  /** Probes the server at once. */
+  suspect(): void {
+    if (this.#closed.signal.aborted) return;
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = null;
+    });
+  }
+
+  /**
+   * Waits for work only while the server is not known to be away; has it probed while the work takes long.
+   * @param away what to answer then
+   */
+  async unlessAway<Value, Away>(work: Promise<Value>, away: (cause: UnavailableCause) => Away): Promise<Value | Away> {
+    const { signal } = this.#away;
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    const onAway = () => resolve();
+    signal.addEventListener('abort', onAway, { once: true });
+    if (signal.aborted) resolve();
+    const suspecting = setInterval(() => this.suspect(), suspectAfterMs);
+    try {
+      return await Promise.race([work, gone.then(() => away(this.#cause ?? unknownCause))]);
+    } finally {
+      clearInterval(suspecting);
+      signal.removeEventListener('abort', onAway);
+    }
+  }
+
+  /** Waits so long at most, and no longer once the server is found back or the signal aborts. */
+  async waitUntilBack(milliseconds: number, signal: AbortSignal): Promise<void> {
+    await delay(milliseconds, AbortSignal.any([signal, this.#back.signal]));
+  }
+
+  /** Probes no more. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#probing;
+  }
+
+  async #probe(): Promise<void> {
+    const { signal } = this.#closed;
+    const suspectedAt = this.#clock.now();
+    let stalls = 0;
+    while (!signal.aborted) {
+      const began = this.#clock.now();
+      const failure = await this.#failureOfProbe();
+      if (failure === null) {
+        this.#setAvailable();
+        return;
+      }
+      if (signal.aborted) return;
+      if (this.#clock.now() - began > this.#probeTimeoutMs + stallMs && stalls < maxStalls) {
+        stalls += 1;
+        continue;
+      }
+      const isAway = this.#cause !== null || this.#clock.now() - suspectedAt >= blipMs;
+      if (isAway) this.#setAway(await this.#options.explain(failure));
+      await this.#clock.pause(began + (isAway ? probeEveryMs : blipProbeEveryMs) - this.#clock.now(), signal);
+    }
+  }
+
+  get #probeTimeoutMs(): number {
+    return this.#options.probeTimeoutMs ?? defaultProbeTimeoutMs;
+  }
+
+  /** Null when it was answered. */
+  async #failureOfProbe(): Promise<unknown> {
+    const probeTimeoutMs = this.#probeTimeoutMs;
+    let outcome: { readonly failure: unknown } | null = null;
+    const probe = this.#options.probe().then(
+      () => {
+        outcome = { failure: null };
+      },
+      (failure: unknown) => {
+        outcome = { failure: this.#options.isAnswer(failure) ? null : failure };
+      },
+    );
+    const answered = new AbortController();
+    await Promise.race([
+      probe,
+      this.#clock.pause(probeTimeoutMs, AbortSignal.any([answered.signal, this.#closed.signal])),
+    ]);
+    answered.abort();
+    // A busy process may see that the time is up before it sees the answer that has come.
+    for (let turns = 0; outcome === null && turns < answerTurns; turns += 1) await nextTurn();
+    return outcome === null
+      ? this.#options.timedOut(probeTimeoutMs)
+      : (outcome as { readonly failure: unknown }).failure;
+  }
+
+  #setAvailable(): void {
+    if (this.#cause === null) return;
+    this.#cause = null;
+    this.#away = new AbortController();
+    this.#back.abort();
+    this.#options.log?.info({}, `${this.#options.server} can be used again`);
+  }
+
+  #setAway(cause: UnavailableCause): void {
+    const { server, log } = this.#options;
+    const isNew = this.#cause?.detail !== cause.detail;
+    if (isNew) log?.warn({ cause: cause.detail }, `${server} cannot be used; it is probed until it can`);
+    if (this.#cause === null) this.#back = new AbortController();
+    this.#cause = cause;
+    this.#away.abort();
+  }
+}
+
+const unknownCause: UnavailableCause = { detail: 'it does not answer', isPermanent: false };

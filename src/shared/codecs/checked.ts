@@ -1,0 +1,59 @@
+import * as t from 'io-ts';
+
+/** A fault of a sound value: the members that lead to it from there, the value there, and what is wrong. */
+export interface NestedIssue {
+  readonly path: ReadonlyArray<string>;
+  readonly value: unknown;
+  readonly message: string;
+}
+
+/** A codec of values that must, besides, be sound as a whole. @param check gives their faults, none when sound */
+export function checked<A, O>(
+  codec: t.Type<A, O, unknown>,
+  check: (value: A) => ReadonlyArray<NestedIssue>,
+): t.Type<A, O, unknown> {
+  const checking = new t.Type<A, O, unknown>(
+    codec.name,
+    codec.is,
+    (input, context) => {
+      const result = codec.validate(input, context);
+      if (result._tag === 'Left') return result;
+      const faults = check(result.right);
+      if (faults.length === 0) return result;
+      return t.failures(faults.map(({ path, value, message }) => faultAt(context, path, value, message)));
+    },
+    codec.encode,
+  );
+  structures.set(checking, codec);
+  return checking;
+}
+
+/** A text that a further check must pass. @param check what is wrong with a value; null for nothing */
+export function checkedText(
+  codec: t.Type<string>,
+  check: (value: string) => string | null,
+): t.Type<string, string, unknown> {
+  return checked(codec, (value) => {
+    const message = check(value);
+    return message === null ? [] : [{ path: [], value, message }];
+  });
+}
+
+const structures = new WeakMap<t.Mixed, t.Mixed>();
+
+/** The codec behind a `checked`: it has the structure. */
+export function structureOf(codec: t.Mixed): t.Mixed | undefined {
+  return structures.get(codec);
+}
+
+/** A fault below the place that a context names. Its entries have no structure, so that each key counts. */
+export function faultAt(
+  context: t.Context,
+  path: ReadonlyArray<string>,
+  value: unknown,
+  message: string,
+): t.ValidationError {
+  const here = context.at(-1);
+  const above = here === undefined ? [] : [...context.slice(0, -1), { ...here, type: t.unknown }];
+  return { value, message, context: [...above, ...path.map((key) => ({ key, type: t.unknown }))] };
+}

@@ -1,0 +1,37 @@
+import * as t from 'io-ts';
+import { withJsonSchema } from './json-schema.ts';
+
+/** One of some strings. */
+export function oneOf<Value extends string>(...values: readonly [Value, ...Value[]]): t.Type<Value, Value, unknown> {
+  const is = (value: unknown): value is Value => values.includes(value as Value);
+  const codec = new t.Type<Value, Value, unknown>(
+    values.join(' | '),
+    is,
+    (value, context) =>
+      is(value)
+        ? t.success(value)
+        : t.failure(value, context, `must be one of ${values.map((v) => `"${v}"`).join(', ')}`),
+    t.identity,
+  );
+  return withJsonSchema(codec, { type: 'string', enum: [...values] });
+}
+
+/** A value or null. */
+export function nullable<C extends t.Mixed>(codec: C): t.UnionC<[C, t.NullC]> {
+  return t.union([codec, t.null]);
+}
+
+/** True or false, given as such or, in a query string, as the words. */
+export const flag = withJsonSchema(
+  new t.Type<boolean, boolean, unknown>(
+    'flag',
+    t.boolean.is,
+    (value, context) => {
+      if (value === true || value === 'true') return t.success(true);
+      if (value === false || value === 'false') return t.success(false);
+      return t.failure(value, context, 'must be true or false');
+    },
+    t.identity,
+  ),
+  { type: 'boolean' },
+);

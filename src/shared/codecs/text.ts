@@ -1,0 +1,76 @@
+import * as t from 'io-ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { withJsonSchema } from './json-schema.ts';
+
+/** The length of a text in Unicode code points, which is what "characters" means in every bound. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      const next = text.charCodeAt(index + 1);
+      if (next >= 0xdc00 && next <= 0xdfff) {
+        count -= 1;
+        index += 1;
+      }
+    }
+  }
+  return count;
+}
+
+/** A string that a check takes. @param check what is wrong with a value; null for nothing */
+export function textThat(name: string, check: (value: string) => string | null, schema: JsonObject): t.Type<string> {
+  const codec = new t.Type<string, string, unknown>(
+    name,
+    t.string.is,
+    (value, context) => {
+      if (typeof value !== 'string') return t.failure(value, context, 'must be a string');
+      const fault = check(value);
+      return fault === null ? t.success(value) : t.failure(value, context, fault);
+    },
+    t.identity,
+  );
+  return withJsonSchema(codec, { type: 'string', ...schema });
+}
+
+/** A string of `min` to `max` characters (code points). Without bounds, any string. */
+export function text(bounds: { min?: number; max?: number } = {}): t.Type<string> {
+  const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
+  const check = (value: string) => {
+    const length = value.length <= max && value.length >= min * 2 ? value.length : codePoints(value);
+    if (length < min) return `must have at least ${min} character${min === 1 ? '' : 's'}`;
+    if (length > max) return `must have at most ${max} characters, has ${length}`;
+    return null;
+  };
+  return textThat(`text(${min}..${max})`, check, {
+    ...(min > 0 ? { minLength: min } : {}),
+    ...(max < Number.POSITIVE_INFINITY ? { maxLength: max } : {}),
+  });
+}
+
+/** A string of a form. */
+export function textLike(pattern: RegExp): t.Type<string> {
+  const check = (value: string) => (pattern.test(value) ? null : `must match ${pattern.source}`);
+  return textThat(`text like ${pattern.source}`, check, { pattern: pattern.source });
+}
+
+/**
+ * A text that is read as something else. It only decodes: its `is` holds for no value.
+ * @param issue what is wrong with a value that cannot be read
+ * @param read null for what it cannot read
+ */
+export function textAs<Value>(
+  name: string,
+  issue: string,
+  read: (text: string) => Value | null,
+): t.Type<Value, unknown, unknown> {
+  return new t.Type<Value, unknown, unknown>(
+    name,
+    (_value): _value is Value => false,
+    (value, context) => {
+      const result = typeof value === 'string' ? read(value) : null;
+      return result === null ? t.failure(value, context, issue) : t.success(result);
+    },
+    t.identity,
+  );
+}

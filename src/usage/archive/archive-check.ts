@@ -1,0 +1,96 @@
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import type { EventStore } from '#event-store/event-store.ts';
+import { dayOfArchive, verifyArchive } from './archive-file.ts';
+import { readClosedDay } from './closed-day.ts';
+import { archiveLine, emptyHash, hashAfter, lineHashOf } from './stream-count.ts';
+import { UsageArchiveError } from './usage-archive-error.ts';
+
+/** What is noticed: an archive that is sound, or a fault. */
+export interface ArchiveFindings {
+  readonly sound: (id: string, events: number, sha256: string) => void;
+  readonly fault: (text: string) => void;
+}
+
+/** A part of a stream in one archive. */
+interface Segment {
+  readonly firstRevision: number;
+  /** Of the lines of its events, in order. */
+  readonly lineHashes: string[];
+}
+
+/** The parts of each stream, in any order. */
+type Segments = Map<string, Segment[]>;
+
+/** What archives are checked with. */
+export interface ArchiveCheckOptions {
+  readonly blobs: Pick<BlobStore, 'get'>;
+  /** The log, whose chained closings say what the archives must hold. */
+  readonly events: Pick<EventStore, 'read'>;
+  readonly findings: ArchiveFindings;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Verifies the archives of a day, each one whole, and that they hold what the day's closings have counted.
+ * @param ids of all archives of the day
+ * @throws UnavailableError; UnreadableEventError; the signal's reason
+ */
+export async function checkArchives(
+  day: string,
+  ids: ReadonlyArray<string>,
+  { blobs, events, findings, signal }: ArchiveCheckOptions,
+): Promise<void> {
+  const segments: Segments = new Map();
+  let damaged = 0;
+  for (const id of ids.toSorted()) {
+    try {
+      const found = await verifyArchive(id, blobs, signal, segmentsInto(segments));
+      findings.sound(id, found.events, found.sha256);
+    } catch (error) {
+      if (!(error instanceof UsageArchiveError)) throw error;
+      damaged += 1;
+      findings.fault(error.message);
+    }
+  }
+  // Without what a damaged one held, nothing would fit.
+  if (damaged === 0) await compareWithClosings(day, segments, events, findings);
+}
+
+/** The archives among the ids of a blob store, by day, in the order of the days. */
+export function archivesByDay(ids: ReadonlyArray<string>): ReadonlyArray<[day: string, ids: ReadonlyArray<string>]> {
+  const byDay = Map.groupBy(ids, (id) => dayOfArchive(id) ?? '');
+  byDay.delete('');
+  return [...byDay].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Takes the events of one archive, stream after stream. */
+function segmentsInto(segments: Segments) {
+  let current: { readonly stream: string; readonly segment: Segment } | null = null;
+  return (event: Parameters<typeof archiveLine>[0]) => {
+    if (current?.stream !== event.stream) {
+      const segment: Segment = { firstRevision: event.revision, lineHashes: [] };
+      current = { stream: event.stream, segment };
+      segments.set(event.stream, [...(segments.get(event.stream) ?? []), segment]);
+    }
+    current.segment.lineHashes.push(lineHashOf(archiveLine(event)));
+  };
+}
+
+async function compareWithClosings(
+  day: string,
+  segments: Segments,
+  events: Pick<EventStore, 'read'>,
+  { fault }: ArchiveFindings,
+): Promise<void> {
+  const { streams } = await readClosedDay(events, day);
+  for (const [stream, parts] of segments) {
+    const closed = streams.get(stream);
+    const lineHashes = parts
+      .toSorted((one, other) => one.firstRevision - other.firstRevision)
+      .flatMap((part) => part.lineHashes);
+    if (closed === undefined) fault(`${stream} is in an archive, and no closing of ${day} has counted it`);
+    // What is not archived yet is still in the log.
+    else if (lineHashes.length >= closed.events && lineHashes.reduce(hashAfter, emptyHash) !== closed.hash)
+      fault(`the archives of ${stream} do not hold the ${closed.events} events that ${day} was closed with`);
+  }
+}

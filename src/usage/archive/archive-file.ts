@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StreamRemoval } from '#event-store/stream-removal.ts';
+import { checkLogFile, type LogFileSource } from '#event-store/transfer/log-file/import-log.ts';
+import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
+import { firstLine, lastLine } from '#event-store/transfer/log-file/log-file.ts';
+import type { CountedStream } from './day-closing.ts';
+import { storedEventsOf } from './metering-stream.ts';
+import { archiveLine } from './stream-count.ts';
+import { UsageArchiveError } from './usage-archive-error.ts';
+
+// An archive is a log file (`transfer/log-file`) of metering streams of one day, one stream after the other, compressed
+// by gzip: `events import` takes it.
+
+const idPattern = /^usage-archive-(\d{4}-\d{2}-\d{2})-[0-9a-f]{16}$/;
+
+/** What the ids of archives begin with in the blob store. @param day none for those of all days */
+export function archivePrefix(day?: string): string {
+  return day === undefined ? 'usage-archive-' : `usage-archive-${day}-`;
+}
+
+/** The day of an archive; null for an id that is not one's. */
+export function dayOfArchive(id: string): string | null {
+  return idPattern.exec(id)?.[1] ?? null;
+}
+
+/**
+ * The id of an archive, which follows from what it holds: so one that is written again, by whomever, replaces the same,
+ * and never another.
+ */
+export function archiveId(day: string, streams: ReadonlyArray<CountedStream>): string {
+  const held = streams.map(({ stream, firstEvent, lastEvent, events }) => [stream, firstEvent, lastEvent, events]);
+  return `${archivePrefix(day)}${hash('sha256', JSON.stringify(held)).slice(0, 16)}`;
+}
+
+/** What an archive was found to hold. */
+export interface VerifiedArchive {
+  readonly events: number;
+  readonly sha256: string;
+  /** The last event of each stream, without its texts. */
+  readonly lastEvents: ReadonlyArray<StoredEvent>;
+}
+
+/** Where archives are read from and written to. */
+export interface ArchiveWriterOptions {
+  readonly events: Pick<StreamRemoval, 'readRaw'>;
+  readonly blobs: Pick<BlobStore, 'get' | 'put'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Writes an archive, and reads it again.
+ * @returns its bytes
+ * @throws UsageArchiveError where the streams do not hold what is expected, or the archive is not what was written:
+ *   nothing is stored in the first case; UnavailableError; the signal's reason
+ */
+export async function writeArchive(
+  id: string,
+  streams: ReadonlyArray<CountedStream>,
+  { events, blobs, now }: ArchiveWriterOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  const written = new LogCheck();
+  async function* lines() {
+    yield firstLine('metering', now());
+    for (const stream of streams) yield* linesOf(stream, events, written, signal);
+    yield lastLine(written.summary());
+  }
+  const bytes = await blobs.put(id, compressed(lines()), Number.MAX_SAFE_INTEGER);
+  const { sha256, events: count } = await verifyArchive(id, blobs, signal);
+  const expected = written.summary();
+  if (sha256 === expected.sha256 && count === expected.events) return bytes;
+  throw new UsageArchiveError(`The archive ${id} is not what was written: nothing is removed from the log.`);
+}
+
+async function* linesOf(
+  { stream, firstRevision, lastRevision, lastEvent, events: expected }: CountedStream,
+  events: Pick<StreamRemoval, 'readRaw'>,
+  written: LogCheck,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, void> {
+  let found = 0;
+  let last: StoredEvent | null = null;
+  for await (const event of storedEventsOf(events, stream, firstRevision, signal)) {
+    if (event.revision > lastRevision) break;
+    const line = archiveLine(event);
+    written.take(event, line);
+    yield line;
+    found += 1;
+    last = event;
+  }
+  if (found !== expected || last?.id !== lastEvent)
+    throw new UsageArchiveError(`${stream} changed while it was archived: something else archives it, too.`);
+}
+
+/** Compresses lines; what fails on the way fails the compressed bytes. */
+function compressed(lines: AsyncIterable<string>): AsyncIterable<Uint8Array> {
+  const gzip = createGzip();
+  pipeline(Readable.from(lines), gzip).catch(() => undefined);
+  return gzip;
+}
+
+/**
+ * Reads an archive to its end and verifies it whole.
+ * @param onEvent is called with each event
+ * @throws UsageArchiveError where it is damaged or not there; UnavailableError; the signal's reason
+ */
+export async function verifyArchive(
+  id: string,
+  blobs: Pick<BlobStore, 'get'>,
+  signal: AbortSignal,
+  onEvent: (event: StoredEvent) => void = () => undefined,
+): Promise<VerifiedArchive> {
+  const lastEvents = new Map<string, StoredEvent>();
+  const check = new LogCheck(null, (event) => {
+    lastEvents.set(event.stream, { ...event, data: '', metadata: '' });
+    onEvent(event);
+    return null;
+  });
+  try {
+    const source = await archiveSource(id, blobs);
+    return {
+      ...(await checkLogFile({ source, check, report: () => undefined, signal })),
+      lastEvents: [...lastEvents.values()],
+    };
+  } catch (error) {
+    if (error instanceof Error && (error.name === 'LogError' || 'code' in error))
+      throw new UsageArchiveError(`The archive ${id} is damaged: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** An archive as a log file. @throws UsageArchiveError where it is not there; UnavailableError */
+export async function archiveSource(id: string, blobs: Pick<BlobStore, 'get'>): Promise<LogFileSource> {
+  const content = await blobs.get(id);
+  if (content === null) throw new UsageArchiveError(`There is no archive ${id}.`);
+  return { name: id, open: () => unpacked(content) };
+}
+
+async function* unpacked(content: Readable): AsyncGenerator<Uint8Array, void, void> {
+  const gunzip = createGunzip();
+  const unpacking = pipeline(content, gunzip);
+  // Whoever stops reading before the end has no use for its failure.
+  unpacking.catch(() => undefined);
+  try {
+    yield* gunzip;
+    await unpacking;
+  } finally {
+    gunzip.destroy();
+    content.destroy();
+  }
+}

@@ -1,0 +1,67 @@
+import { usageDayStreamKind } from '#domain/stream-kinds.ts';
+import type { ClosedUsageStream, HourlyUsageEntry, UsageEvents } from '#domain/usage/events.ts';
+import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
+import { groupOf } from './usage-sums.ts';
+
+type Closing = UsageEvents['UsageDayClosed'];
+
+/** The stream of a day's closings. @param day `2026-01-05` */
+export function usageDayStream(day: string): string {
+  return `${usageDayStreamKind}-${day}`;
+}
+
+/** What the closings of a day have counted. Those that are not complete, for a crash cut them off, count nothing. */
+export interface ClosedDay {
+  /** Of the last event of its stream. */
+  readonly revision: number;
+  readonly hash: string | null;
+  readonly time: string | null;
+  readonly relativeAccuracy: number | null;
+  readonly callsLost: number;
+  /** By name. */
+  readonly streams: ReadonlyMap<string, ClosedUsageStream>;
+  /** By key, model and target (`groupOf`). */
+  readonly entries: ReadonlyMap<string, ReadonlyArray<HourlyUsageEntry>>;
+}
+
+/** Reads the closings of a day. @throws UnavailableError, UnreadableEventError */
+export async function readClosedDay(store: Pick<EventStore, 'read'>, day: string): Promise<ClosedDay> {
+  const stream = usageDayStream(day);
+  const closings = new Closings();
+  for (let next = 0; ; ) {
+    const { events, isEnd } = await store.read(stream, next);
+    for (const event of events) closings.take(event);
+    if (isEnd) return closings;
+    next = (events.at(-1)?.revision ?? next) + 1;
+  }
+}
+
+class Closings implements ClosedDay {
+  revision = noStream;
+  hash: string | null = null;
+  time: string | null = null;
+  relativeAccuracy: number | null = null;
+  callsLost = 0;
+  readonly streams = new Map<string, ClosedUsageStream>();
+  readonly entries = new Map<string, ReadonlyArray<HourlyUsageEntry>>();
+  #parts: Closing[] = [];
+
+  take({ revision, metadata, data }: RecordedEvent): void {
+    this.revision = revision;
+    this.hash = metadata.hash;
+    this.time = metadata.time;
+    const closing = data as unknown as Closing;
+    if (closing.part === 1) this.#parts = [];
+    this.#parts.push(closing);
+    if (closing.part === closing.parts) this.#complete(closing);
+  }
+
+  #complete({ relativeAccuracy, callsLost, streams }: Closing): void {
+    this.relativeAccuracy = relativeAccuracy;
+    this.callsLost = callsLost;
+    for (const stream of streams) this.streams.set(stream.stream, stream);
+    for (const { usage } of this.#parts)
+      for (const [group, entries] of Map.groupBy(usage, groupOf)) this.entries.set(group, entries);
+    this.#parts = [];
+  }
+}

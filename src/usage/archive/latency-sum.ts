@@ -1,0 +1,27 @@
+import type { LatencyDistribution } from '#domain/usage/events.ts';
+
+/** Adds up distributions of latencies, all of one accuracy. */
+export class LatencySum {
+  #count = 0;
+  #sum = 0;
+  #min = Number.POSITIVE_INFINITY;
+  #max = 0;
+  readonly #bins = new Map<number, number>();
+
+  add({ count, sum, min, max, bins }: LatencyDistribution): void {
+    this.#count += count;
+    this.#sum += sum;
+    this.#min = Math.min(this.#min, min);
+    this.#max = Math.max(this.#max, max);
+    for (const [index, calls] of bins) this.#bins.set(index, (this.#bins.get(index) ?? 0) + calls);
+  }
+
+  /** The distribution of all; null where there was none. */
+  distribution(): LatencyDistribution | null {
+    if (this.#count === 0) return null;
+    const bins = [...this.#bins].sort(([one], [other]) => one - other);
+    // To the microsecond, as what was added is.
+    const sum = Math.round(this.#sum * 1_000) / 1_000;
+    return { count: this.#count, sum, min: this.#min, max: this.#max, bins };
+  }
+}

@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { usageStreamKind } from '#domain/stream-kinds.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StreamRemoval } from '#event-store/stream-removal.ts';
+
+/** A read of the embedded store's stream costs least in steps of its marks. */
+const pageEvents = 64;
+
+const namePattern = new RegExp(`^${usageStreamKind}-(\\d{4}-\\d{2}-\\d{2})-`);
+
+/** What the names of a day's metering streams begin with. @param day `2026-01-05`; none for those of all days */
+export function meteringPrefix(day?: string): string {
+  return day === undefined ? `${usageStreamKind}-` : `${usageStreamKind}-${day}-`;
+}
+
+/** The day of a metering stream; null for another stream. */
+export function dayOfStream(stream: string): string | null {
+  return namePattern.exec(stream)?.[1] ?? null;
+}
+
+/**
+ * A stream's events as stored, in order, read in turns of the event loop.
+ * @throws UnavailableError; the signal's reason
+ */
+export async function* storedEventsOf(
+  store: Pick<StreamRemoval, 'readRaw'>,
+  stream: string,
+  from: number,
+  signal: AbortSignal,
+): AsyncGenerator<StoredEvent, void, void> {
+  for (let next = from; ; ) {
+    signal.throwIfAborted();
+    const page = await store.readRaw(stream, next, pageEvents);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    next = last.revision + 1;
+    await nextTurn();
+  }
+}

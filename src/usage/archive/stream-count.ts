@@ -1,0 +1,99 @@
+import { hash as sha256 } from 'node:crypto';
+import { upcasters } from '#domain/shared/upcasters.ts';
+import type { ClosedUsageStream, UsageEvents } from '#domain/usage/events.ts';
+import { hourOf } from '#domain/usage/usage-time.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { recordedEvent } from '#event-store/lazy-event.ts';
+import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
+import { upcastWith } from '#event-store/upcasting.ts';
+import { UsageSums } from './usage-sums.ts';
+
+/** The hash of a stream of which no event is counted. */
+export const emptyHash = '0'.repeat(64);
+
+const upcast = upcastWith(upcasters);
+
+/** The event as a line of an archive, with its end. */
+export function archiveLine(event: StoredEvent): string {
+  return `${eventLine(event)}\n`;
+}
+
+/** The hash over a stream's events, continued by the next one. @param lineHash of its line */
+export function hashAfter(hash: string, lineHash: string): string {
+  return sha256('sha256', hash + lineHash);
+}
+
+/** The hash of an event's line. */
+export function lineHashOf(line: string): string {
+  return sha256('sha256', line);
+}
+
+/** Counts those events of a metering stream that no closing has counted. */
+export class StreamCount {
+  readonly #stream: string;
+  /** What closings have counted; null for nothing. */
+  readonly #closed: ClosedUsageStream | null;
+  readonly #accuracies = new Set<number>();
+  #sums = new UsageSums();
+  #callsLost = 0;
+  #events = 0;
+  #hash: string;
+  #lastEvent: string | null = null;
+
+  constructor(stream: string, closed: ClosedUsageStream | null) {
+    this.#stream = stream;
+    this.#closed = closed;
+    this.#hash = closed?.hash ?? emptyHash;
+  }
+
+  /**
+   * Takes the stream's next event. Those up to the last one that closings have counted need not be there any more.
+   * @throws UnreadableEventError
+   */
+  take(event: StoredEvent): void {
+    if (event.id === this.#closed?.lastEvent) this.#beginAgain(this.#closed.hash);
+    else this.#count(event);
+  }
+
+  /** What is counted of the stream with its new events; null where it has none. */
+  closed(): ClosedUsageStream | null {
+    if (this.#lastEvent === null) return null;
+    const events = (this.#closed?.events ?? 0) + this.#events;
+    return { stream: this.#stream, events, lastEvent: this.#lastEvent, hash: this.#hash };
+  }
+
+  /** The sums of its new events. */
+  get sums(): UsageSums {
+    return this.#sums;
+  }
+
+  /** The calls of its new events of which nothing is known. */
+  get callsLost(): number {
+    return this.#callsLost;
+  }
+
+  /** The accuracies of the sketches of its events. */
+  get accuracies(): ReadonlySet<number> {
+    return this.#accuracies;
+  }
+
+  #beginAgain(hash: string): void {
+    this.#sums = new UsageSums();
+    this.#callsLost = 0;
+    this.#events = 0;
+    this.#hash = hash;
+    this.#lastEvent = null;
+  }
+
+  #count(event: StoredEvent): void {
+    const { data } = recordedEvent({ position: 0, ...event }, upcast);
+    const { until, usage, callsLost, relativeAccuracy } = data as unknown as UsageEvents['UsageRecorded'];
+    const hour = hourOf(until);
+    for (const entry of usage) this.#sums.add({ hour, ...entry });
+    this.#accuracies.add(relativeAccuracy);
+    this.#callsLost += callsLost;
+    this.#events += 1;
+    this.#hash = hashAfter(this.#hash, lineHashOf(archiveLine(event)));
+    this.#lastEvent = event.id;
+  }
+}

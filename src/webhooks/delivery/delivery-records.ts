@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import type { DeliveryLog, LoggedDelivery } from '#webhooks/log/delivery-log.ts';
+import type { Message } from '#webhooks/state/delivery-state.ts';
+import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
+import type { DeliveredEndpoint } from './endpoint-registry.ts';
+import type { MadeTry } from './message-delivery.ts';
+
+export interface DeliveryRecordsOptions {
+  readonly states: DeliveryStateStore;
+  /** The identity of the log. */
+  readonly logIdentity: string;
+  readonly deliveries: DeliveryLog;
+  readonly followed: () => number;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Tries in memory at most; while the store is away, further ones are not listed. */
+const maxUnlisted = 20_000;
+/** A live endpoint to which nothing is sent moves with the log; it is stored so often. */
+const idleSaveMs = 60_000;
+
+/** What is to be stored of the deliveries: how far each endpoint is, and the tries. Stored together, about once a second. */
+export class DeliveryRecords {
+  readonly #options: DeliveryRecordsOptions;
+  readonly #changed = new Set<DeliveredEndpoint>();
+  readonly #removed = new Set<string>();
+  readonly #savedAt = new Map<DeliveredEndpoint, number>();
+  #tries: LoggedDelivery[] = [];
+  #unlisted = 0;
+  readonly #outage: OutageLog;
+
+  constructor(options: DeliveryRecordsOptions) {
+    this.#options = options;
+    this.#outage = new OutageLog(options.log, 'The store of webhook deliveries');
+  }
+
+  /** The state of an endpoint is another than the one stored. */
+  changed(endpoint: DeliveredEndpoint): void {
+    this.#changed.add(endpoint);
+  }
+
+  removed(endpoint: DeliveredEndpoint): void {
+    this.#changed.delete(endpoint);
+    this.#savedAt.delete(endpoint);
+    this.#removed.add(endpoint.id);
+  }
+
+  /** Keeps a try to be listed. */
+  tried(endpointId: string, message: Message, attempt: number, made: MadeTry, outcome: DeliveryOutcome): void {
+    if (this.#tries.length >= maxUnlisted) {
+      this.#unlisted += 1;
+      return;
+    }
+    const { eventId: messageId, status, error, durationMs } = made;
+    const { type, position } = message;
+    const time = new Date(this.#options.now()).toISOString();
+    const listed = { messageId, type, position, attempt, outcome, status, error, durationMs, time };
+    this.#tries.push({ endpointId, id: randomUUID(), ...listed });
+  }
+
+  /** Stores every endpoint. @throws UnavailableError; FencedError */
+  async begin(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
+    for (const endpoint of endpoints) {
+      this.#changed.add(endpoint);
+      this.#savedAt.set(endpoint, 0);
+    }
+    await this.#write([...this.#changed]);
+  }
+
+  /** Stores every endpoint as it is at the end. @throws FencedError */
+  async end(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
+    for (const endpoint of endpoints) this.#changed.add(endpoint);
+    await this.save([]);
+  }
+
+  /** Stores what has changed. What cannot be stored is stored the next time. @throws FencedError */
+  async save(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
+    try {
+      await this.#saveStates(endpoints);
+      await this.#saveTries();
+      this.#outage.succeeded();
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      this.#outage.failed(error);
+    }
+  }
+
+  async #saveStates(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
+    const at = this.#options.now();
+    for (const endpoint of endpoints) {
+      if (endpoint.queue.isLive && at - this.#savedTime(endpoint, at) >= idleSaveMs) this.#changed.add(endpoint);
+    }
+    if (this.#changed.size > 0) await this.#write([...this.#changed]);
+    const removed = [...this.#removed];
+    if (removed.length > 0) await this.#options.states.remove(removed);
+    for (const id of removed) this.#removed.delete(id);
+  }
+
+  async #write(saved: ReadonlyArray<DeliveredEndpoint>): Promise<void> {
+    const { states, logIdentity, followed, now } = this.#options;
+    this.#changed.clear();
+    try {
+      await states.write(logIdentity, new Map(saved.map(({ id, queue }) => [id, queue.state])), followed());
+    } catch (error) {
+      for (const endpoint of saved) this.#changed.add(endpoint);
+      throw error;
+    }
+    const at = now();
+    for (const endpoint of saved) this.#savedAt.set(endpoint, this.#savedAt.get(endpoint) === 0 ? spread(at) : at);
+  }
+
+  #savedTime(endpoint: DeliveredEndpoint, at: number): number {
+    const savedAt = this.#savedAt.get(endpoint) ?? at;
+    this.#savedAt.set(endpoint, savedAt);
+    return savedAt;
+  }
+
+  async #saveTries(): Promise<void> {
+    const { deliveries, log } = this.#options;
+    const tries = this.#tries;
+    this.#tries = [];
+    try {
+      if (tries.length > 0) await deliveries.add(tries);
+    } catch (error) {
+      this.#tries = [...tries, ...this.#tries].slice(0, maxUnlisted);
+      throw error;
+    }
+    if (this.#unlisted > 0) log.warn({ tries: this.#unlisted }, 'Tries to deliver webhooks are not listed');
+    this.#unlisted = 0;
+  }
+}
+
+/** Those that began together are not stored together for ever. */
+function spread(at: number): number {
+  return at - Math.floor(Math.random() * idleSaveMs);
+}

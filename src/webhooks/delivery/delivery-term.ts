@@ -1,0 +1,247 @@
+import { isShownTo } from '#domain/history/audience.ts';
+import { historyOfType, listedTypes } from '#domain/history/table.ts';
+import { type RecordedEventOf, streamKeyOf } from '#domain/shared/entity.ts';
+import { type WebhookEndpointEvents, webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import { audienceOf } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { allSettled } from '#shared/async/all-settled.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import type { DeliveryRecords } from './delivery-records.ts';
+import { EndpointQueue } from './endpoint-queue.ts';
+import {
+  type DeliveredEndpoint,
+  type EndpointFacts,
+  EndpointRegistry,
+  factsAfter,
+  takesType,
+} from './endpoint-registry.ts';
+import type { DeliveryTry, MessageDelivery } from './message-delivery.ts';
+import { PastFeeder, type PastFeederOptions } from './past-feeder.ts';
+import type { QueueClock } from './queue-clock.ts';
+
+/** An endpoint, and where its delivery begins. */
+export interface BegunEndpoint {
+  readonly id: string;
+  readonly facts: EndpointFacts;
+  readonly state: DeliveryState;
+}
+
+export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' | 'followedFrom' | 'signal'> {
+  readonly store: Pick<EventStore, 'subscribe' | 'read'>;
+  readonly endpoints: ReadonlyArray<BegunEndpoint>;
+  /** Where the endpoints are as of: the log is followed from here. */
+  readonly from: number;
+  /** Makes what stores how far deliveries are. @param followed up to which position the log was followed */
+  readonly createRecords: (followed: () => number) => DeliveryRecords;
+  readonly delivery: Pick<MessageDelivery, 'deliver'>;
+  /** Disables an endpoint whose every try has failed for three days. Resolves when it is recorded, or cannot be any more. */
+  readonly disable: (endpointId: string, signal: AbortSignal) => Promise<void>;
+  readonly clock: QueueClock;
+  /** Whether this node still is the one that delivers, by its own clock. */
+  readonly isHeld: () => boolean;
+  readonly log: Logger;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+const ownTypes: ReadonlySet<string> = new Set(Object.keys(webhookEndpointEvents));
+const saveIntervalMs = 1_000;
+/** What is under way at the end may take so long. */
+const endMs = 1_000;
+const retryLimits = { firstMs: 100, longestMs: 5_000 };
+
+type EndpointEvent = RecordedEventOf<WebhookEndpointEvents> & { readonly position: number };
+
+/** One node's time as the one that delivers: it follows the log, and hands each event to the endpoints that receive it. */
+export class DeliveryTerm {
+  readonly #options: DeliveryTermOptions;
+  readonly #registry = new EndpointRegistry();
+  readonly #records: DeliveryRecords;
+  readonly #feeder: PastFeeder;
+  /** Ends what began in this term. */
+  readonly #ending = new AbortController();
+  /** Breaks off the tries under way. */
+  readonly #breaking = new AbortController();
+  readonly #signal: AbortSignal;
+  #followed: number;
+
+  constructor(options: DeliveryTermOptions) {
+    this.#options = options;
+    this.#followed = options.from;
+    this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+    const followed = () => this.#followed;
+    this.#records = options.createRecords(followed);
+    this.#feeder = new PastFeeder({ ...options, followed, followedFrom: options.from, signal: this.#signal });
+    for (const endpoint of options.endpoints) this.#add(endpoint);
+  }
+
+  /** Delivers until its signal aborts. @throws FencedError when another node delivers now; UnavailableError at its beginning */
+  async run(): Promise<void> {
+    await this.#records.begin(this.#registry.all());
+    for (const endpoint of this.#registry.all()) this.#start(endpoint);
+    try {
+      await allSettled([this.#untilOneFails(this.#follow()), this.#untilOneFails(this.#saveOften())]);
+    } finally {
+      await this.#end();
+    }
+  }
+
+  /** Ends the others with one that fails. */
+  async #untilOneFails(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.#ending.abort();
+      throw error;
+    }
+  }
+
+  async #end(): Promise<void> {
+    this.#ending.abort();
+    for (const { queue } of this.#registry.all()) queue.stop();
+    await this.#feeder.ended();
+    const until = performance.now() + endMs;
+    while (this.#isTrying() && performance.now() < until) await delay(10, this.#breaking.signal);
+    this.#breaking.abort();
+    await this.#records.end(this.#registry.all());
+  }
+
+  #isTrying(): boolean {
+    for (const { queue } of this.#registry.all()) if (queue.inFlight > 0) return true;
+    return false;
+  }
+
+  async #saveOften(): Promise<void> {
+    while (!this.#signal.aborted) {
+      await delay(saveIntervalMs, this.#signal);
+      await this.#records.save(this.#registry.all());
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { store, log } = this.#options;
+    const backOff = new BackOff(retryLimits);
+    while (!this.#signal.aborted) {
+      try {
+        const after = this.#followed;
+        for await (const batch of store.subscribe({ after, types: listedTypes, signal: this.#signal })) {
+          for (const event of batch.events) this.#see(event);
+          this.#followed = Math.max(this.#followed, batch.position);
+          backOff.succeeded();
+        }
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+        log.warn({ error: String(error) }, 'The log cannot be followed for webhooks just now');
+        await delay(backOff.failed(), this.#signal);
+      }
+    }
+  }
+
+  #see(event: RecordedEvent): void {
+    try {
+      if (this.#registry.size > 0) this.#handOut(event);
+      this.#followed = event.position;
+      if (ownTypes.has(event.type)) this.#obey(event as unknown as EndpointEvent);
+    } catch (error) {
+      if (!(error instanceof UnreadableEventError)) throw error;
+      this.#followed = event.position;
+      const { position, type } = event;
+      this.#options.log.error(
+        { position, type, error: String(error) },
+        'An event that cannot be read is sent to no webhook',
+      );
+    }
+  }
+
+  #handOut({ position, stream, revision, type, data, metadata }: RecordedEvent): void {
+    const listed = historyOfType(type);
+    if (listed === null) return;
+    const { kind, id: resource } = listed.resource(data, streamKeyOf(stream));
+    for (const endpoint of this.#registry.receiversOf(metadata)) {
+      const { record } = endpoint.facts;
+      if (!takesType(record, type) || !isShownTo(audienceOf(record), metadata, kind)) continue;
+      // It is sent as a test, whatever else is to be sent.
+      if (type === 'WebhookTestRequested' && resource === endpoint.id) continue;
+      const message = { position, stream, revision, type };
+      if (endpoint.queue.isLive) endpoint.queue.offer(message);
+      else this.#feeder.hold(endpoint, message);
+    }
+  }
+
+  /** Does what an event of an endpoint asks for. */
+  #obey(event: EndpointEvent): void {
+    const endpoint = this.#registry.get(event.data.id);
+    if (endpoint === undefined) {
+      if (event.type === 'WebhookEndpointCreated') this.#welcome(event);
+      return;
+    }
+    const facts = factsAfter(endpoint.facts, event);
+    if (facts === null) {
+      this.#remove(endpoint);
+      return;
+    }
+    const isNews = facts !== endpoint.facts;
+    endpoint.facts = facts;
+    this.#change(endpoint, event, isNews);
+    if (endpoint.queue.hasRoom) this.#feeder.want(endpoint);
+  }
+
+  /** @param isNews whether the facts were of before the event */
+  #change({ queue }: DeliveredEndpoint, event: EndpointEvent, isNews: boolean): void {
+    const { position, stream, revision, type } = event;
+    if (isNews && type === 'WebhookEndpointEnabled') queue.enable();
+    if (isNews && type === 'WebhookEndpointDisabled') queue.disable();
+    if (type === 'WebhookTestRequested') queue.test({ position, stream, revision, type });
+    if (type === 'WebhookReplayRequested') queue.replay(event.data.after, position);
+  }
+
+  #welcome(event: EndpointEvent): void {
+    const facts = factsAfter(null, event);
+    if (facts === null) return;
+    const state = newDeliveryState(event.position);
+    const endpoint = this.#add({ id: event.data.id, facts, state });
+    this.#records.changed(endpoint);
+    this.#start(endpoint);
+  }
+
+  #add({ id, facts, state }: BegunEndpoint): DeliveredEndpoint {
+    const { clock, delivery, isHeld, disable } = this.#options;
+    const endpoint: DeliveredEndpoint = {
+      id,
+      facts,
+      queue: new EndpointQueue<DeliveryTry>({
+        state,
+        clock,
+        isEnabled: facts.record.status === 'enabled',
+        followed: () => this.#followed,
+        deliver: async (message) => {
+          if (!isHeld()) return { kind: 'postponed' };
+          const { record, secrets } = endpoint.facts;
+          return delivery.deliver({ id, url: record.url, secrets }, message, this.#breaking.signal);
+        },
+        onTried: (message, attempt, made, outcome) => this.#records.tried(id, message, attempt, made, outcome),
+        onChange: () => this.#records.changed(endpoint),
+        onRoom: () => this.#feeder.want(endpoint),
+        onExhausted: () => void disable(id, this.#signal),
+      }),
+    };
+    this.#registry.add(endpoint);
+    return endpoint;
+  }
+
+  #start(endpoint: DeliveredEndpoint): void {
+    endpoint.queue.passTo(endpoint.queue.offeredUpTo);
+    endpoint.queue.start();
+  }
+
+  #remove(endpoint: DeliveredEndpoint): void {
+    endpoint.queue.stop();
+    this.#registry.remove(endpoint);
+    this.#records.removed(endpoint);
+  }
+}

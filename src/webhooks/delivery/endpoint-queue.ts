@@ -1,0 +1,329 @@
+import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
+import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delivery-state.ts';
+import type { QueueClock } from './queue-clock.ts';
+import { deadAfterFailures, probePauseMs, retryForMs, retryPauseMs } from './retry-schedule.ts';
+
+/**
+ * What came of a message. One that is postponed was not tried: what is to be sent could not be made just now. One that is
+ * dropped never will be: its event is no message any more.
+ */
+export interface TryResult {
+  readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
+}
+
+/** What a queue does its work with. */
+export interface EndpointQueueOptions<Result extends TryResult> {
+  readonly state: DeliveryState;
+  readonly isEnabled: boolean;
+  readonly clock: QueueClock;
+  /** Up to which position the log was followed: what a live queue was offered. */
+  readonly followed: () => number;
+  /** Tries to deliver a message. Never rejects. */
+  readonly deliver: (message: OpenMessage) => Promise<Result>;
+  /** A try has ended. @param attempt its number, from 1 */
+  readonly onTried: (
+    message: Message,
+    attempt: number,
+    result: Result & { readonly kind: 'delivered' | 'failed' },
+    outcome: DeliveryOutcome,
+  ) => void;
+  /** Its state is another. */
+  readonly onChange: () => void;
+  /** It has room for messages that come after its position. */
+  readonly onRoom: () => void;
+  /** Every try has failed for three days: nothing is tried any more until it is enabled. */
+  readonly onExhausted: () => void;
+}
+
+/** Messages to one endpoint that are tried at once. */
+export const maxAtOnce = 8;
+/** Of them retries, while there are messages that were never tried. */
+const maxRetriesAtOnce = 4;
+/** Messages that were begun and are not delivered; with so many the endpoint waits at its position. */
+export const maxOpen = 1_000;
+/** Messages in memory that were not begun. */
+const maxWaiting = 100;
+const postponedMs = 5_000;
+/** Failed tries before an endpoint can be exhausted: a service that was down for days has tried little. */
+const exhaustedAfterFailures = 8;
+
+/**
+ * The messages to one endpoint. They begin in the order of the log, eight at once. One that fails is tried again on its
+ * own and holds up nothing. A queue that is *live* is offered each message as it is stored; one that is behind reads them
+ * after its position, as it has room for them.
+ */
+export class EndpointQueue<Result extends TryResult> {
+  readonly #options: EndpointQueueOptions<Result>;
+  readonly #clock: QueueClock;
+  readonly #open: Map<number, OpenMessage>;
+  /** By position; whether it is a retry. */
+  readonly #inFlight = new Map<number, { readonly isRetry: boolean; readonly isTest: boolean }>();
+  #waiting: Message[] = [];
+  #isLive = false;
+  /** Everything up to it was offered; of a live queue what it was when the queue became live. */
+  #offeredUpTo: number;
+  #isEnabled: boolean;
+  #isStopped = false;
+  #failingSince: number | null;
+  #failures: number;
+  #replayedAt: number;
+  /** Until when a dead endpoint is left alone. */
+  #restsUntil = 0;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(options: EndpointQueueOptions<Result>) {
+    const { state } = options;
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#open = new Map(state.open.map((message) => [message.position, message]));
+    this.#offeredUpTo = state.position;
+    this.#failingSince = state.failingSince;
+    this.#failures = state.failures;
+    this.#replayedAt = state.replayedAt;
+    this.#isEnabled = options.isEnabled;
+  }
+
+  /** Begins to deliver what its state has open. */
+  start(): void {
+    this.#advance();
+  }
+
+  /** What is to be stored of it. */
+  get state(): DeliveryState {
+    return {
+      position: this.position,
+      open: [...this.#open.values()],
+      failingSince: this.#failingSince,
+      failures: this.#failures,
+      replayedAt: this.#replayedAt,
+      beganAtEndAt: this.#options.state.beganAtEndAt,
+    };
+  }
+
+  /** Everything up to it was begun. */
+  get position(): number {
+    const [first] = this.#waiting;
+    return first === undefined ? this.offeredUpTo : first.position - 1;
+  }
+
+  /** Everything up to it was offered. */
+  get offeredUpTo(): number {
+    return this.#isLive ? Math.max(this.#options.followed(), this.#offeredUpTo) : this.#offeredUpTo;
+  }
+
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** Whether it wants the messages after what it was offered. */
+  get hasRoom(): boolean {
+    return this.#isEnabled && !this.#isStopped && !this.#isLive && this.#waiting.length < maxWaiting;
+  }
+
+  /** Tries under way. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /**
+   * Takes the next message in the order of the log. A live queue that has no room for it falls behind.
+   * @returns false where it must be offered again later
+   */
+  offer(message: Message): boolean {
+    if (message.position <= this.#offeredUpTo || this.#open.has(message.position)) return true;
+    if (this.#waiting.length >= maxWaiting) {
+      if (this.#isLive) this.#fallBehind(message.position - 1);
+      return false;
+    }
+    this.#waiting.push(message);
+    if (!this.#isLive) this.#offeredUpTo = message.position;
+    this.#advance();
+    return true;
+  }
+
+  /** Everything up to a position was offered to a queue that is behind. It becomes live where the log was followed to. */
+  passTo(position: number): void {
+    if (this.#isLive || !this.#isEnabled) return;
+    if (position > this.#offeredUpTo) this.#offeredUpTo = position;
+    this.#isLive = this.#offeredUpTo >= this.#options.followed();
+  }
+
+  /** Sends a message at once and once, whatever else is to be sent. */
+  test(message: Message): void {
+    if (this.#open.has(message.position) || this.#isStopped) return;
+    const open = { ...message, attempts: 0, firstTriedAt: null, dueAt: this.#clock.now(), isTest: true };
+    this.#begin(open, false);
+  }
+
+  /** Goes back to a position. @param at the position of the request, which is obeyed once @returns whether it went back */
+  replay(after: number, at: number): boolean {
+    if (at <= this.#replayedAt) return false;
+    this.#replayedAt = at;
+    const goesBack = after < this.position;
+    if (goesBack) {
+      for (const position of [...this.#open.keys()]) {
+        if (position > after && !this.#inFlight.has(position)) this.#open.delete(position);
+      }
+      this.#fallBehind(after);
+    }
+    this.#options.onChange();
+    this.#advance();
+    return goesBack;
+  }
+
+  /** Continues at its position, with what was open. */
+  enable(): void {
+    if (this.#isEnabled) return;
+    this.#isEnabled = true;
+    this.#failingSince = null;
+    this.#failures = 0;
+    const now = this.#clock.now();
+    for (const message of this.#open.values()) this.#keep({ ...message, firstTriedAt: null, dueAt: now });
+    this.#options.onChange();
+    this.#advance();
+  }
+
+  /** Stays at its position. What is under way ends. */
+  disable(): void {
+    if (!this.#isEnabled) return;
+    this.#fallBehind(this.position);
+    this.#isEnabled = false;
+    this.#cancelTimer();
+    this.#options.onChange();
+  }
+
+  /** Begins nothing more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTimer();
+  }
+
+  #fallBehind(offeredUpTo: number): void {
+    // Those that wait are offered again.
+    const first = this.#waiting[0]?.position ?? Number.POSITIVE_INFINITY;
+    if (offeredUpTo < first) this.#waiting = [];
+    this.#offeredUpTo = offeredUpTo;
+    this.#isLive = false;
+  }
+
+  get #isDead(): boolean {
+    return this.#failures >= deadAfterFailures;
+  }
+
+  /** Begins what may begin, and comes back when more is due. */
+  #advance(): void {
+    if (!this.#isEnabled || this.#isStopped) return;
+    const now = this.#clock.now();
+    for (let next = this.#next(now); next !== null; next = this.#next(now)) {
+      this.#begin(next.message, next.isRetry);
+    }
+    this.#comeBackWhenDue(now);
+    if (this.hasRoom && this.#waiting.length <= maxWaiting / 2) this.#options.onRoom();
+  }
+
+  /** The next message to try; null where none may be tried now. */
+  #next(now: number): { readonly message: OpenMessage; readonly isRetry: boolean } | null {
+    const tries = [...this.#inFlight.values()].filter(({ isTest }) => !isTest);
+    if (tries.length >= (this.#isDead ? 1 : maxAtOnce) || now < this.#restsUntil) return null;
+    const due = this.#earliest((message) => message.dueAt <= now);
+    const isRoomForRetry = tries.filter(({ isRetry }) => isRetry).length < maxRetriesAtOnce;
+    const [first] = this.#waiting;
+    const canBegin = first !== undefined && this.#open.size < maxOpen;
+    if (due !== null && (isRoomForRetry || !canBegin)) return { message: due, isRetry: true };
+    if (!canBegin) return null;
+    this.#waiting.shift();
+    return { message: { ...first, attempts: 0, firstTriedAt: null, dueAt: now, isTest: false }, isRetry: false };
+  }
+
+  /** The open message that is due first of those that are not under way. */
+  #earliest(fits: (message: OpenMessage) => boolean): OpenMessage | null {
+    let earliest: OpenMessage | null = null;
+    for (const message of this.#open.values()) {
+      if (this.#inFlight.has(message.position) || !fits(message)) continue;
+      if (earliest === null || message.dueAt < earliest.dueAt) earliest = message;
+    }
+    return earliest;
+  }
+
+  #comeBackWhenDue(now: number): void {
+    this.#cancelTimer();
+    const dueAt = this.#earliest(() => true)?.dueAt ?? (this.#waiting.length > 0 ? this.#restsUntil : null);
+    if (dueAt === null) return;
+    const at = Math.max(dueAt, this.#restsUntil);
+    // What is due and may not be tried now is looked at when a try ends.
+    if (at > now) this.#cancelTimer = this.#clock.after(at - now, () => this.#advance());
+  }
+
+  #begin(message: OpenMessage, isRetry: boolean): void {
+    this.#keep(message);
+    this.#inFlight.set(message.position, { isRetry, isTest: message.isTest });
+    this.#options.onChange();
+    void this.#try(message);
+  }
+
+  async #try({ position }: OpenMessage): Promise<void> {
+    const begun = this.#open.get(position);
+    if (begun === undefined) return;
+    const result = await this.#options.deliver(begun);
+    this.#inFlight.delete(position);
+    // It may have been enabled meanwhile.
+    const message = this.#open.get(position) ?? begun;
+    if (isTry(result)) this.#options.onTried(message, message.attempts + 1, result, this.#settle(message, result.kind));
+    else if (result.kind === 'dropped') this.#open.delete(position);
+    else this.#keep({ ...message, dueAt: this.#clock.now() + postponedMs });
+    this.#options.onChange();
+    this.#advance();
+  }
+
+  /** @returns what becomes of a message after a try */
+  #settle(message: OpenMessage, kind: 'delivered' | 'failed'): DeliveryOutcome {
+    if (kind === 'delivered') {
+      this.#open.delete(message.position);
+      this.#succeeded();
+      return 'delivered';
+    }
+    if (message.isTest) {
+      this.#open.delete(message.position);
+      return 'given-up';
+    }
+    return this.#failed(message);
+  }
+
+  #succeeded(): void {
+    const now = this.#clock.now();
+    // What waits long for its next try need not, once the endpoint is there again.
+    if (this.#isDead) for (const message of this.#open.values()) this.#keep({ ...message, dueAt: now });
+    this.#failingSince = null;
+    this.#failures = 0;
+    this.#restsUntil = 0;
+  }
+
+  #failed(message: OpenMessage): DeliveryOutcome {
+    const now = this.#clock.now();
+    const attempts = message.attempts + 1;
+    const firstTriedAt = message.firstTriedAt ?? now;
+    this.#failingSince ??= now;
+    this.#failures += 1;
+    if (this.#isDead) this.#restsUntil = now + probePauseMs(this.#failures);
+    const dueAt = now + retryPauseMs(attempts, this.#clock.random());
+    const isExhausted = this.#failures >= exhaustedAfterFailures && now - this.#failingSince >= retryForMs;
+    if (!isExhausted && now - firstTriedAt >= retryForMs) {
+      this.#open.delete(message.position);
+      return 'given-up';
+    }
+    this.#keep({ ...message, attempts, firstTriedAt, dueAt });
+    if (isExhausted && this.#isEnabled) {
+      this.disable();
+      this.#options.onExhausted();
+    }
+    return 'failed';
+  }
+
+  #keep(message: OpenMessage): void {
+    this.#open.set(message.position, message);
+  }
+}
+
+function isTry<Result extends TryResult>(result: Result): result is Result & { readonly kind: 'delivered' | 'failed' } {
+  return result.kind === 'delivered' || result.kind === 'failed';
+}

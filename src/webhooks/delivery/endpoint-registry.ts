@@ -1,0 +1,81 @@
+import type { RecordedEventOf } from '#domain/shared/entity.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import type { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
+import type { SealedSecret } from '#domain/webhook-endpoint/secret.ts';
+import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import type { EndpointQueue } from './endpoint-queue.ts';
+import type { DeliveryTry } from './message-delivery.ts';
+
+/** What is known of an endpoint, as of a revision of its stream. */
+export interface EndpointFacts {
+  readonly revision: number;
+  readonly record: WebhookEndpointRecord;
+  readonly secrets: ReadonlyArray<SealedSecret>;
+}
+
+/** An endpoint that is delivered to. */
+export interface DeliveredEndpoint {
+  readonly id: string;
+  facts: EndpointFacts;
+  readonly queue: EndpointQueue<DeliveryTry>;
+}
+
+/** The endpoints that a node delivers to, found by whose events they receive. */
+export class EndpointRegistry {
+  readonly #byId = new Map<string, DeliveredEndpoint>();
+  readonly #byAudience = new Map<string, Set<DeliveredEndpoint>>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  all(): Iterable<DeliveredEndpoint> {
+    return this.#byId.values();
+  }
+
+  get(id: string): DeliveredEndpoint | undefined {
+    return this.#byId.get(id);
+  }
+
+  add(endpoint: DeliveredEndpoint): void {
+    const key = audienceKey(endpoint.facts.record);
+    this.#byId.set(endpoint.id, endpoint);
+    this.#byAudience.set(key, (this.#byAudience.get(key) ?? new Set()).add(endpoint));
+  }
+
+  remove(endpoint: DeliveredEndpoint): void {
+    const key = audienceKey(endpoint.facts.record);
+    this.#byId.delete(endpoint.id);
+    const others = this.#byAudience.get(key);
+    others?.delete(endpoint);
+    if (others?.size === 0) this.#byAudience.delete(key);
+  }
+
+  /** Those that may receive the events of a tenant. */
+  *receiversOf({ organizationId, projectId, partnerId }: Tenant): Generator<DeliveredEndpoint> {
+    const keys = [`project ${projectId}`, `organization ${organizationId}`, `partner ${partnerId}`];
+    for (const key of keys) yield* this.#byAudience.get(key) ?? [];
+  }
+}
+
+function audienceKey({ audience, organizationId, projectId }: WebhookEndpointRecord): string {
+  return `${audience} ${audience === 'project' ? projectId : organizationId}`;
+}
+
+/** What is known of an endpoint after an event of its stream; null once it is deleted. */
+export function factsAfter(
+  facts: EndpointFacts | null,
+  event: RecordedEventOf<WebhookEndpointEvents>,
+): EndpointFacts | null {
+  if (facts !== null && event.revision <= facts.revision) return facts;
+  const before = facts && { record: facts.record, secrets: facts.secrets, requests: 0, deleted: false };
+  const after = webhookEndpoint.evolve(before, event);
+  if (after === null || after.deleted) return null;
+  return { revision: event.revision, record: after.record, secrets: after.secrets };
+}
+
+/** Whether an endpoint takes a type of event. */
+export function takesType({ eventTypes }: WebhookEndpointRecord, type: string): boolean {
+  return eventTypes.length === 0 || eventTypes.includes(type);
+}

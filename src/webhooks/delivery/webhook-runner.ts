@@ -1,0 +1,158 @@
+import { setMaxListeners } from 'node:events';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
+import { paginateAll } from '#process-engine/paginate-all.ts';
+import type { WebhookEndpointDocument } from '#projections/webhook-endpoints.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { delay } from '#shared/async/delay.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import type { DeliveryLog } from '#webhooks/log/delivery-log.ts';
+import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import type { DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
+import { DeliveryRecords } from './delivery-records.ts';
+import { type BegunEndpoint, DeliveryTerm, type DeliveryTermOptions } from './delivery-term.ts';
+import { disableFailingEndpoint } from './disable-failing-endpoint.ts';
+
+type PassedOn = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'clock' | 'log'>;
+
+export interface WebhookRunnerOptions extends PassedOn {
+  readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
+  readonly documents: ReadStore;
+  readonly writer: Pick<StreamWriter, 'write'>;
+  readonly deliveries: DeliveryLog;
+  /** Opens how far deliveries are, written under a fencing token; closed when the term has ended. */
+  readonly openStates: (token: number) => DeliveryStateStore;
+}
+
+/** A node's right to deliver, for as long as it lasts. */
+export interface HeldLease {
+  readonly token: number;
+  readonly signal: AbortSignal;
+  readonly isHeld: () => boolean;
+}
+
+const endpointsCollection = 'webhook-endpoints';
+const retryLimits = { firstMs: 250, longestMs: 10_000 };
+const readModelRetryMs = 500;
+const expiryIntervalMs = 10 * 60_000;
+const listedForMs = 30 * 24 * 60 * 60_000;
+
+/** Delivers webhooks, for as long as this node may. */
+export class WebhookRunner {
+  readonly #options: WebhookRunnerOptions;
+
+  constructor(options: WebhookRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Delivers until the lease ends. @throws FencedError when another node delivers now */
+  async run(lease: HeldLease): Promise<void> {
+    const { signal } = lease;
+    // Every wait listens to it.
+    setMaxListeners(0, signal);
+    const backOff = new BackOff(retryLimits);
+    const expiring = this.#removeOldTries(signal);
+    while (!signal.aborted) {
+      const states = this.#options.openStates(lease.token);
+      try {
+        await this.#deliver(lease, states);
+        backOff.succeeded();
+      } catch (error) {
+        if (error instanceof FencedError) throw error;
+        this.#options.log.error({ err: error }, 'The delivery of webhooks has failed and begins again');
+        await delay(backOff.failed(), signal);
+      } finally {
+        await states.close();
+      }
+    }
+    await expiring;
+  }
+
+  async #deliver(lease: HeldLease, states: DeliveryStateStore): Promise<void> {
+    const { store, deliveries, clock, log, writer, ...passedOn } = this.#options;
+    const { signal, isHeld } = lease;
+    const logIdentity = await identityOfLog(store, signal);
+    if (logIdentity === null) return;
+    const from = await store.lastPosition();
+    const stored = await states.takeUp(logIdentity);
+    if (!(await this.#waitForEndpoints(from, signal))) return;
+    const endpoints = await this.#begunEndpoints(stored, from);
+    const now = () => clock.now();
+    const term = new DeliveryTerm({
+      ...passedOn,
+      store,
+      endpoints,
+      from,
+      clock,
+      log,
+      isHeld,
+      signal,
+      createRecords: (followed) => new DeliveryRecords({ states, logIdentity, deliveries, followed, now, log }),
+      disable: (endpointId, ending) => disableFailingEndpoint({ writer, log }, endpointId, ending),
+    });
+    await term.run();
+  }
+
+  async #waitForEndpoints(position: number, signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      if (await this.#options.waitForPosition(endpointsCollection, position)) return true;
+      await delay(readModelRetryMs, signal);
+    }
+    return false;
+  }
+
+  /** Every endpoint, with where its delivery begins. */
+  async #begunEndpoints(stored: StoredDelivery, end: number): Promise<ReadonlyArray<BegunEndpoint>> {
+    const { documents } = this.#options;
+    const begun: BegunEndpoint[] = [];
+    for await (const page of paginateAll<WebhookEndpointDocument & Record<string, unknown>>(
+      documents,
+      endpointsCollection,
+      {},
+    )) {
+      for (const { id, value } of page) {
+        const { revision, record, secrets, createdAtPosition } = value;
+        const state = stateOf(stored, id, createdAtPosition, end) ?? this.#beginAtEnd(id, end);
+        begun.push({ id, facts: { revision, record, secrets }, state });
+      }
+    }
+    return begun;
+  }
+
+  #beginAtEnd(webhookEndpoint: string, end: number): DeliveryState {
+    const { log, clock } = this.#options;
+    log.warn(
+      { webhookEndpoint, position: end },
+      'How far the delivery to a webhook endpoint was is lost: it begins at the end of the log. Replay what it missed',
+    );
+    return newDeliveryState(end, new Date(clock.now()).toISOString());
+  }
+
+  async #removeOldTries(signal: AbortSignal): Promise<void> {
+    const { deliveries, clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        const before = new Date(clock.now() - listedForMs).toISOString();
+        while ((await deliveries.removeBefore(before)) && !signal.aborted) await delay(0, signal);
+      } catch (error) {
+        log.warn({ error: String(error) }, 'Old tries to deliver webhooks could not be removed just now');
+      }
+      await delay(expiryIntervalMs, signal);
+    }
+  }
+}
+
+/** Where an endpoint is; null where that is lost. */
+function stateOf(
+  { followed, states }: StoredDelivery,
+  id: string,
+  createdAtPosition: number,
+  end: number,
+): DeliveryState | null {
+  const state = states.get(id);
+  // A log that ends before what was seen of it was restored from a backup: what follows is not what followed.
+  if (state !== undefined) return state.position <= end ? state : null;
+  const wasMadeSince = followed !== null && followed <= end && createdAtPosition > followed;
+  return wasMadeSince ? newDeliveryState(createdAtPosition) : null;
+}

@@ -1,0 +1,52 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { HostNotFoundError } from './guard-errors.ts';
+
+/** An address of a host. */
+export interface HostAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** Gives every address of a host. @throws HostNotFoundError; another Error when it cannot be asked for just now */
+export type ResolveHost = (hostname: string) => Promise<ReadonlyArray<HostAddress>>;
+
+/** Codes of an answer that says that there is no such address. */
+const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NONAME', 'EAI_NODATA']);
+
+/**
+ * Asks the name servers. It takes no thread of Node's pool, as `dns.lookup` does: a name server that does not answer
+ * holds up nothing else.
+ */
+export function createDnsResolver(): ResolveHost {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  return async (hostname) => {
+    const asked = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = asked.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    if (found.length > 0) return found.map(addressOf);
+    const failures = asked.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    throw failures.find((error) => !isAbsence(error)) ?? new HostNotFoundError(`${hostname} has no address`);
+  };
+}
+
+/** Asks the name servers, and then the system, which knows the names of the machine and its network. */
+export function createSystemResolver(): ResolveHost {
+  const resolve = createDnsResolver();
+  return async (hostname) => {
+    try {
+      return await resolve(hostname);
+    } catch (error) {
+      const found = await lookup(hostname, { all: true }).catch(() => []);
+      if (found.length === 0) throw error;
+      return found.map(({ address }) => addressOf(address));
+    }
+  };
+}
+
+function addressOf(address: string): HostAddress {
+  return { address, family: isIP(address) === 6 ? 6 : 4 };
+}
+
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && absent.has(String(error.code));
+}

@@ -1,0 +1,63 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { DeliveryState } from '#webhooks/state/delivery-state.ts';
+import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
+import { followedKey, readState } from '#webhooks/state/stored-state.ts';
+
+/**
+ * How far deliveries are, in the SQLite file of the checkpoints of processes. One process owns it, so nothing is fenced.
+ * A lost tail (`synchronous=NORMAL`) only repeats deliveries.
+ * @param file made when it is not there
+ */
+export function openSqliteDeliveryStateStore(file: string): DeliveryStateStore {
+  const database = new DatabaseSync(file, { timeout: 1_000 });
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS webhook_deliveries (endpoint TEXT PRIMARY KEY, log TEXT NOT NULL, state TEXT NOT NULL) STRICT;
+  `);
+  const selectAll = database.prepare('SELECT endpoint, state FROM webhook_deliveries WHERE log = ?');
+  const selectOne = database.prepare('SELECT state FROM webhook_deliveries WHERE endpoint = ?');
+  const upsert = database.prepare(
+    'INSERT INTO webhook_deliveries (endpoint, log, state) VALUES (?1, ?2, ?3) ON CONFLICT (endpoint) DO UPDATE SET log = ?2, state = ?3',
+  );
+  const deleteOne = database.prepare('DELETE FROM webhook_deliveries WHERE endpoint = ?');
+  const inTransaction = (work: () => void): void => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  };
+  return {
+    takeUp: async (log) => {
+      const states = new Map<string, DeliveryState>();
+      let followed: number | null = null;
+      for (const { endpoint, state } of selectAll.all(log)) {
+        if (endpoint === followedKey) followed = Number(state);
+        else keep(states, String(endpoint), readState(String(state)));
+      }
+      return { followed, states };
+    },
+    write: async (log, states, followed) =>
+      inTransaction(() => {
+        for (const [endpoint, state] of states) upsert.run(endpoint, log, JSON.stringify(state));
+        upsert.run(followedKey, log, String(followed));
+      }),
+    remove: async (endpointIds) =>
+      inTransaction(() => {
+        for (const endpoint of endpointIds) deleteOne.run(endpoint);
+      }),
+    peek: async (endpointId) => {
+      const row = selectOne.get(endpointId);
+      return row === undefined ? null : readState(String(row.state));
+    },
+    close: async () => database.close(),
+  };
+}
+
+function keep(states: Map<string, DeliveryState>, endpoint: string, state: DeliveryState | null): void {
+  if (state !== null) states.set(endpoint, state);
+}

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import * as E from 'fp-ts/lib/Either.js';
+import type { AnyCommand } from '#application/commands/command.ts';
+import { StateFollower } from '#application/commands/state-follower.ts';
+import { createFlow } from '#commands/flow/create-flow.ts';
+import { deleteFlow } from '#commands/flow/delete-flow.ts';
+import { updateFlow } from '#commands/flow/update-flow.ts';
+import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
+import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
+import { deleteFlowVersion } from '#commands/flow-version/delete-flow-version.ts';
+import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { type CommandRequest, Service } from '#test/support/harness/in-memory-service.ts';
+import { seedProjects } from '#test/support/harness/seed.ts';
+import { itInRounds } from '#test/support/run/long.ts';
+
+/** What a test sends: to one of two nodes, about one of the versions that were made so far. */
+interface Step {
+  readonly node: 0 | 1;
+  readonly action: 'create' | 'update' | 'activate' | 'tag' | 'delete-version' | 'delete';
+  readonly version: number;
+  readonly text: string;
+  /** Requests with the same number are repetitions of one request, where they are alike. */
+  readonly key: number | null;
+  readonly ifMatch: number | null;
+  /** Which of the two nodes have learned of all events before it. */
+  readonly informed: readonly [boolean, boolean];
+}
+
+const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
+  fc.record({
+    node: fc.constantFrom(0 as const, 1 as const),
+    action: fc.constantFrom('create', 'create', 'update', 'activate', 'tag', 'delete-version', 'delete' as const),
+    version: fc.nat(5),
+    text: fc.constantFrom('one', 'two', 'three'),
+    key: fc.option(fc.nat(4)),
+    ifMatch: fc.option(fc.nat(12), { freq: 4 }),
+    informed: fc.tuple(fc.boolean(), fc.boolean()),
+  }) as fc.Arbitrary<Step>,
+  { minLength: 1, maxLength: 25 },
+);
+
+/** One world: a store, and the nodes that work on it. */
+class World {
+  readonly store = new AppendableEventStore();
+  readonly nodes: ReadonlyArray<Service>;
+  readonly #versions: string[] = [];
+  #flowId = '';
+
+  constructor(nodes: number) {
+    this.nodes = Array.from({ length: nodes }, () => new Service(this.store));
+  }
+
+  async begin(): Promise<void> {
+    await seedProjects(this.store);
+    const made = await this.node(0).ok(
+      createFlow,
+      { projectId: ids.project },
+      { body: { name: 'one', flowSchema: {} }, idempotencyKey: 'first' },
+    );
+    this.#flowId = String(made.body.id);
+    this.#versions.push(String((made.body.activeVersion as { id?: string } | undefined)?.id ?? made.body.id));
+  }
+
+  node(number: number): Service {
+    return this.nodes[number % this.nodes.length] as Service;
+  }
+
+  /** @returns what the client gets, without times */
+  async send(step: Step, index: number): Promise<unknown> {
+    for (const [number, informed] of step.informed.entries())
+      if (informed) this.node(number).writer.see(this.store.log);
+    const [command, parameters, body] = this.#requestOf(step);
+    const request: CommandRequest = {
+      body,
+      // The ids that a request without a key makes are random.
+      ...(step.key !== null || step.action === 'create' ? { idempotencyKey: `${step.key ?? `step ${index}`}` } : {}),
+      ...(step.ifMatch === null ? {} : { ifMatch: step.ifMatch }),
+    };
+    const answer = await this.node(step.node).send(command, parameters, request);
+    if (E.isLeft(answer)) return { code: answer.left.code, detail: answer.left.detail };
+    const { status, revision, body: record } = answer.right;
+    if (step.action === 'create') this.#versions.push(String((record as { readonly id: string }).id));
+    return { status, revision, record: withoutTimes(record) };
+  }
+
+  #requestOf({ action, version, text }: Step): [AnyCommand, Record<string, string>, JsonObject] {
+    const flowId = this.#flowId;
+    const versionId = this.#versions[version % this.#versions.length] ?? flowId;
+    switch (action) {
+      case 'create':
+        return [createFlowVersion, { flowId }, { flowSchema: { text } }];
+      case 'update':
+        return [updateFlow, { flowId }, { name: text }];
+      case 'activate':
+        return [activateFlowVersion, { versionId }, {}];
+      case 'tag':
+        return [tagFlowVersion, { versionId }, { tag: text }];
+      case 'delete-version':
+        return [deleteFlowVersion, { versionId }, {}];
+      case 'delete':
+        return [deleteFlow, { flowId }, {}];
+    }
+  }
+}
+
+function withoutTimes(record: unknown): unknown {
+  return JSON.parse(JSON.stringify(record ?? null, (key, value) => (key.endsWith('At') ? undefined : value)));
+}
+
+describe('two nodes on one event store', function () {
+  this.timeout(60_000);
+
+  itInRounds('answer every command as a single node does', { few: 60, many: 2_000 }, async (rounds) => {
+    const property = fc.asyncProperty(steps, async (sent) => {
+      const [two, one] = [new World(2), new World(1)];
+      await Promise.all([two.begin(), one.begin()]);
+      for (const [index, step] of sent.entries())
+        assert.deepEqual(await two.send(step, index), await one.send(step, index));
+      assert.equal(two.store.log.length, one.store.log.length);
+    });
+    await fc.assert(property, { numRuns: rounds });
+  });
+});
+
+describe('a command on a cached stream', () => {
+  let world: World;
+  let flow: { readonly flowId: string };
+  let reads: () => number;
+
+  beforeEach(async () => {
+    world = new World(2);
+    await seedProjects(world.store);
+    const made = await world
+      .node(0)
+      .ok(createFlow, { projectId: ids.project }, { body: { name: 'one', flowSchema: {} } });
+    flow = { flowId: String(made.body.id) };
+    reads = () => world.store.reads.length;
+  });
+
+  it('reads nothing when it succeeds', async () => {
+    const before = reads();
+    await world.node(0).ok(createFlowVersion, flow, { body: { flowSchema: {} } });
+    assert.equal(reads(), before);
+  });
+
+  it('reads its stream before it answers a refusal, or that nothing changes', async () => {
+    const before = reads();
+    assert.equal(
+      await world.node(0).refusal(updateFlow, flow, { body: { name: 'x' }, ifMatch: 9 }),
+      'precondition-failed',
+    );
+    assert.equal(reads(), before + 1);
+    await world.node(0).ok(updateFlow, flow, { body: { name: 'one' } });
+    assert.ok(reads() > before + 1);
+  });
+
+  it('is decided again when another node has changed the stream', async () => {
+    await world.node(1).ok(deleteFlow, flow);
+    assert.equal(await world.node(0).refusal(createFlowVersion, flow, { body: { flowSchema: {} } }), 'flow-not-found');
+  });
+
+  it('finds a resource that another node has created', async () => {
+    await world.node(1).ok(updateFlow, flow, { body: { name: 'two' } });
+    const made = await world.node(1).ok(createFlowVersion, flow, { body: { flowSchema: {} } });
+    await world.node(0).ok(activateFlowVersion, { versionId: String(made.body.id) });
+  });
+
+  it('reads a stream once for access and decision when it is not cached', async () => {
+    const before = reads();
+    await world.node(1).ok(createFlowVersion, flow, { body: { flowSchema: {} } });
+    assert.equal(reads(), before + 1);
+  });
+
+  it('meets no conflict where the node follows what others append', async () => {
+    const [one, other] = [world.node(0), world.node(1)];
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const follower = new StateFollower({ store: world.store, writer: one.writer, log });
+    follower.start();
+    try {
+      await other.ok(updateFlow, flow, { body: { name: 'two' } });
+      let attempts = 0;
+      world.store.beforeAppend = async () => {
+        attempts += 1;
+        return null;
+      };
+      await eventually('the state is current', async () => {
+        attempts = 0;
+        const before = reads();
+        await one.ok(createFlowVersion, flow, { body: { flowSchema: {} } });
+        return attempts === 1 && reads() === before;
+      });
+    } finally {
+      await follower.stop();
+    }
+  });
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as E from 'fp-ts/lib/Either.js';
+import { ByteBudget } from '#application/access/byte-budget.ts';
+import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import type { Arrival, BodySource, TakePiece } from '#application/bodies/body-source.ts';
+import { FileSpace } from '#application/files/file-space.ts';
+import { FileUploads } from '#application/files/file-uploads.ts';
+import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
+import type { ReceivedUpload } from '#application/operations/operation.ts';
+import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
+import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { callerOf } from '#test/support/events/tenants.ts';
+
+/** A body that comes in pieces, and then ends as the test says. */
+function arriving(bytes: Buffer, end: Arrival | Error = 'whole', announcedBytes = 0): BodySource {
+  return {
+    isPresent: true,
+    announcedBytes,
+    takeBuffered: () => null,
+    receive: async (_limits, hold, take: TakePiece) => {
+      for (let at = 0; at < bytes.length; at += 50_000) {
+        const piece = bytes.subarray(at, at + 50_000);
+        const shortage = hold.take(piece.length);
+        if (shortage !== null) return { shortage };
+        if (!(await take(piece))) return 'stopped';
+      }
+      if (end instanceof Error) throw end;
+      return end;
+    },
+  };
+}
+
+function form(content: Buffer, { name = 'file', more = '' } = {}): Buffer {
+  return Buffer.concat([
+    Buffer.from(`--x\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n${more}--x\r\n`),
+    Buffer.from(`Content-Disposition: form-data; name="${name}"; filename="dir/a.jsonl"\r\n\r\n`),
+    content,
+    Buffer.from('\r\n--x--\r\n'),
+  ]);
+}
+
+describe('FileUploads', () => {
+  let folder: string;
+  let blobs: BlobStore;
+  let stored: number;
+  let free: number;
+  let blobOf: string | null;
+  const bodies = new ByteBudget(defaultBodyByteLimits);
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'switchyard-uploads-'));
+    blobs = await openFolderBlobStore(folder);
+    stored = 0;
+    free = Number.POSITIVE_INFINITY;
+    blobOf = null;
+  });
+  afterEach(async () => {
+    await blobs.close();
+    rmSync(folder, { recursive: true, force: true });
+    assert.equal(bodies.bytes, 0);
+  });
+
+  const documents = { get: async () => ({ value: { bytes: stored } }) as never };
+  const space = new FileSpace({ documents, quotaBytes: 20_000_000, hasRoomFor: async (bytes) => bytes <= free });
+  const receive = async (body: BodySource, contentType = 'multipart/form-data; boundary=x') => {
+    const uploads = new FileUploads({
+      blobs,
+      space,
+      maxFileBytes: 12_000_000,
+      arrival: { idleMs: 1_000, totalMs: 1_000 },
+      blobOf: async () => blobOf,
+    });
+    const bodyHold = bodies.hold('p');
+    try {
+      return await uploads.receive({
+        headers: { 'content-type': contentType },
+        body,
+        bodyHold,
+        caller: callerOf('project'),
+      });
+    } finally {
+      bodyHold.release();
+    }
+  };
+  const kept = async () => {
+    const all: ListedBlob[] = [];
+    for await (const blob of blobs.list('')) all.push(blob);
+    return all;
+  };
+  const upload = async (body: BodySource): Promise<ReceivedUpload> => {
+    const received = await receive(body);
+    return E.isRight(received) ? received.right : assert.fail(JSON.stringify(received.left));
+  };
+  const refused = async (body: BodySource, code: Failure['code']) => {
+    const received = await receive(body);
+    assert.equal(E.isLeft(received) ? received.left.code : 'taken', code);
+    assert.deepEqual(await kept(), []);
+    assert.deepEqual(await space.shortageOf(callerOf('project').projectId, 20_000_000), null, 'all room is given back');
+  };
+
+  it('stores the file and answers its name, bytes and hash, with the fields of the form', async () => {
+    const content = randomBytes(400_000);
+    const more = '--x\r\nContent-Disposition: form-data; name="expires_after[seconds]"\r\n\r\n3600\r\n';
+    const { input, release } = await upload(arriving(form(content, { more })));
+    const [blob] = await kept();
+    assert.deepEqual(input.fields, {
+      purpose: 'batch',
+      expires_after: { seconds: 3_600 },
+      file: {
+        blobId: blob?.id,
+        bytes: content.length,
+        sha256: createHash('sha256').update(content).digest('hex'),
+        filename: 'a.jsonl',
+        contentType: 'application/jsonl',
+      },
+    });
+    release();
+  });
+
+  it('takes an object of the form as JSON, too, and leaves what is none as it is', async () => {
+    for (const [text, expected] of [
+      ['{"anchor":"created_at","seconds":3600}', { anchor: 'created_at', seconds: 3_600 }],
+      ['[1]', '[1]'],
+      ['{"anchor":', '{"anchor":'],
+    ] as const) {
+      const more = `--x\r\nContent-Disposition: form-data; name="expires_after"\r\n\r\n${text}\r\n`;
+      const { input, release } = await upload(arriving(form(Buffer.from('a'), { more })));
+      assert.deepEqual(input.fields.expires_after, expected);
+      release();
+    }
+  });
+
+  it('hashes what a form holds, whatever its boundary', async () => {
+    const content = Buffer.from('same');
+    const first = await upload(arriving(form(content)));
+    const second = await upload(arriving(form(content)));
+    const third = await upload(arriving(form(Buffer.from('other'))));
+    assert.equal(first.input.bodyHash, second.input.bodyHash);
+    assert.notEqual(first.input.bodyHash, third.input.bodyHash);
+    for (const { release } of [first, second, third]) release();
+  });
+
+  it('leaves nothing of a body that breaks off, comes too slowly, is evicted or is no form', async () => {
+    const whole = form(randomBytes(300_000));
+    const gone = new ClientDisconnectedError('gone');
+    await assert.rejects(receive(arriving(whole.subarray(0, 200_000), gone)), ClientDisconnectedError);
+    assert.deepEqual(await kept(), []);
+    await refused(arriving(whole.subarray(0, 200_000)), 'invalid-input');
+    await refused(arriving(whole.subarray(0, 200_000), 'too-slow'), 'body-too-slow');
+    await refused(arriving(whole.subarray(0, 200_000), 'evicted'), 'body-evicted');
+    await refused(arriving(form(randomBytes(300_000), { name: 'other' })), 'invalid-input');
+  });
+
+  it('refuses a file over its limit before it comes where that is announced, and else while it comes', async () => {
+    await refused(arriving(Buffer.alloc(0), 'whole', 15_000_000), 'file-too-large');
+    await refused(arriving(form(Buffer.alloc(12_000_001))), 'file-too-large');
+    const { release } = await upload(arriving(form(Buffer.alloc(12_000_000))));
+    release();
+  });
+
+  it('refuses a file over the quota before it comes and at its end, counting what is being stored', async () => {
+    stored = 19_000_000;
+    const announced = await receive(arriving(Buffer.alloc(0), 'whole', 4_000_000));
+    assert.equal(E.isLeft(announced) && announced.left.code, 'files-quota-exceeded');
+    const late = await receive(arriving(form(Buffer.alloc(1_000_001))));
+    assert.equal(E.isLeft(late) && late.left.code, 'files-quota-exceeded');
+    assert.deepEqual(await kept(), []);
+    stored = 0;
+    const { release } = await upload(arriving(form(Buffer.alloc(11_000_000))));
+    const second = await receive(arriving(form(Buffer.alloc(9_000_001))));
+    assert.equal(E.isLeft(second) && second.left.code, 'files-quota-exceeded');
+    release();
+  });
+
+  it('keeps the reserve of the disk, before an upload and during it', async () => {
+    free = 1_000_000;
+    await refused(arriving(Buffer.alloc(0), 'whole', 4_000_000), 'disk-full').catch(() => undefined);
+    free = -1;
+    const received = await receive(arriving(form(Buffer.alloc(9_000_000))));
+    assert.equal(E.isLeft(received) && received.left.code, 'disk-full');
+    assert.deepEqual(await kept(), []);
+  });
+
+  it('removes what no file came to have, and keeps what may have come to one', async () => {
+    const again = () => upload(arriving(form(Buffer.from('x'))));
+    const used = await again();
+    blobOf = (await kept())[0]?.id ?? null;
+    await used.settle(E.right({ status: 200, body: { id: 'file-1' } }));
+    assert.equal((await kept()).length, 1);
+    const repeated = await again();
+    await repeated.settle(E.right({ status: 200, body: { id: 'file-1' } }));
+    const refusedOne = await again();
+    await refusedOne.settle(E.left({ code: 'invalid-input', detail: '' }));
+    assert.deepEqual(
+      (await kept()).map(({ id }) => id),
+      [blobOf],
+    );
+    const unsure = await again();
+    await unsure.settle(E.left({ code: 'unavailable', detail: '' }));
+    assert.equal((await kept()).length, 2);
+    for (const { release } of [used, repeated, refusedOne, unsure]) release();
+  });
+
+  it('passes on that the blob store is away', async () => {
+    blobs = {
+      ...blobs,
+      put: async () => Promise.reject(new UnavailableError('away')),
+      close: async () => undefined,
+    } as BlobStore;
+    await assert.rejects(receive(arriving(form(randomBytes(3_000_000)))), UnavailableError);
+  });
+});

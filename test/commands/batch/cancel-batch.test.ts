@@ -1,0 +1,30 @@
+import { cancelBatch } from '#commands/batch/cancel-batch.ts';
+import {
+  batchChecked,
+  batchCreated,
+  batchEnded,
+  batchId,
+  batchTaken,
+  cancelRequested,
+} from '#test/support/events/batch-events.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+
+const input = { batch_id: batchId };
+
+describe('cancel_batch', () => {
+  it('asks for the end of one that is checked or runs', () => {
+    givenHistory(batchCreated()).when(cancelBatch, input).then(cancelRequested());
+    givenHistory(batchCreated(), batchTaken(1), batchChecked(3)).when(cancelBatch, input).then(cancelRequested());
+  });
+
+  it('changes nothing where that was asked before', () => {
+    givenHistory(batchCreated(), cancelRequested()).when(cancelBatch, input).then();
+    givenHistory(batchCreated(), cancelRequested(), batchEnded('cancelled')).when(cancelBatch, input).then();
+  });
+
+  it('is refused once the batch has ended', () => {
+    for (const outcome of ['completed', 'failed', 'expired'] as const) {
+      givenHistory(batchCreated(), batchEnded(outcome)).when(cancelBatch, input).then('batch-ended');
+    }
+  });
+});

@@ -1,0 +1,68 @@
+import { createBatch } from '#commands/batch/create-batch.ts';
+import { type FileState, file } from '#domain/file/file.ts';
+import { batchCreated } from '#test/support/events/batch-events.ts';
+import { fileCreated, fileDeleted, fileId } from '#test/support/events/file-events.ts';
+import { ids, newIds } from '#test/support/events/tenants.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { stateOf } from '#test/support/harness/recorded-events.ts';
+
+const input = { input_file_id: fileId, endpoint: '/v1/chat/completions', completion_window: '24h' };
+const uploaded = stateOf(file, fileCreated());
+const given = (file: FileState, batchesRun = true) => ({ related: { input: file, batchesRun } });
+
+describe('create_batch', () => {
+  const id = `batch_${newIds.id}`;
+
+  it('creates it in the name of the key', () => {
+    givenHistory().when(createBatch, input, given(uploaded)).then(batchCreated({ id }));
+    const more = {
+      ...input,
+      metadata: { run: 'nightly' },
+      output_expires_after: { anchor: 'created_at', seconds: 3_600 },
+    };
+    givenHistory()
+      .when(createBatch, more, given(uploaded))
+      .then(batchCreated({ id, metadata: { run: 'nightly' }, outputExpiresAfterSeconds: 3_600 }));
+  });
+
+  it('finds no input by its id without the prefix', () => {
+    const bare = { ...input, input_file_id: input.input_file_id.slice('file-'.length) };
+    givenHistory()
+      .when(createBatch, bare, given(stateOf(file, fileCreated())))
+      .then('file-not-found');
+  });
+
+  it('finds no input that is gone, has expired or belongs to another project', () => {
+    const gone = stateOf(file, fileCreated(), fileDeleted());
+    const expired = stateOf(file, fileCreated({ expiresAfterSeconds: 3_600 }));
+    const foreign = stateOf(file, fileCreated({ projectId: ids.sibling }));
+    for (const state of [null, gone, expired, foreign]) {
+      givenHistory().when(createBatch, input, given(state)).then('file-not-found');
+    }
+  });
+
+  it('takes only input that was uploaded for a batch', () => {
+    const other = stateOf(file, fileCreated({ purpose: 'user_data' }));
+    givenHistory().when(createBatch, input, given(other)).then('invalid-input');
+  });
+
+  it('is refused where no node runs batches', () => {
+    givenHistory().when(createBatch, input, given(uploaded, false)).then('batches-not-running');
+  });
+
+  it('takes the endpoints and the window that there are, and metadata within bounds', () => {
+    const long = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']));
+    for (const change of [
+      { endpoint: '/v1/embeddings' },
+      { completion_window: '48h' },
+      { metadata: { a: 1 } },
+      { metadata: { a: 'x'.repeat(513) } },
+      { metadata: { ['x'.repeat(65)]: 'a' } },
+      { metadata: long },
+    ]) {
+      givenHistory()
+        .when(createBatch, { ...input, ...change }, given(uploaded))
+        .then('invalid-input');
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { createWebhookEndpoint } from '#commands/webhook-endpoint/create-webhook-endpoint.ts';
+import { deleteWebhookEndpoint } from '#commands/webhook-endpoint/delete-webhook-endpoint.ts';
+import type { KeyType } from '#domain/shared/tenancy.ts';
+import { callerOf, ids, newIds, tenants } from '#test/support/events/tenants.ts';
+import { firstSealed, webhookEndpointCreated } from '#test/support/events/webhook-events.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+
+const input = { url: 'https://example.com/hooks', eventTypes: [] };
+const related = { fault: null, sealed: { secret: firstSealed } };
+const made = { id: newIds.id, createdByKeyId: null };
+
+describe('create_webhook_endpoint', () => {
+  const owners: ReadonlyArray<readonly [KeyType, Parameters<typeof webhookEndpointCreated>[0]]> = [
+    ['admin', { audience: 'project', projectId: ids.project }],
+    ['partner', { audience: 'partner', projectId: null }],
+    ['organization', { audience: 'organization', projectId: null }],
+    ['project', { audience: 'project', projectId: ids.project }],
+  ];
+  for (const [keyType, owner] of owners) {
+    it(`makes the endpoint of a key of type ${keyType} for ${owner?.audience === 'project' ? 'its project' : 'its organization'}`, () => {
+      const caller = callerOf(keyType, { keyId: ids.key });
+      givenHistory()
+        .when(createWebhookEndpoint, input, { caller, related })
+        .then(webhookEndpointCreated({ id: newIds.id, ...owner }));
+    });
+  }
+
+  it('records a type of event once, in the order in which the types were given', () => {
+    const eventTypes = ['FlowRenamed', 'FlowCreated', 'FlowRenamed'];
+    givenHistory()
+      .when(
+        createWebhookEndpoint,
+        { ...input, eventTypes, description: 'Ours' },
+        { related, caller: callerOf('project', { keyId: 'system' }) },
+      )
+      .then(webhookEndpointCreated({ ...made, eventTypes: ['FlowRenamed', 'FlowCreated'], description: 'Ours' }));
+  });
+
+  it('refuses a URL at which nothing may be delivered', () => {
+    const fault = 'must be of a host with public addresses alone';
+    givenHistory()
+      .when(createWebhookEndpoint, input, { related: { fault, sealed: null } })
+      .then('invalid-input');
+  });
+
+  describe('input of create_webhook_endpoint', () => {
+    const of = inputOf(createWebhookEndpoint, { ...input, description: null });
+    of.text('url', { min: 1, max: 2048 });
+    of.refuses('eventTypes', ['NoSuchEvent']);
+    of.refuses('eventTypes', ['RequestAnswered']);
+    of.refuses('eventTypes', 'FlowRenamed');
+    of.accepts('eventTypes', ['FlowRenamed']);
+    of.text('description', { min: 0, max: 1000, orNull: true });
+  });
+
+  it('shows the secret once, keeps it sealed, and destroys its key with the endpoint', async () => {
+    const service = new Service();
+    const sent = { body: input, idempotencyKey: 'once' };
+    const first = await service.ok(createWebhookEndpoint, {}, sent);
+    const again = await service.ok(createWebhookEndpoint, {}, sent);
+    assert.match(String(first.body.secret), /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.deepEqual(again.body, Object.fromEntries(Object.entries(first.body).filter(([name]) => name !== 'secret')));
+    const stored = JSON.stringify(service.store.log);
+    assert.ok(!stored.includes(String(first.body.secret)));
+    const id = String(first.body.id);
+    assert.equal((await service.subjectKeys.find([id])).size, 1);
+    await service.ok(deleteWebhookEndpoint, { webhookEndpointId: id });
+    assert.equal((await service.subjectKeys.find([id])).size, 0);
+  });
+
+  it('gives the organization of the key as the tenant of an organization’s endpoint', async () => {
+    const service = new Service();
+    await service.ok(createWebhookEndpoint, {}, { caller: callerOf('organization'), body: input });
+    const { organizationId, projectId, partnerId } = service.store.log[0]?.metadata ?? {};
+    assert.deepEqual({ organizationId, projectId, partnerId }, { ...tenants.project, projectId: null });
+  });
+});

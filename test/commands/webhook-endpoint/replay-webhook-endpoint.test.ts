@@ -1,0 +1,28 @@
+import { replayWebhookEndpoint } from '#commands/webhook-endpoint/replay-webhook-endpoint.ts';
+import { callerOf, ids } from '#test/support/events/tenants.ts';
+import { webhookEndpointCreated, webhookReplayRequested } from '#test/support/events/webhook-events.ts';
+import { inputOf } from '#test/support/harness/arbitrary-input.ts';
+import { givenHistory } from '#test/support/harness/command-harness.ts';
+
+const input = { webhookEndpointId: ids.webhookEndpoint };
+
+describe('replay_webhook_endpoint', () => {
+  it('asks for the events after a position again', () => {
+    givenHistory(webhookEndpointCreated())
+      .when(replayWebhookEndpoint, { ...input, after: 7 })
+      .then(webhookReplayRequested(7));
+  });
+
+  it('is refused with a key of lower rank than the endpoint receives for', () => {
+    givenHistory(webhookEndpointCreated({ audience: 'organization' }))
+      .when(replayWebhookEndpoint, { ...input, after: 7 }, { caller: callerOf('project') })
+      .then('key-type-not-allowed');
+  });
+
+  describe('input of replay_webhook_endpoint', () => {
+    const of = inputOf(replayWebhookEndpoint, { ...input, after: 1 });
+    of.refuses('after', -1);
+    of.refuses('after', 1.5);
+    of.refuses('after', null);
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { rotateWebhookSecret } from '#commands/webhook-endpoint/rotate-webhook-secret.ts';
+import { validSecrets } from '#domain/webhook-endpoint/secret.ts';
+import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { callerOf, ids } from '#test/support/events/tenants.ts';
+import {
+  firstSealed,
+  secondSealed,
+  webhookEndpointCreated,
+  webhookSecretRotated,
+} from '#test/support/events/webhook-events.ts';
+import { decidedAt, givenHistory } from '#test/support/harness/command-harness.ts';
+import { foldEvents, timeOf } from '#test/support/harness/recorded-events.ts';
+
+const input = { webhookEndpointId: ids.webhookEndpoint };
+const dayAfter = new Date(Date.parse(decidedAt) + 24 * 60 * 60 * 1000).toISOString();
+
+describe('rotate_webhook_secret', () => {
+  it('lets the secret before sign for 24 hours', () => {
+    givenHistory(webhookEndpointCreated())
+      .when(rotateWebhookSecret, input, { related: { secret: secondSealed } })
+      .then(webhookSecretRotated(dayAfter));
+  });
+
+  it('has two secrets that sign until the first one ends, then one', () => {
+    const { state } = foldEvents(webhookEndpoint, [webhookEndpointCreated(), webhookSecretRotated(timeOf(90))]);
+    const { secrets } = knownWebhookEndpoint(state);
+    const signingAt = (seconds: number) => validSecrets(secrets, timeOf(seconds)).map(({ secret }) => secret);
+    assert.deepEqual(signingAt(89), [secondSealed, firstSealed]);
+    assert.deepEqual(signingAt(90), [secondSealed]);
+  });
+
+  it('is refused with a key of lower rank than the endpoint receives for', () => {
+    givenHistory(webhookEndpointCreated({ audience: 'organization' }))
+      .when(rotateWebhookSecret, input, { caller: callerOf('project'), related: { secret: secondSealed } })
+      .then('key-type-not-allowed');
+  });
+});

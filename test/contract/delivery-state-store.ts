@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
+
+const log = '3/first';
+const other = '3/another';
+const one = newDeliveryState(7);
+const two = {
+  ...newDeliveryState(9, '2026-01-05T09:30:00.000Z'),
+  open: [
+    {
+      position: 8,
+      stream: 'flow-$one.two',
+      revision: 3,
+      type: 'FlowRenamed',
+      attempts: 2,
+      firstTriedAt: 1,
+      dueAt: 2,
+      isTest: false,
+    },
+  ],
+  failingSince: 1,
+  failures: 2,
+  replayedAt: 4,
+};
+
+/** What every store of delivery states must do. @param open makes an empty place, and opens it as often as it is asked */
+export function deliveryStateStoreContract(
+  name: string,
+  open: () => Promise<{ connect(): DeliveryStateStore; dispose(): Promise<void> }>,
+): void {
+  describe(`${name}: delivery state store contract`, () => {
+    let place: Awaited<ReturnType<typeof open>>;
+    let store: DeliveryStateStore;
+    beforeEach(async () => {
+      place = await open();
+      store = place.connect();
+    });
+    afterEach(async () => {
+      await store.close();
+      await place.dispose();
+    });
+
+    it('has nothing at first', async () => {
+      assert.deepEqual(await store.takeUp(log), { followed: null, states: new Map() });
+      assert.equal(await store.peek('one'), null);
+    });
+
+    it('keeps the states of endpoints and how far the log was followed, after a restart too', async () => {
+      await store.takeUp(log);
+      await store.write(log, new Map([['one', one]]), 5);
+      await store.write(log, new Map([['two', two]]), 12);
+      await store.close();
+      store = place.connect();
+      assert.deepEqual(await store.peek('two'), two);
+      const states = new Map([
+        ['one', one],
+        ['two', two],
+      ]);
+      assert.deepEqual(await store.takeUp(log), { followed: 12, states });
+    });
+
+    it('gives nothing of another log', async () => {
+      await store.takeUp(log);
+      await store.write(log, new Map([['one', one]]), 5);
+      assert.deepEqual(await store.takeUp(other), { followed: null, states: new Map() });
+    });
+
+    it('forgets an endpoint that is removed', async () => {
+      await store.takeUp(log);
+      await store.write(log, new Map(Object.entries({ one, two })), 5);
+      await store.remove(['one', 'never']);
+      assert.deepEqual((await store.takeUp(log)).states, new Map([['two', two]]));
+    });
+  });
+}

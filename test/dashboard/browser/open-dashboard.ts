@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { until } from '#test/support/service/service-process.ts';
+
+/** Where pictures of the views are kept; not in the repository. */
+const pictures = join(import.meta.dirname, '../../../test-artefacts/dashboard');
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** A page of the dashboard, with everything that a browser complained about. */
+export interface Dashboard {
+  readonly page: Page;
+  /** Errors of scripts, and violations of the Content-Security-Policy. A refused request is neither. */
+  readonly complaints: string[];
+  readonly close: () => Promise<void>;
+}
+
+const waitMs = 30_000;
+
+/** Opens the dashboard and signs in. */
+export async function openDashboard(
+  browser: Browser,
+  url: string,
+  key: string,
+  options: BrowserContextOptions = {},
+): Promise<Dashboard> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(waitMs);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
+  });
+  await page.goto(`${url}/dashboard`);
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForSelector('.shell');
+  return { page, complaints, close: () => context.close() };
+}
+
+/** Goes to a view as a link does: a reload would sign out. @param path after `/dashboard` */
+export async function goTo(page: Page, path: string): Promise<void> {
+  const address = JSON.stringify(`/dashboard${path}`);
+  await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`);
+  await settled(page);
+}
+
+/** Waits until a view shows what it has to show. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForSelector('main h1');
+  await holds(page, `document.querySelector('main').childElementCount > 1`);
+  await holds(page, `document.querySelector('main .skel, main [aria-busy="true"]') === null`);
+}
+
+/** Waits until an expression is true in the page. */
+export async function holds(page: Page, expression: string): Promise<void> {
+  const held = await until(() => page.evaluate<boolean>(expression), waitMs);
+  assert.ok(held, `It is not true in the page: ${expression}`);
+}
+
+/** Keeps a picture of the whole page. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+}
+
+interface AxeResult {
+  readonly violations: ReadonlyArray<{
+    readonly id: string;
+    readonly impact: string | null;
+    readonly nodes: ReadonlyArray<{ readonly target: ReadonlyArray<string>; readonly failureSummary?: string }>;
+  }>;
+}
+
+/** Asserts that axe finds nothing serious or critical. */
+export async function assertAccessible(page: Page, where: string): Promise<void> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResult>('axe.run()');
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const found = serious.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary ?? ''}`)
+        .slice(0, 3)
+        .join(' | ')}`,
+  );
+  assert.deepEqual(found, [], where);
+}
+
+/** Asserts that the page does not scroll sideways. */
+export async function assertNotWider(page: Page, where: string): Promise<void> {
+  const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  assert.ok(wider <= 0, `${where} is ${wider} px wider than the screen`);
+}

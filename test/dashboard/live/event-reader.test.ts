@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { EventReader } from '#dashboard/page/api/event-reader.ts';
+
+const stream =
+  ': hello\n\nid: 7\nevent: FlowCreated\ndata: {"position":7,\ndata: "a":1}\n\r\n: ping\r\n\r\nid:8\r\ndata:x\r\n\r\n';
+const expected = [
+  { id: '7', event: 'FlowCreated', data: '{"position":7,\n"a":1}' },
+  { id: '8', event: 'message', data: 'x' },
+];
+
+describe('EventReader of the dashboard', () => {
+  it('reads events, joins their lines of data, and passes comments over', () => {
+    assert.deepEqual(new EventReader().read(stream).events, expected);
+  });
+
+  it('reads the same wherever the stream is cut', () => {
+    for (let cut = 0; cut <= stream.length; cut += 1) {
+      const reader = new EventReader();
+      const events = [...reader.read(stream.slice(0, cut)).events, ...reader.read(stream.slice(cut)).events];
+      assert.deepEqual(events, expected, `cut at ${cut}`);
+    }
+  });
+
+  it('says that a comment was heard', () => {
+    const { events, heard } = new EventReader().read(': ping\n\n');
+    assert.deepEqual([events.length, heard], [0, true]);
+  });
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { ApiError } from '#dashboard/page/api/api-error.ts';
+import { chatBody, curlOf, firstAnswer, nextAnswer } from '#dashboard/page/views/gateway/chat-call.ts';
+import {
+  comparison,
+  errorPercents,
+  newest,
+  perMinute,
+  routesOf,
+  type TargetHealth,
+} from '#dashboard/page/views/gateway/gateway-answer.ts';
+
+describe('figures of the gateway on the dashboard', () => {
+  it('shows a gap, not zero, where there was no call', () => {
+    assert.deepEqual(errorPercents([100, 0, 50], [1, 0, 50]), [1, null, 100]);
+  });
+
+  it('counts the running interval as far as it has passed', () => {
+    const times = ['2026-11-20T14:00:00.000Z', '2026-11-20T14:15:00.000Z'];
+    const at = (time: string) => perMinute([30, 30], { interval: 'quarter-hour', times }, Date.parse(time));
+    assert.deepEqual(at('2026-11-20T14:20:00Z'), [2, 6]);
+    assert.deepEqual(at('2026-11-20T14:15:01Z'), [2, 10]);
+    assert.deepEqual(at('2026-11-20T15:00:00Z'), [2, 2]);
+  });
+
+  it('shows the newest value that there is', () => {
+    assert.deepEqual([newest([1, 2, null]), newest([null]), newest([])], [2, null, null]);
+  });
+
+  it('shows which target carries a model’s calls instead of the first one', () => {
+    const target = (name: string, servesModels: ReadonlyArray<string>): TargetHealth => ({
+      target: name,
+      servesModels,
+      circuit: 'closed',
+      attempts: { served: 0, refused: 0, failed: 0, abandoned: 0 },
+      successRate: null,
+      p50Ms: null,
+      p95Ms: null,
+      lastFailure: null,
+    });
+    const targets = [target('a/x', ['large', 'alone']), target('b/x', ['large'])];
+    const health = { node: 'n', windowSeconds: 300, targets, circuitChanges: [] };
+    const routes = [
+      { model: 'large', target: 'a/x', calls: [5, 0, 0], total: 5 },
+      { model: 'large', target: 'b/x', calls: [0, 15, 0], total: 15 },
+    ];
+    const found = routesOf({ health, routes });
+    assert.deepEqual(
+      found.map(({ model, first, carrying, share }) => [model, first.target, carrying.target, share]),
+      [['large', 'a/x', 'b/x', 75]],
+    );
+    assert.deepEqual(routesOf({ health: null, routes: null }), []);
+  });
+
+  it('compares with the time before, where there was anything', () => {
+    assert.deepEqual(
+      [comparison(107, 100, '24 h'), comparison(90, 100, '1 h'), comparison(1, 0, '1 h')],
+      ['+7% on the 24 h before', '−10% on the 1 h before', ''],
+    );
+  });
+});
+
+describe('playground of the dashboard', () => {
+  const chunk = (content: string) => JSON.stringify({ model: 'gpt-4.1', choices: [{ delta: { content } }] });
+
+  it('puts the answer together piece by piece, with the time of the first content', () => {
+    const first = nextAnswer(firstAnswer, chunk('Good '), 612);
+    const second = nextAnswer(first, chunk('<b>day</b>'), 800);
+    assert.deepEqual(
+      [second.text, second.firstContentMs, second.contentMs, second.pieces, second.model],
+      ['Good <b>day</b>', 612, 188, 2, 'gpt-4.1'],
+    );
+    assert.equal(nextAnswer(second, '[DONE]', 900).isDone, true);
+  });
+
+  it('says why an answer broke off', () => {
+    assert.throws(
+      () => nextAnswer(firstAnswer, '{"error":{"message":"The provider left.","code":"provider_reset"}}', 1),
+      new ApiError({ status: 200, code: 'provider_reset', detail: 'The provider left.' }),
+    );
+  });
+
+  it('sends the hint with the model auto alone, and gives the same call for a shell', () => {
+    const messages = [{ role: 'user', content: "It’s me, isn't it?" }] as const;
+    assert.deepEqual(chatBody({ model: 'small', reasoning: 'fast', messages }), {
+      model: 'small',
+      messages,
+      stream: true,
+    });
+    const line = curlOf('http://127.0.0.1:8080', { model: 'auto', reasoning: 'fast', messages });
+    assert.match(line, /"reasoning":"fast"/);
+    assert.ok(line.includes("isn'\\''t it?") && !line.includes('sy_live_'));
+  });
+});

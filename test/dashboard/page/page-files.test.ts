@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { type PageFiles, readPageFiles } from '#dashboard/page-files.ts';
+
+/** What the scripts of the page may take, compressed in the larger of the two ways. */
+const maxScriptBytes = 120_000;
+
+describe('readPageFiles', () => {
+  let page: PageFiles;
+  before(async () => {
+    page = await readPageFiles();
+  });
+
+  it('serves scripts of less than 120 kB in all, compressed', () => {
+    const scripts = page.files.filter(({ name }) => name.endsWith('.js'));
+    assert.equal(scripts.length, 6);
+    for (const compress of [brotliCompressSync, gzipSync]) {
+      const bytes = scripts.map(({ text }) => compress(Buffer.from(text)).length).reduce((sum, each) => sum + each, 0);
+      assert.ok(bytes < maxScriptBytes, `${bytes} bytes`);
+    }
+  });
+
+  it('leaves no type, no inline style and no address of another site in what a browser gets', () => {
+    for (const { name, text } of page.files) {
+      assert.doesNotMatch(text, /\bimport type\b|\binterface \w+ \{/, name);
+      assert.doesNotMatch(text, /<[a-z]+ [^>]*\bstyle="/, name);
+      if (!name.startsWith('vendor.')) assert.doesNotMatch(text, /https?:\/\/\w(?!ww\.w3\.org\/2000\/svg)/, name);
+    }
+  });
+
+  it('makes every import one of a file beside it', () => {
+    const names = new Set(page.files.map(({ name }) => name));
+    for (const { name, text } of page.files.filter((file) => file.name.endsWith('.js'))) {
+      for (const [, specifier] of text.matchAll(/\bfrom\s*['"]([^'"]+)['"]/g)) {
+        assert.ok(specifier?.startsWith('./') && names.has(specifier.slice(2)), `${name} imports ${specifier}`);
+      }
+    }
+  });
+
+  it('gives the same files the same hash', async () => {
+    assert.equal((await readPageFiles()).hash, page.hash);
+  });
+});

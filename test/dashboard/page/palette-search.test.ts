@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { findIn, type PaletteItem } from '#dashboard/page/app/palette-search.ts';
+
+const item = (group: string, title: string, key = title): PaletteItem => ({
+  group,
+  key,
+  title,
+  note: '',
+  words: `${title} ${key}`,
+  run: () => undefined,
+});
+
+const items = [item('Flows', 'Book a visit', 'c1'), item('Flows', 'Visit reminder', 'c2'), item('Go to', 'Audit')];
+const titles = (text: string) =>
+  findIn(items, text).map(({ group, items: found }) => [group, ...found.map(({ title }) => title)]);
+
+describe('findIn', () => {
+  it('finds by every word in any case, what begins with the text first', () => {
+    assert.deepEqual(titles('visit'), [['Flows', 'Visit reminder', 'Book a visit']]);
+    assert.deepEqual(titles('VISIT book'), [['Flows', 'Book a visit']]);
+  });
+
+  it('finds by id', () => {
+    assert.deepEqual(titles('c2'), [['Flows', 'Visit reminder']]);
+  });
+
+  it('shows everything without a text, and nothing for what is not there', () => {
+    assert.equal(titles('').flat().length, 5);
+    assert.deepEqual(titles('nothing'), []);
+  });
+});

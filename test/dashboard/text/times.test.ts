@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { formatMoment, formatShortTime, formatTime, formatUtc } from '#dashboard/page/text/times.ts';
+
+const now = Date.parse('2026-11-20T14:30:00Z');
+
+describe('times of the dashboard', () => {
+  it('shows the clock today, the day this year, and the year otherwise', () => {
+    const times = ['2026-11-20T14:23:02.120Z', '2026-11-19T16:40:12Z', '2025-12-31T23:59:59Z'];
+    assert.deepEqual(
+      times.map((time) => formatTime(time, now, 'UTC')),
+      ['14:23:02', '19 Nov 16:40', '31 Dec 2025'],
+    );
+    assert.equal(formatShortTime('2026-11-19T16:40:12Z', now, 'UTC'), '19 Nov');
+  });
+
+  it('shows times in the viewer’s zone, in which another day may be today', () => {
+    assert.equal(formatTime('2026-11-19T23:30:00Z', now, 'Europe/Berlin'), '00:30:00');
+    assert.equal(formatTime('2026-11-19T23:30:00Z', now, 'UTC'), '19 Nov 23:30');
+  });
+
+  it('shows a moment in full, and RFC 3339 in UTC', () => {
+    assert.equal(formatMoment('2026-11-02T12:00:00Z', 'UTC'), '2 Nov 2026, 12:00:00');
+    assert.equal(formatUtc('2026-11-02T13:00:00+01:00'), '2026-11-02T12:00:00.000Z');
+  });
+
+  it('shows what is no time as it is', () => {
+    assert.equal(formatTime('soon', now, 'UTC'), 'soon');
+  });
+});

@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
+import { type Digest, digestOf, textOf } from '#digests/digest.ts';
+import { DigestCheck } from '#digests/digest-check.ts';
+import { DigestFolder } from '#digests/digest-folder.ts';
+import { createSigningKey, publicHalf } from '#digests/digest-keys.ts';
+import { DigestRefusedError } from '#digests/digest-refused-error.ts';
+import { DigestSchedule } from '#digests/digest-schedule.ts';
+import { DigestStore } from '#digests/digest-store.ts';
+import { DigestWriter } from '#digests/digest-writer.ts';
+import { InclusionProofs } from '#digests/inclusion-proof.ts';
+import { rootOfProof } from '#digests/merkle-tree.ts';
+import { leafOf } from '#digests/stream-head.ts';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { verifyLog } from '#event-store/transfer/log-file/export-log.ts';
+import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
+import { forgedStream, SealedLog } from '#test/support/events/sealed-log.ts';
+import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
+import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
+
+const metering = { stream: 'usage-1', revision: 0, id: 'u', type: 'Done', data: '{}', metadata: '{}' };
+const never = new AbortController().signal;
+
+describe('signed digests', () => {
+  let folder: string;
+  let key: KeyObject;
+  let sealed: SealedLog;
+  let log: MemoryLog;
+  let store: DigestStore;
+  let outside: DigestFolder;
+  let writer: DigestWriter;
+  let now: number;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'digests-'));
+    key = createPrivateKey(createSigningKey());
+    sealed = new SealedLog();
+    log = new MemoryLog();
+    store = new DigestStore(await openFolderBlobStore(join(folder, 'blobs')));
+    outside = new DigestFolder(join(folder, 'outside'));
+    now = Date.parse('2026-01-05T09:30:00.000Z');
+    writer = new DigestWriter({ log, store, folder: outside, key, now: () => now });
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Appends the next event of each stream, and writes a digest. */
+  async function digestAfter(...streams: ReadonlyArray<string>): Promise<Digest> {
+    await log.store(sealed.next(...streams));
+    const digest = await writer.write(never);
+    assert.ok(digest);
+    return digest;
+  }
+
+  /** What is found in a log of these events, by an outsider who has the folder. */
+  async function check(events: ReadonlyArray<StoredEvent>, keys = [publicHalf(key)]) {
+    const [faults, notes]: [string[], string[]] = [[], []];
+    const findings = { fault: (text: string) => faults.push(text), note: (text: string) => notes.push(text) };
+    const digests = await DigestCheck.open(outside, keys, findings);
+    const chains = new LogCheck(findings.fault);
+    const onVerified = (event: Parameters<DigestCheck['take']>[0]) => digests.take(event, chains.heads);
+    await verifyLog({ log: new MemoryLog(events), check: chains, report: () => {}, signal: never, onVerified });
+    const held = await digests.finish(chains.heads);
+    return { faults, notes, held };
+  }
+
+  const outsideFiles = () => readdirSync(outside.path).sort();
+
+  it('hold for the log that they were made of, and for what was appended since', async () => {
+    await digestAfter('flow-a', 'flow-b', 'flow-a');
+    await digestAfter('flow-c', 'flow-a');
+    await log.store(sealed.next('flow-b', 'flow-d'));
+    assert.deepEqual(await check(log.events), {
+      faults: [],
+      notes: [],
+      held: '2 digests, the last of 2026-01-05T09:30:00.000Z',
+    });
+  });
+
+  it('hold for the same log in another store, where positions differ', async () => {
+    await digestAfter('flow-a', 'flow-b');
+    assert.deepEqual((await check([metering, ...log.events])).faults, []);
+  });
+
+  it('do not concern streams of metering', async () => {
+    await log.store([metering]);
+    const digest = await digestAfter('flow-a', 'flow-b');
+    assert.deepEqual([digest.streams, digest.events], [2, 2]);
+    assert.deepEqual((await check(log.events.filter(({ stream }) => stream !== 'usage-1'))).faults, []);
+  });
+
+  it('are linked, and found in the blob store and in the folder outside', async () => {
+    const first = await digestAfter('flow-a');
+    const second = await digestAfter('flow-a');
+    assert.equal(first.previous, null);
+    assert.deepEqual([second.previous?.chain, second.previous?.number], [1, 1]);
+    assert.deepEqual(await store.newest(), second);
+    assert.deepEqual(outsideFiles(), [
+      'digest-000001-00000001.heads.ndjson.gz',
+      'digest-000001-00000001.json',
+      'digest-000001-00000002.heads.ndjson.gz',
+      'digest-000001-00000002.json',
+    ]);
+    const heads = gunzipSync(readFileSync(join(outside.path, 'digest-000001-00000002.heads.ndjson.gz'))).toString();
+    assert.match(heads, /^\{"hash":"[0-9a-f]{64}","revision":1,"stream":"flow-a"\}\n$/);
+  });
+
+  it('are not written again while nothing has changed', async () => {
+    const first = await digestAfter('flow-a');
+    assert.deepEqual(await writer.write(never), first);
+  });
+
+  it('have all heads in every 24th file', async () => {
+    const kinds: string[] = [];
+    for (let number = 1; number <= 25; number += 1) kinds.push((await digestAfter(`flow-${number}`)).headsOf);
+    assert.deepEqual(
+      kinds.map((kind, index) => (kind === 'all' ? index + 1 : 0)).filter((number) => number > 0),
+      [1, 25],
+    );
+    const [proof] = await Promise.all([new InclusionProofs(store).prove('flow-7')]);
+    assert.equal(proof?.digest.streams, 25);
+    assert.deepEqual((await check(log.events)).faults, []);
+  });
+
+  it('prove that a stream is in the newest one', async () => {
+    await digestAfter('flow-c', 'flow-a', 'flow-b');
+    const { root, streams } = await digestAfter('flow-d', 'flow-a');
+    const proofs = new InclusionProofs(store);
+    for (const stream of ['flow-a', 'flow-b', 'flow-c', 'flow-d']) {
+      const proof = await proofs.prove(stream);
+      assert.ok(proof);
+      const path = proof.path.map((hash) => Buffer.from(hash, 'hex'));
+      assert.equal(rootOfProof(leafOf(proof.head), proof.index, streams, path)?.toString('hex'), root);
+    }
+    assert.equal((await proofs.prove('flow-a'))?.head.revision, 1);
+    assert.equal(await proofs.prove('flow-x'), null);
+  });
+
+  describe('find in a log', () => {
+    beforeEach(async () => {
+      await digestAfter('flow-a', 'flow-b', 'flow-a', 'flow-b');
+      await digestAfter('flow-c', 'flow-a', 'flow-b');
+    });
+
+    const isFlow = (name: string) => (event: StoredEvent) => event.stream === `flow-${name}`;
+
+    it('a stream whose last event was dropped', async () => {
+      const dropped = log.events.filter((event) => !(isFlow('b')(event) && event.revision === 2));
+      const { faults } = await check(dropped);
+      assert.match(faults.join('\n'), /flow-b was shortened: it ends with revision 1, where it had revision 2/);
+    });
+
+    it('a stream whose last event was dropped before another one was appended', async () => {
+      const [forged] = forgedStream(log.events.filter(isFlow('b'))).slice(2);
+      assert.ok(forged);
+      const kept = log.events.filter((event) => !(isFlow('b')(event) && event.revision === 2));
+      assert.match((await check([...kept, forged])).faults.join('\n'), /flow-b was (altered|shortened)/);
+    });
+
+    it('a stream that was removed', async () => {
+      const { faults } = await check(log.events.filter((event) => !isFlow('c')(event)));
+      assert.match(faults.join('\n'), /flow-c was removed, as digest 2 of chain 1/);
+    });
+
+    it('two events of a stream that were swapped', async () => {
+      const [first, , third, ...others] = log.events;
+      const second = log.events[1];
+      assert.ok(first && second && third);
+      const { faults } = await check([third, second, first, ...others]);
+      assert.match(faults.join('\n'), /the hash chain is broken at revision 1 of flow-a/);
+    });
+
+    it('two events of different streams that were swapped, though each stream is whole', async () => {
+      const [first, second, ...others] = log.events;
+      assert.ok(first && second);
+      const { faults } = await check([second, first, ...others]);
+      assert.match(faults.join('\n'), /the events up to digest 1 of chain 1 are not those .* or not in their order/);
+    });
+
+    it('a whole stream that was sealed again', async () => {
+      const forged = forgedStream(log.events.filter(isFlow('b')));
+      const { faults } = await check(
+        log.events.map((event) => (isFlow('b')(event) ? (forged.shift() ?? event) : event)),
+      );
+      assert.equal(faults.length, 2);
+      assert.match(
+        faults[0] ?? '',
+        /^flow-b was altered: revision 1 or an earlier one is another, as digest 1 of chain 1/,
+      );
+    });
+
+    it('a stream that was put in', async () => {
+      const [first, ...others] = log.events;
+      assert.ok(first);
+      const { faults } = await check([first, ...new SealedLog().next('flow-x'), ...others]);
+      assert.match(faults.join('\n'), /the events up to digest 1 of chain 1 are not those/);
+    });
+
+    it('the same without the files of heads, which do not name the stream then', async () => {
+      for (const name of outsideFiles()) if (name.endsWith('.gz')) rmSync(join(outside.path, name));
+      assert.deepEqual((await check(log.events)).faults, []);
+      const forged = forgedStream(log.events.filter(isFlow('b')));
+      const { faults } = await check(
+        log.events.map((event) => (isFlow('b')(event) ? (forged.shift() ?? event) : event)),
+      );
+      assert.match(faults.join('\n'), /the events up to digest 1 of chain 1 are not those/);
+    });
+  });
+
+  describe('find in the folder of digests', () => {
+    const second = 'digest-000001-00000002.json';
+
+    beforeEach(async () => {
+      await digestAfter('flow-a', 'flow-b');
+      await digestAfter('flow-a');
+      await digestAfter('flow-b');
+    });
+
+    it('a digest that another key signed', async () => {
+      const other = publicHalf(createPrivateKey(createSigningKey()));
+      const { faults, held } = await check(log.events, [other]);
+      assert.match(faults.join('\n'), /digest 1 of chain 1 is not signed by a key that is trusted/);
+      assert.equal(held, 'no digest is genuine');
+    });
+
+    it('a digest that was changed', async () => {
+      const digest = digestOf(readFileSync(join(outside.path, second), 'utf8'));
+      assert.ok(digest);
+      writeFileSync(join(outside.path, second), textOf({ ...digest, events: digest.events + 1 }));
+      assert.match((await check(log.events)).faults.join('\n'), /digest 2 of chain 1 is not signed/);
+    });
+
+    it('a digest that is no JSON any more', async () => {
+      writeFileSync(join(outside.path, second), '{');
+      assert.match((await check(log.events)).faults.join('\n'), /digest 2 of chain 1 cannot be read/);
+    });
+
+    it('a digest that is missing', async () => {
+      rmSync(join(outside.path, second));
+      assert.match((await check(log.events)).faults.join('\n'), /digest 3 of chain 1 does not follow digest 1/);
+    });
+
+    it('a file of heads that was changed', async () => {
+      const file = join(outside.path, second.replace('.json', '.heads.ndjson.gz'));
+      writeFileSync(file, gzipSync(gunzipSync(readFileSync(file)).toString().replace('flow-a', 'flow-b')));
+      assert.match((await check(log.events)).faults.join('\n'), /the file of heads of digest 2 of chain 1 was altered/);
+    });
+  });
+
+  it('tell whoever has only the later ones that earlier ones are missing', async () => {
+    await digestAfter('flow-a', 'flow-b');
+    await digestAfter('flow-a');
+    for (const name of outsideFiles()) if (name.includes('-00000001')) rmSync(join(outside.path, name));
+    const { faults, notes } = await check(log.events);
+    assert.deepEqual(faults, []);
+    assert.match(notes.join('\n'), /the digests begin with digest 2 of chain 1/);
+  });
+
+  describe('are refused', () => {
+    beforeEach(async () => {
+      await digestAfter('flow-a', 'flow-b', 'flow-a');
+    });
+
+    const refused = (reason: RegExp) =>
+      assert.rejects(writer.write(never), (error) => error instanceof DigestRefusedError && reason.test(error.message));
+
+    it('for a log that has lost its last event', async () => {
+      log.events.pop();
+      await refused(/The log has no event .*, which digest 1 of chain 1 names as its last one.*--after-restore/);
+    });
+
+    it('for a stream whose new events follow another history', async () => {
+      const forged = forgedStream([
+        ...log.events.filter(({ stream }) => stream === 'flow-b'),
+        ...sealed.next('flow-b'),
+      ]);
+      await log.store(forged.slice(1));
+      await refused(/The new events of flow-b do not follow revision 0/);
+    });
+
+    it('for a stream that begins in its middle', async () => {
+      await log.store(forgedStream([...new SealedLog().next('flow-x', 'flow-x')]).slice(1));
+      await refused(/flow-x has new events, and is in no digest before/);
+    });
+
+    it('for a new event that is not what was sealed', async () => {
+      const [event] = sealed.next('flow-a');
+      assert.ok(event);
+      await log.store([{ ...event, data: '{"number":7}' }]);
+      await refused(/the hash chain is broken at revision 2 of flow-a/);
+    });
+
+    it('where a file of heads in the blob store was changed', async () => {
+      await log.store(sealed.next('flow-a'));
+      const file = join(folder, 'blobs', 'files', 'digest-1-1-heads');
+      const forged = gunzipSync(readFileSync(file)).toString().replace('"revision":0', '"revision":5');
+      writeFileSync(file, gzipSync(forged));
+      await refused(/do not give the root of digest 1 of chain 1/);
+    });
+
+    it('where the chain in the blob store is shorter than the folder outside', async () => {
+      await digestAfter('flow-a');
+      rmSync(join(folder, 'blobs', 'files', 'digest-1-2'));
+      await log.store(sealed.next('flow-a'));
+      await refused(/has digest 2 of chain 1, and the blob store has not the same one/);
+    });
+  });
+
+  it('begin a new chain after a restore, which names the last digest and is noticed', async () => {
+    await digestAfter('flow-a', 'flow-b');
+    cpSync(join(folder, 'blobs'), join(folder, 'backup'), { recursive: true });
+    const backup = [...log.events];
+    const lost = await digestAfter('flow-a');
+    log.events.splice(0, log.events.length, ...backup);
+    rmSync(join(folder, 'blobs'), { recursive: true });
+    cpSync(join(folder, 'backup'), join(folder, 'blobs'), { recursive: true });
+    await assert.rejects(writer.write(never), DigestRefusedError);
+    const begun = await writer.beginChain(never);
+    assert.deepEqual([begun?.chain, begun?.number], [2, 1]);
+    assert.deepEqual([begun?.previous?.chain, begun?.previous?.number], [lost.chain, lost.number]);
+    const { faults, notes } = await check(log.events);
+    assert.deepEqual(faults, []);
+    assert.match(notes.join('\n'), /digest 1 of chain 2 began a new chain/);
+    assert.match(notes.join('\n'), /the last one of digest 2 of chain 1 .*: a restore has given it up since/);
+    await log.store(new SealedLog().next('flow-n'));
+    assert.equal((await writer.write(never))?.number, 2);
+  });
+
+  it('are copied to a folder that lacks some', async () => {
+    await digestAfter('flow-a');
+    await digestAfter('flow-a');
+    rmSync(outside.path, { recursive: true });
+    await writer.copy();
+    assert.equal(outsideFiles().length, 4);
+  });
+
+  it('are written every hour in which something changed', async () => {
+    const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+    const schedule = new DigestSchedule({ writer, leases: null, node: 'one', log: quiet, now: () => now });
+    await log.store(sealed.next('flow-a'));
+    assert.equal(await schedule.writeIfDue(), 3_600_000);
+    await log.store(sealed.next('flow-a'));
+    now += 3_599_000;
+    assert.equal(await schedule.writeIfDue(), 1_000);
+    assert.equal((await writer.newest())?.number, 1);
+    now += 1_000;
+    await schedule.writeIfDue();
+    assert.equal((await writer.newest())?.number, 2);
+    now += 3_600_000;
+    await schedule.writeIfDue();
+    assert.equal((await writer.newest())?.number, 2);
+    await schedule.stop();
+  });
+
+  it('are one chain when several nodes write at once', async () => {
+    const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+    const leases = new InMemoryLeaseStore();
+    const nodes = ['one', 'two', 'three'].map((node) => {
+      const own = new DigestFolder(join(folder, node));
+      const nodeWriter = new DigestWriter({ log, store, folder: own, key, now: () => now });
+      return new DigestSchedule({ writer: nodeWriter, leases, node, log: quiet, now: () => now });
+    });
+    await log.store(sealed.next('flow-a'));
+    await Promise.all(nodes.map((node) => node.writeIfDue()));
+    assert.equal((await writer.newest())?.number, 1);
+    await log.store(sealed.next('flow-b'));
+    const written = await Promise.all(nodes.map((node) => node.write(false)));
+    assert.deepEqual(
+      written.map((digest) => digest?.number),
+      [2, 2, 2],
+    );
+    await Promise.all(nodes.map((node) => node.stop()));
+    for (const node of ['one', 'two', 'three']) assert.equal(readdirSync(join(folder, node)).length, 4);
+  });
+});

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { forgedStream } from '#test/support/events/sealed-log.ts';
+import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
+import {
+  type ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '#test/support/service/service-process.ts';
+
+const run = promisify(execFile);
+const script = resolve(import.meta.dirname, '../../examples/audit/check-proof.mjs');
+
+describe('signed digests of a service', function () {
+  this.timeout(120_000);
+  let folder: TemporaryFolder;
+  let service: ServiceProcess;
+  let environment: Record<string, string>;
+  let flowId: string;
+  const inFolder = (name: string) => join(folder.path, name);
+
+  before(async () => {
+    folder = temporaryFolder();
+    const made = await toolExit(startEventsTool(['digest-key'], {}));
+    writeFileSync(inFolder('key.pem'), made.stdout, { mode: 0o600 });
+    environment = { DIGEST_SIGNING_KEY: inFolder('key.pem'), DIGEST_DIR: inFolder('outside') };
+    writeFileSync(inFolder('public.pem'), (await events('digest-key', '--public')).stdout);
+    service = await startService({ dataDir: inFolder('data'), environment });
+    const project = await service.client.post<{ id: string }>('/v1/projects', { name: 'Digests' });
+    const created = await service.client.post<{ id: string }>(`/v1/projects/${project.body.id}/flows`, {
+      name: 'Hours',
+      flowSchema: { start: 'a' },
+    });
+    flowId = created.body.id;
+    await service.client.patch(`/v1/flows/${flowId}`, { name: 'Opening hours' });
+  });
+
+  after(async () => {
+    await service?.kill();
+    folder.remove();
+  });
+
+  function events(...args: ReadonlyArray<string>): Promise<ToolExit> {
+    return toolExit(startEventsTool(args, { DATA_DIR: inFolder('data'), ...environment }));
+  }
+
+  const proofPath = () => `/v1/flows/${flowId}/history/proof`;
+
+  it('are written on demand, by a running service, and continue what it wrote itself', async () => {
+    const { code, stdout, stderr } = await events('digest');
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^digest \d+ of chain 1, .*: \d+ events in \d+ streams, root [0-9a-f]{64}\n$/);
+    assert.ok(existsSync(inFolder('outside/digest-000001-00000001.json')));
+  });
+
+  it('have their public keys published without a key', async () => {
+    const { status, body } = await service.client
+      .as(null)
+      .get<{ keys: [{ kid: string; crv: string }] }>('/.well-known/switchyard-digest-keys');
+    const digest = JSON.parse(readFileSync(inFolder('outside/digest-000001-00000001.json'), 'utf8'));
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.keys.map(({ kid, crv }) => [kid, crv]),
+      [[digest.key, 'Ed25519']],
+    );
+  });
+
+  it('prove a history to an outsider who has a public key, a proof and the events', async () => {
+    const { status, body } = await service.client.get<object>(proofPath());
+    assert.equal(status, 200);
+    await events('export', inFolder('log.ndjson'));
+    const lines = readFileSync(inFolder('log.ndjson'), 'utf8').split('\n');
+    const stream = lines.filter((line) => line.startsWith(`{"stream":"flow-${flowId}"`)).join('\n');
+    writeFileSync(inFolder('proof.json'), JSON.stringify(body));
+    writeFileSync(inFolder('stream.ndjson'), stream);
+    const outsider = (file: string) =>
+      run(process.execPath, [script, inFolder('public.pem'), inFolder('proof.json'), inFolder(file)]);
+    assert.match((await outsider('stream.ndjson')).stdout, /^flow-c\w+: revisions 0 to \d+ are as they were on /);
+    writeFileSync(inFolder('forged.ndjson'), stream.replace('Opening hours', 'Closing hours'));
+    await assert.rejects(outsider('forged.ndjson'), /Revision \d+ was altered/);
+    writeFileSync(inFolder('short.ndjson'), stream.split('\n').slice(0, -1).join('\n'));
+    await assert.rejects(outsider('short.ndjson'), /The events are not those that the digest names/);
+    const { digest, ...proof } = body as { digest: { root: string }; path: string[] };
+    writeFileSync(inFolder('proof.json'), JSON.stringify({ ...proof, digest: { ...digest, root: '0'.repeat(64) } }));
+    await assert.rejects(outsider('stream.ndjson'), /The digest is not signed by this key/);
+    writeFileSync(inFolder('proof.json'), JSON.stringify({ ...proof, digest, path: proof.path.slice(1) }));
+    await assert.rejects(outsider('stream.ndjson'), /The stream is not in the digest/);
+  });
+
+  it('prove nothing of an unknown resource, or of one that no digest has yet', async () => {
+    assert.equal((await service.client.get('/v1/flows/cz7t3m1kx0q4v8d2w6b9n5p0/history/proof')).status, 404);
+    const project = await service.client.post<{ id: string }>('/v1/projects', { name: 'Later' });
+    const { status, body } = await service.client.get<{ code: string }>(
+      `/v1/projects/${project.body.id}/history/proof`,
+    );
+    assert.deepEqual([status, body.code], [404, 'no-digest']);
+  });
+
+  it('refuse nothing in a log that nobody altered', async () => {
+    const { code, stdout, stderr } = await verify(inFolder('data/events.db'));
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /held against \d+ digests?, the last of /);
+  });
+
+  it('are trusted only with a key that was named or configured', async () => {
+    const args = ['verify', '--store', `sqlite:${inFolder('data/events.db')}`, '--digests', inFolder('outside')];
+    const unnamed = await toolExit(startEventsTool(args, {}));
+    assert.equal(unnamed.code, 1);
+    assert.match(unnamed.stderr, /Name the public key/);
+    const configured = await events(...args);
+    assert.equal(configured.code, 0, configured.stderr);
+  });
+
+  describe('find that the database was tampered with', () => {
+    const copy = () => inFolder('copy.db');
+
+    before(async () => {
+      await events('digest');
+      await service.stop();
+    });
+
+    beforeEach(() => copyFileSync(inFolder('data/events.db'), copy()));
+
+    it('in one byte of the file', async () => {
+      const bytes = readFileSync(copy());
+      const at = bytes.indexOf('Opening hours');
+      assert.notEqual(at, -1);
+      bytes[at] = 'o'.charCodeAt(0);
+      writeFileSync(copy(), bytes);
+      await finds(/the hash chain is broken at revision \d+ of flow-/);
+    });
+
+    it('by dropping the last event of a stream', async () => {
+      tamper((database) => {
+        const last = revisionsOf(database).at(-1);
+        database.prepare('DELETE FROM events WHERE stream = ? AND revision = ?').run(stream(), last?.revision ?? -1);
+        database.prepare('UPDATE heads SET revision = ? WHERE stream = ?').run((last?.revision ?? 0) - 1, stream());
+      });
+      await finds(/flow-\w+ was shortened: it ends with revision \d+, where it had revision \d+/);
+    });
+
+    it('by swapping two events of a stream', async () => {
+      tamper((database) => {
+        const swap = database.prepare('UPDATE events SET revision = ? WHERE stream = ? AND revision = ?');
+        for (const [from, to] of [
+          [0, 900],
+          [1, 0],
+          [900, 1],
+        ] as const)
+          swap.run(to, stream(), from);
+      });
+      await finds(/the hash chain is broken at revision \d+ of flow-/);
+    });
+
+    it('by sealing a whole chain again, which holds by itself', async () => {
+      tamper((database) => {
+        const forged = forgedStream(revisionsOf(database));
+        const replace = database.prepare(
+          'UPDATE events SET type = ?, data = ?, metadata = ? WHERE stream = ? AND revision = ?',
+        );
+        for (const { type, data, metadata, revision } of forged) replace.run(type, data, metadata, stream(), revision);
+      });
+      const alone = await toolExit(startEventsTool(['verify', '--store', `sqlite:${copy()}`], {}));
+      assert.equal(alone.code, 0, alone.stderr);
+      await finds(/flow-\w+ was altered: revision \d+ or an earlier one is another/);
+    });
+
+    it('by removing a whole stream', async () => {
+      tamper((database) => database.prepare('DELETE FROM events WHERE stream = ?').run(stream()));
+      await finds(/flow-\w+ was removed/);
+    });
+
+    const stream = () => `flow-${flowId}`;
+
+    function tamper(change: (database: DatabaseSync) => void): void {
+      const database = new DatabaseSync(copy());
+      change(database);
+      database.close();
+    }
+
+    function revisionsOf(database: DatabaseSync): StoredEvent[] {
+      const select = 'SELECT stream, revision, id, type, data, metadata FROM events WHERE stream = ? ORDER BY revision';
+      return database.prepare(select).all(stream()) as unknown as StoredEvent[];
+    }
+
+    async function finds(fault: RegExp): Promise<void> {
+      const { code, stderr } = await verify(copy());
+      assert.equal(code, 1);
+      assert.match(stderr, fault);
+    }
+  });
+
+  it('begin a new chain after a restore, without a running service', async () => {
+    cpSync(inFolder('data'), inFolder('restored'), { recursive: true });
+    const tool = (...args: ReadonlyArray<string>) =>
+      toolExit(startEventsTool(args, { ...environment, DATA_DIR: inFolder('restored') }));
+    const { code, stdout, stderr } = await tool('digest', '--after-restore');
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^digest 1 of chain 2, /);
+    assert.ok(readdirSync(inFolder('outside')).includes('digest-000002-00000001.json'));
+    const verified = await tool('verify', '--digests', inFolder('outside'));
+    assert.equal(verified.code, 0, verified.stderr);
+    assert.match(verified.stderr, /digest 1 of chain 2 began a new chain/);
+  });
+
+  function verify(file: string): Promise<ToolExit> {
+    const key = inFolder('public.pem');
+    return toolExit(
+      startEventsTool(['verify', '--store', `sqlite:${file}`, '--digests', inFolder('outside'), '--key', key], {}),
+    );
+  }
+});
+
+describe('a service without DIGEST_SIGNING_KEY', function () {
+  this.timeout(60_000);
+
+  it('says so once, publishes no key, and answers proofs and digests with 404', async () => {
+    const folder = temporaryFolder();
+    const service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'warn' } });
+    try {
+      const { client } = service;
+      const project = await client.post<{ id: string }>('/v1/projects', { name: 'None' });
+      const proof = await client.get<{ code: string }>(`/v1/projects/${project.body.id}/history/proof`);
+      const digest = await client.post<{ code: string }>('/v1/digests', {});
+      assert.deepEqual(
+        [proof.status, proof.body.code, digest.status, digest.body.code],
+        [404, 'no-digest', 404, 'no-digest'],
+      );
+      assert.deepEqual((await client.get('/.well-known/switchyard-digest-keys')).body, { keys: [] });
+      await service.stop();
+      assert.equal(`${service.stdout}${service.stderr}`.split('No DIGEST_SIGNING_KEY').length, 2);
+    } finally {
+      await service.kill();
+      folder.remove();
+    }
+  });
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import OpenAI, { toFile } from 'openai';
+import { completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
+import { long } from '#test/support/run/long.ts';
+import {
+  adminKey,
+  type ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+  until,
+} from '#test/support/service/service-process.ts';
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A service that is killed while it runs a batch, and its provider, which counts. */
+class CrashingBatch {
+  readonly asked = new Map<string, number>();
+  readonly #provider: FakeProvider;
+  readonly #folder: TemporaryFolder;
+  #service: ServiceProcess | null = null;
+
+  private constructor(provider: FakeProvider, folder: TemporaryFolder) {
+    this.#provider = provider;
+    this.#folder = folder;
+    provider.answers(async (res, seen) => {
+      const { messages } = JSON.parse(seen.body.toString()) as { messages: [{ content: string }] };
+      const [{ content }] = messages;
+      this.asked.set(content, (this.asked.get(content) ?? 0) + 1);
+      await pause(30);
+      json(completion(content))(res, seen);
+    });
+  }
+
+  static async begin(): Promise<CrashingBatch> {
+    const provider = await FakeProvider.start();
+    const folder = temporaryFolder();
+    const configuration = {
+      providers: { primary: { kind: 'openai-compatible', baseUrl: provider.baseUrl } },
+      models: { large: { targets: [{ provider: 'primary', model: 'gpt-x' }] } },
+    };
+    writeFileSync(join(folder.path, 'gateway.json'), JSON.stringify(configuration));
+    return new CrashingBatch(provider, folder);
+  }
+
+  async start(): Promise<OpenAI> {
+    const environment = { GATEWAY_CONFIG: join(this.#folder.path, 'gateway.json') };
+    this.#service = await startService({ dataDir: this.#folder.path, environment });
+    return new OpenAI({ apiKey: adminKey, baseURL: `${this.#service.url}/v1`, maxRetries: 0 });
+  }
+
+  async kill(): Promise<void> {
+    await this.#service?.kill();
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    await this.#provider.stop();
+    this.#folder.remove();
+  }
+}
+
+const line = (id: string) =>
+  JSON.stringify({
+    custom_id: id,
+    method: 'POST',
+    url: '/v1/chat/completions',
+    body: { model: 'large', messages: [{ role: 'user', content: id }] },
+  });
+
+/** Runs a batch through kills. @returns the custom ids in its output, in order */
+async function runThroughKills(story: CrashingBatch, ids: ReadonlyArray<string>, kills: number): Promise<string[]> {
+  let client = await story.start();
+  const file = await toFile(Buffer.from(ids.map(line).join('\n')), 'input.jsonl');
+  const { id: input_file_id } = await client.files.create({ file, purpose: 'batch' });
+  const { id } = await client.batches.create({
+    ...{ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' },
+  });
+  let recorded = 0;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const wanted = Math.floor((ids.length * kill) / (kills + 1));
+    const reached = await until(async () => {
+      const { request_counts: counts } = await client.batches.retrieve(id);
+      return (counts?.completed ?? 0) >= wanted ? (counts?.completed ?? 0) : null;
+    }, 120_000);
+    assert.ok(reached !== null, `${wanted} lines`);
+    assert.ok(reached >= recorded, 'what was recorded stays so');
+    recorded = reached;
+    await story.kill();
+    client = await story.start();
+  }
+  const done = await until(async () => {
+    const batch = await client.batches.retrieve(id);
+    return batch.status === 'completed' ? batch : null;
+  }, 300_000);
+  assert.ok(done, JSON.stringify(await client.batches.retrieve(id)));
+  assert.deepEqual(done.request_counts, { total: ids.length, completed: ids.length, failed: 0 });
+  const text = await (await client.files.content(done.output_file_id ?? '')).text();
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((each) => (JSON.parse(each) as { custom_id: string }).custom_id);
+}
+
+describe('a batch whose service is killed', function () {
+  this.timeout(900_000);
+  let story: CrashingBatch;
+  beforeEach(async () => {
+    story = await CrashingBatch.begin();
+  });
+  afterEach(() => story.end());
+
+  async function survives(lines: number, kills: number): Promise<void> {
+    const ids = Array.from({ length: lines }, (_, index) => `line-${index}`);
+    const output = await runThroughKills(story, ids, kills);
+    assert.deepEqual(output.toSorted(), ids.toSorted(), 'each line is in the output exactly once');
+    const counts = [...story.asked.values()];
+    assert.equal(counts.length, lines);
+    assert.ok(Math.max(...counts) <= 1 + kills, `a line was asked ${Math.max(...counts)} times`);
+    // Only what was not recorded yet is asked again: what is in flight, and what finished within a moment before.
+    const again = counts.reduce((sum, count) => sum + count - 1, 0);
+    assert.ok(again <= kills * 1_500, `${again} lines were asked again`);
+    assert.ok(again < lines, `${again} of ${lines} lines were asked again`);
+  }
+
+  it('ends with each line once in its output, asked once more for a kill at most', () => survives(400, 1));
+
+  it(`ends so through two kills ${long}`, () => survives(1_500, 2));
+
+  it(`ends so through two kills, with many more lines ${long}`, () => survives(50_000, 2));
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI, { APIError, toFile } from 'openai';
+import { completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
+import { long } from '#test/support/run/long.ts';
+import { describeOnSharedEngines } from '#test/support/service/engines.ts';
+import { Nodes } from '#test/support/service/nodes.ts';
+import {
+  adminKey,
+  type ServiceProcess,
+  type TemporaryFolder,
+  temporaryFolder,
+  until,
+} from '#test/support/service/service-process.ts';
+
+type Check = { readonly name: string; readonly ready: boolean; readonly detail: string };
+
+const lines = 240;
+const answerMs = 40;
+
+describeOnSharedEngines(
+  `batches on several nodes ${long}`,
+  (engines) => {
+    const nodes = new Nodes(engines);
+    let folder: TemporaryFolder;
+    let provider: FakeProvider;
+    /** By custom id, the nodes that asked the line, in order. A node is known by the key that it has for the provider. */
+    const askedBy = new Map<string, string[]>();
+
+    before(async () => {
+      folder = temporaryFolder();
+      provider = await FakeProvider.start();
+      provider.answers(async (res, seen) => {
+        const { messages } = JSON.parse(seen.body.toString()) as { messages: [{ content: string }] };
+        const [{ content }] = messages;
+        askedBy.set(content, [...(askedBy.get(content) ?? []), String(seen.headers.authorization)]);
+        await sleep(answerMs);
+        json(completion(content))(res, seen);
+      });
+      const configuration = {
+        providers: {
+          primary: { kind: 'openai-compatible', baseUrl: provider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' },
+        },
+        models: { large: { targets: [{ provider: 'primary', model: 'gpt-x' }] } },
+      };
+      writeFileSync(join(folder.path, 'gateway.json'), JSON.stringify(configuration));
+    });
+    after(async () => {
+      await nodes.end();
+      await provider.stop();
+      folder.remove();
+    });
+
+    const clientOf = (node: ServiceProcess) =>
+      new OpenAI({ apiKey: adminKey, baseURL: `${node.url}/v1`, maxRetries: 0, timeout: 60_000 });
+    const runnerOf = (name: string) => ({
+      GATEWAY_CONFIG: join(folder.path, 'gateway.json'),
+      PROVIDER_KEY: name,
+      BATCH_CALLS_AT_ONCE: '4',
+    });
+    const lineOf = (id: string) =>
+      JSON.stringify({
+        custom_id: id,
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body: { model: 'large', messages: [{ role: 'user', content: id }] },
+      });
+    const upload = async (client: OpenAI, ids: ReadonlyArray<string>) => {
+      const file = await toFile(Buffer.from(ids.map(lineOf).join('\n')), 'input.jsonl');
+      return (await client.files.create({ file, purpose: 'batch' })).id;
+    };
+    const create = (client: OpenAI, input_file_id: string) =>
+      client.batches.create({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
+    const batchesCheck = async ({ client }: ServiceProcess) => {
+      const { body } = await client.get<{ checks: ReadonlyArray<Check> }>('/readyz');
+      return body.checks.find(({ name }) => name === 'batches');
+    };
+
+    it('refuses a batch with 503 where no node runs batches, says so in /readyz, and takes it once one does', async () => {
+      // This one runs the projections, but serves no gateway and has no configuration of one.
+      const idle = nodes.begin('projections');
+      const api = await nodes.start('control-plane,gateway');
+      await idle.listening();
+      const client = clientOf(api);
+      const input = await upload(client, ['first']);
+      const refused = await create(client, input).then(
+        () => assert.fail('it was taken'),
+        (error: unknown) => (error instanceof APIError ? error : assert.fail(String(error))),
+      );
+      assert.deepEqual([refused.status, refused.code], [503, 'batches_not_running']);
+      const check = await batchesCheck(api);
+      assert.deepEqual([check?.ready, /no node runs batches/.test(check?.detail ?? '')], [true, true]);
+      await nodes.start('projections', runnerOf('runner'));
+      const taken = await until(() => create(client, input).catch(() => null), 60_000);
+      assert.ok(taken);
+      assert.match((await batchesCheck(api))?.detail ?? '', /a node runs batches/);
+      const done = await until(async () => {
+        const { status } = await client.batches.retrieve(taken.id);
+        return status === 'completed' ? status : null;
+      }, 60_000);
+      assert.equal(done, 'completed');
+      await nodes.end();
+      askedBy.clear();
+    });
+
+    it('continues a batch on another node after kill -9, and asks no line whose outcome was recorded', async () => {
+      const [api, one, other] = await Promise.all([
+        nodes.start('control-plane,gateway', runnerOf('api')),
+        nodes.start('projections', runnerOf('one')),
+        nodes.start('projections', runnerOf('other')),
+      ]);
+      const runners = new Map([
+        ['Bearer one', one],
+        ['Bearer other', other],
+      ]);
+      const client = clientOf(api);
+      const ids = Array.from({ length: lines }, (_, index) => `line-${index}`);
+      const input = await upload(client, ids);
+      const created = await until(() => create(client, input).catch(() => null), 60_000);
+      assert.ok(created);
+      const { id } = created;
+      const recorded = await until(async () => {
+        const { request_counts: counts } = await client.batches.retrieve(id);
+        return (counts?.completed ?? 0) >= lines / 4 ? (counts?.completed ?? 0) : null;
+      }, 120_000);
+      assert.ok(recorded !== null && recorded < lines, String(recorded));
+      const [first = ''] = [...askedBy.values()].flat();
+      await runners.get(first)?.kill();
+      const askedBefore = askedBy.size;
+
+      const done = await until(async () => {
+        const batch = await client.batches.retrieve(id);
+        return batch.status === 'completed' ? batch : null;
+      }, 120_000);
+      assert.ok(done, JSON.stringify(await client.batches.retrieve(id)));
+      assert.deepEqual(done.request_counts, { total: lines, completed: lines, failed: 0 });
+      const output = await (await client.files.content(done.output_file_id ?? '')).text();
+      const written = output.trimEnd().split('\n');
+      const customIds = written.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id);
+      assert.deepEqual(customIds.toSorted(), ids.toSorted(), 'each line is in the output exactly once');
+      const asked = [...askedBy.values()];
+      assert.ok(
+        asked.every((by) => by.length <= 2 && new Set(by).size === by.length),
+        JSON.stringify(asked),
+      );
+      assert.ok(
+        asked.flat().some((by) => by !== first && runners.has(by)),
+        'the other node continued it',
+      );
+      const again = asked.filter((by) => by.length === 2).length;
+      // Only what was asked and not recorded when the node was killed.
+      assert.ok(again <= askedBefore - recorded, `${again} again, of ${askedBefore} asked and ${recorded} recorded`);
+    });
+  },
+  'empty',
+);

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import OpenAI, { APIError, toFile } from 'openai';
+import { GatewayScenario } from '#test/e2e/support/gateway-scenario.ts';
+import { newKey, newProject } from '#test/e2e/support/tenants.ts';
+import { type Behaviour, bytes, completion, error, json } from '#test/gateway/support/fake-provider.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
+import { until } from '#test/support/service/service-process.ts';
+
+interface OutputLine {
+  readonly id: string;
+  readonly custom_id: string;
+  readonly response: { status_code: number; request_id: string; body: Record<string, never> } | null;
+  readonly error: { code: string; message: string } | null;
+}
+
+/** Only keeps a test from hanging. */
+const settleTimeoutMs = 60_000;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Asks again while a store is away for a moment, as it is on a machine that has much else to do. */
+const patientFetch: typeof fetch = async (url, init) => {
+  const answer = await until(async () => {
+    const given = await fetch(url, init);
+    return given.status === 503 ? null : given;
+  }, settleTimeoutMs);
+  return answer ?? fetch(url, init);
+};
+
+/** Answers a chat with what its last message says; every n-th one is refused. */
+const echo =
+  ({ delayMs = 0, refused = (_: string): boolean => false } = {}): Behaviour =>
+  async (res, seen) => {
+    const body = JSON.parse(seen.body.toString()) as { messages: ReadonlyArray<{ content: string }> };
+    const said = body.messages.at(-1)?.content ?? '';
+    if (delayMs > 0) await pause(delayMs);
+    return refused(said)
+      ? error(400, 'bad_words', {}, `not ${said}`)(res, seen)
+      : json(completion(`heard ${said}`))(res, seen);
+  };
+
+describeOnEngines('batches, by the official openai client', (engines) => {
+  let story: GatewayScenario;
+  let key: string;
+  let keyId: string;
+  let client: OpenAI;
+
+  before(async () => {
+    story = await GatewayScenario.begin({ READ_YOUR_WRITES_TIMEOUT_MS: '10000', ...engines.environment() });
+  });
+  after(() => story.end());
+  beforeEach(async () => {
+    const made = await newKey(story.service.client, await newProject(story.service.client), 'project');
+    ({ key, id: keyId } = made);
+    client = new OpenAI({ apiKey: key, baseURL: story.baseURL, maxRetries: 0, fetch: patientFetch });
+    story.primary.answers(echo());
+  });
+
+  const chatLine = (id: string, body: object = {}) =>
+    JSON.stringify({
+      custom_id: id,
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body: { model: 'alone', messages: [{ role: 'user', content: id }], ...body },
+    });
+  const uploaded = async (text: string, purpose: OpenAI.FilePurpose = 'batch') =>
+    client.files.create({ file: await toFile(Buffer.from(text), 'input.jsonl'), purpose });
+  const begin = async (text: string, endpoint: OpenAI.BatchCreateParams['endpoint'] = '/v1/chat/completions') =>
+    client.batches.create({
+      input_file_id: (await uploaded(text)).id,
+      endpoint,
+      completion_window: '24h',
+      metadata: { run: 'one' },
+    });
+  const ended = async (id: string): Promise<OpenAI.Batch> => {
+    const isOver = ['completed', 'failed', 'expired', 'cancelled'];
+    const batch = await until(async () => {
+      const now = await client.batches.retrieve(id);
+      return isOver.includes(now.status) && (now.status !== 'failed' || now.errors !== undefined) ? now : null;
+    }, settleTimeoutMs);
+    return batch ?? assert.fail(JSON.stringify(await client.batches.retrieve(id)));
+  };
+  const linesOf = async (fileId: string | null | undefined): Promise<ReadonlyArray<OutputLine>> => {
+    if (fileId == null) return [];
+    const text = await (await client.files.content(fileId)).text();
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as OutputLine);
+  };
+  const refusalOf = (call: Promise<unknown>): Promise<APIError> =>
+    call.then(
+      () => assert.fail('it was taken'),
+      (thrown: unknown) => (thrown instanceof APIError ? thrown : assert.fail(String(thrown))),
+    );
+
+  it('ask every line, and write the answers and refusals to files', async () => {
+    story.primary.answers(echo({ refused: (said) => said.endsWith('7') }));
+    const ids = Array.from({ length: 40 }, (_, index) => `line-${index}`);
+    const batch = await begin(`${ids.map((id) => chatLine(id)).join('\n')}\n`);
+    assert.match(batch.id, /^batch_[0-9a-z]{8,}$/);
+    assert.deepEqual(
+      [batch.object, batch.endpoint, batch.completion_window, batch.metadata],
+      ['batch', '/v1/chat/completions', '24h', { run: 'one' }],
+    );
+    assert.equal(batch.expires_at, batch.created_at + 86_400);
+    const done = await ended(batch.id);
+    assert.equal(done.status, 'completed', JSON.stringify(done));
+    assert.deepEqual(done.request_counts, { total: 40, completed: 36, failed: 4 });
+    for (const time of [done.in_progress_at, done.finalizing_at, done.completed_at]) assert.ok((time ?? 0) > 0);
+    const output = await linesOf(done.output_file_id);
+    const errors = await linesOf(done.error_file_id);
+    assert.deepEqual([...output, ...errors].map((line) => line.custom_id).toSorted(), ids.toSorted());
+    for (const { id, custom_id, response, error: none } of output) {
+      assert.match(id, /^batch_req_/);
+      assert.deepEqual([response?.status_code, none], [200, null]);
+      assert.match(JSON.stringify(response?.body), new RegExp(`"content":"heard ${custom_id}"`));
+    }
+    for (const { custom_id, response } of errors) {
+      assert.equal(response?.status_code, 400);
+      assert.match(JSON.stringify(response?.body), new RegExp(`"message":"not ${custom_id}"`));
+    }
+    const listed = await client.files.list({ purpose: 'batch_output' });
+    assert.deepEqual(listed.data.map(({ id }) => id).toSorted(), [done.output_file_id, done.error_file_id].toSorted());
+    const keys = story.primary.seen.map(({ headers }) => headers['idempotency-key']);
+    assert.equal(new Set(keys).size, 40);
+  });
+
+  it('name the lines of a bad input, and keep the file', async () => {
+    const lines = [
+      chatLine('a'),
+      '{"custom_id": "b"',
+      chatLine('a'),
+      chatLine('c').replace('POST', 'GET'),
+      chatLine('d').replace('/v1/chat/completions', '/v1/embeddings'),
+      JSON.stringify({ custom_id: 'e', method: 'POST', url: '/v1/chat/completions' }),
+      '[]',
+    ];
+    const batch = await ended((await begin(lines.join('\n'))).id);
+    assert.equal(batch.status, 'failed');
+    assert.deepEqual(
+      batch.errors?.data?.map(({ line, code }) => [line, code]),
+      [
+        [2, 'invalid_json_line'],
+        [3, 'duplicate_custom_id'],
+        [4, 'invalid_method'],
+        [5, 'mismatched_endpoint'],
+        [6, 'invalid_body'],
+        [7, 'invalid_json_line'],
+      ],
+    );
+    assert.deepEqual([batch.output_file_id, batch.error_file_id, story.primary.seen.length], [null, null, 0]);
+    const empty = await ended((await begin('\n \n')).id);
+    assert.deepEqual(
+      empty.errors?.data?.map(({ line, code }) => [line, code]),
+      [[null, 'empty_file']],
+    );
+    await client.files.delete(batch.input_file_id);
+  });
+
+  it('refuse what is no batch', async () => {
+    const { id } = await uploaded(chatLine('a'));
+    const create = (change: object) =>
+      refusalOf(
+        client.batches.create({
+          ...{ input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' },
+          ...change,
+        } as OpenAI.BatchCreateParams),
+      );
+    assert.equal((await create({ endpoint: '/v1/embeddings' })).status, 422);
+    assert.equal((await create({ completion_window: '1h' })).status, 422);
+    assert.equal((await create({ input_file_id: 'file-unknown0000' })).status, 404);
+    assert.equal((await create({ input_file_id: (await uploaded('x', 'user_data')).id })).status, 422);
+    assert.equal((await create({ metadata: { a: 'x'.repeat(513) } })).status, 422);
+    assert.equal((await refusalOf(client.batches.retrieve('batch_unknown000'))).status, 404);
+  });
+
+  it('are their own project’s alone, and are listed from the newest', async () => {
+    const first = await begin(chatLine('a'));
+    const second = await begin(chatLine('b'));
+    const all: string[] = [];
+    for await (const { id } of client.batches.list({ limit: 1 })) all.push(id);
+    assert.deepEqual(all, [second.id, first.id]);
+    const { key: other } = await newKey(story.service.client, await newProject(story.service.client), 'project');
+    const stranger = new OpenAI({ apiKey: other, baseURL: story.baseURL, maxRetries: 0, fetch: patientFetch });
+    for (const call of ['retrieve', 'cancel'] as const) {
+      assert.equal((await refusalOf(stranger.batches[call](first.id))).status, 404);
+    }
+    assert.deepEqual((await stranger.batches.list()).data, []);
+  });
+
+  it('refuse a line that wants a stream, and one on an unknown model, and go on', async () => {
+    const text = [chatLine('a', { stream: true }), chatLine('b', { model: 'nothing' }), chatLine('c')].join('\n');
+    const batch = await ended((await begin(text)).id);
+    assert.deepEqual(batch.request_counts, { total: 3, completed: 1, failed: 2 });
+    const errors = await linesOf(batch.error_file_id);
+    assert.deepEqual(errors.map(({ custom_id, response }) => [custom_id, response?.status_code]).toSorted(), [
+      ['a', 422],
+      ['b', 404],
+    ]);
+  });
+
+  it('have the failures of their provider in the error file, one line in ten', async () => {
+    const echoes = echo();
+    story.primary.answers((res, seen) =>
+      /line-\d*5\b/.test(String(seen.body)) ? error(500, 'server_error', {}, 'broken')(res, seen) : echoes(res, seen),
+    );
+    const ids = Array.from({ length: 50 }, (_, index) => `line-${index}`);
+    const batch = await ended((await begin(ids.map((id) => chatLine(id)).join('\n'))).id);
+    assert.deepEqual([batch.status, batch.request_counts], ['completed', { total: 50, completed: 45, failed: 5 }]);
+    const errors = await linesOf(batch.error_file_id);
+    assert.deepEqual(
+      errors.map(({ custom_id, response }) => [custom_id, response?.status_code]).toSorted(),
+      ['line-15', 'line-25', 'line-35', 'line-45', 'line-5'].map((id) => [id, 502]),
+    );
+    assert.match(JSON.stringify(errors[0]?.response?.body), /"error":\{"message"/);
+  });
+
+  it('can be cancelled: what is finished is kept', async () => {
+    // All lines together take far longer than the test needs to cancel.
+    story.primary.answers(echo({ delayMs: 600 }));
+    const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
+    const { id, input_file_id } = await begin(ids.map((each) => chatLine(each)).join('\n'));
+    assert.ok(
+      await until(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
+    );
+    assert.equal((await refusalOf(client.files.delete(input_file_id))).status, 409);
+    assert.equal((await client.batches.cancel(id)).status, 'cancelling');
+    const batch = await ended(id);
+    assert.equal(batch.status, 'cancelled');
+    const output = await linesOf(batch.output_file_id);
+    assert.equal(output.length, batch.request_counts?.completed);
+    assert.ok(output.length > 0 && output.length < 400);
+    assert.equal(new Set(output.map((line) => line.custom_id)).size, output.length);
+    assert.equal((await refusalOf(client.batches.cancel('batch_unknown000'))).status, 404);
+    await client.files.delete(input_file_id);
+  });
+
+  it('stop when their key is revoked, and keep what is finished', async () => {
+    story.primary.answers(echo({ delayMs: 600 }));
+    const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
+    const { id } = await begin(ids.map((each) => chatLine(each)).join('\n'));
+    assert.ok(
+      await until(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
+    );
+    const admin = story.service.client;
+    assert.equal((await admin.remove(`/v1/keys/${keyId}`)).status, 200);
+    const failed = await until(async () => {
+      const { body } = await admin.get<OpenAI.Batch>(`/v1/batches/${id}`);
+      return body.status === 'failed' ? body : null;
+    }, settleTimeoutMs);
+    const asked = story.primary.seen.length;
+    assert.ok(asked < 400, `${asked} lines were asked`);
+    assert.deepEqual(
+      failed?.errors?.data?.map(({ code }) => code),
+      ['key_revoked'],
+    );
+    await pause(500);
+    assert.equal(story.primary.seen.length, asked, 'no line is asked any more');
+    const output = await until(async () => {
+      const { body } = await admin.get<OpenAI.Batch>(`/v1/batches/${id}`);
+      return body.output_file_id ?? null;
+    }, settleTimeoutMs);
+    assert.ok(output);
+  });
+
+  it('speak into files, and transcribe files', async () => {
+    const spoken = Buffer.from('some audio');
+    story.primary.answers(bytes(spoken, { 'content-type': 'audio/mpeg' }));
+    const speech = JSON.stringify({
+      custom_id: 'speech',
+      method: 'POST',
+      url: '/v1/audio/speech',
+      body: { input: 'Hello', voice: 'narrator' },
+    });
+    const first = await ended((await begin(speech, '/v1/audio/speech' as never)).id);
+    assert.equal(first.status, 'completed', JSON.stringify(first));
+    const [line] = await linesOf(first.output_file_id);
+    const file_id = String((line?.response?.body as { file_id?: string } | undefined)?.file_id);
+    assert.deepEqual(Buffer.from(await (await client.files.content(file_id)).arrayBuffer()), spoken);
+
+    story.primary.answers(json({ text: 'Hello' }));
+    const transcriptions = [file_id, 'file-unknown0000'].map((file, index) =>
+      JSON.stringify({
+        custom_id: `t${index}`,
+        method: 'POST',
+        url: '/v1/audio/transcriptions',
+        body: { file, model: 'alone', language: 'en' },
+      }),
+    );
+    const second = await ended((await begin(transcriptions.join('\n'), '/v1/audio/transcriptions' as never)).id);
+    assert.deepEqual(second.request_counts, { total: 2, completed: 1, failed: 1 }, JSON.stringify(second));
+    const [heard] = await linesOf(second.output_file_id);
+    assert.deepEqual(heard?.response?.body, { text: 'Hello' });
+    const [missing] = await linesOf(second.error_file_id);
+    assert.equal(missing?.response?.status_code, 404);
+    const [sent] = story.primary.seen;
+    assert.ok(sent?.body.includes(spoken), String(sent?.body));
+    assert.ok(sent?.body.includes('name="language"\r\n\r\nen'), String(sent?.body));
+  });
+});

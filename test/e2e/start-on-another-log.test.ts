@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import {
+  type ServiceEnvironment,
+  ServiceProcess,
+  startService,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '#test/support/service/service-process.ts';
+
+describe('a start on an EventStoreDB without streams under the prefix', function () {
+  this.timeout(180_000);
+
+  let double: EventStoreDbDouble;
+  let folders: TemporaryFolder[];
+
+  beforeEach(async () => {
+    double = await EventStoreDbDouble.start();
+    folders = [];
+  });
+  afterEach(async () => {
+    await double.kill();
+    for (const folder of folders) folder.remove();
+  });
+
+  const newFolder = () => {
+    const folder = temporaryFolder();
+    folders.push(folder);
+    return folder.path;
+  };
+  const variables = (environment: ServiceEnvironment) => ({
+    EVENT_STORE_URL: double.url,
+    BOOTSTRAP_API_KEY: undefined,
+    ...environment,
+  });
+
+  /** Starts a service, lets it make a log, and ends it. */
+  async function beginLog(dataDir: string, environment: ServiceEnvironment): Promise<void> {
+    const service = await startService({ dataDir, environment: variables(environment) });
+    const { code } = await service.stop();
+    assert.equal(code, 0, service.stderr);
+  }
+
+  /** Expects that a start ends with one line that names both variables, and makes neither a key nor a stream. */
+  async function expectRefused(dataDir: string, environment: ServiceEnvironment, cause: RegExp): Promise<void> {
+    const events = double.log.events.length;
+    const service = new ServiceProcess({ dataDir, environment: variables(environment) });
+    try {
+      const { code } = await service.ended();
+      const said = service.stderr + service.stdout;
+      assert.notEqual(code, 0, said);
+      assert.match(said, cause);
+      assert.match(said, /EVENT_STORE_STREAM_PREFIX/);
+      assert.match(said, /EVENT_STORE_URL/);
+      assert.doesNotMatch(said, /first admin key/);
+      assert.equal(double.log.events.length, events);
+    } finally {
+      await service.kill();
+    }
+  }
+
+  it('ends where streams of this service have no prefix, and makes no first key', async () => {
+    await beginLog(newFolder(), { EVENT_STORE_STREAM_PREFIX: '' });
+    assert.ok(double.log.events.some(({ stream }) => stream.startsWith('apiKey-')));
+    await expectRefused(newFolder(), {}, /streams of this service without a prefix/);
+  });
+
+  it('ends where the read store was filled from another log, and makes no first key', async () => {
+    const dataDir = newFolder();
+    await beginLog(dataDir, { EVENT_STORE_STREAM_PREFIX: 'one.' });
+    await expectRefused(dataDir, { EVENT_STORE_STREAM_PREFIX: 'other.' }, /the read store was filled from another log/);
+    await beginLog(dataDir, { EVENT_STORE_STREAM_PREFIX: 'one.' });
+  });
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { pino } from 'pino';
+import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { noStream } from '#event-store/event-store.ts';
+import {
+  type EventStoreDbEventStore,
+  openEventStoreDbEventStore,
+} from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { mustRefuse, someEvent, someStream } from '#test/contract/event-store.ts';
+import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { freePort } from '#test/support/run/free-port.ts';
+
+const log = pino({ level: 'silent' });
+/** Nothing of an address or a password. */
+const secretOrAddress = /127\.0\.0\.1|localhost|secret|unknown\.invalid/;
+
+describe('cause of an unavailable EventStoreDB', function () {
+  this.timeout(30_000);
+
+  let folder: string;
+  const opened: Array<() => Promise<unknown> | unknown> = [];
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchyard-causes-'));
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, ...files], {
+      stdio: 'ignore',
+    });
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  afterEach(async () => {
+    for (const close of opened.splice(0).toReversed()) await close();
+  });
+
+  function open(url: string): EventStoreDbEventStore {
+    const store = openEventStoreDbEventStore({ url, streamPrefix: 'test.', log });
+    opened.push(() => store.close());
+    return store;
+  }
+
+  /** A server that speaks TLS, or that refuses every call. */
+  async function serve(
+    secured: boolean,
+    refusal: { code: status; details: string; exception?: string },
+  ): Promise<number> {
+    const server = new Server();
+    const refuse = (call: { emit: (event: string, error: object) => void }) => {
+      const metadata = new Metadata();
+      if (refusal.exception !== undefined) metadata.set('exception', refusal.exception);
+      call.emit('error', { code: refusal.code, details: refusal.details, metadata });
+    };
+    const answer = (_call: unknown, callback: (error: object) => void) =>
+      callback({ code: refusal.code, details: refusal.details, metadata: new Metadata() });
+    server.addService(StreamsService, {
+      read: refuse,
+      append: answer,
+      batchAppend: refuse,
+      delete: answer,
+      tombstone: answer,
+    });
+    const key = {
+      private_key: readFileSync(join(folder, 'key.pem')),
+      cert_chain: readFileSync(join(folder, 'certificate.pem')),
+    };
+    const credentials = secured ? ServerCredentials.createSsl(null, [key]) : ServerCredentials.createInsecure();
+    opened.push(() => server.forceShutdown());
+    return new Promise((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', credentials, (error, port) => (error === null ? resolve(port) : reject(error)));
+    });
+  }
+
+  /** Reads until the store is known to be unavailable. @returns why */
+  async function failureOf(url: string): Promise<UnavailableError> {
+    const failure: unknown = await open(url)
+      .lastPosition()
+      .then(
+        () => null,
+        (error: unknown) => error,
+      );
+    assert.ok(failure instanceof UnavailableError, String(failure));
+    assert.doesNotMatch(failure.message, secretOrAddress);
+    return failure;
+  }
+
+  const refused = { code: status.UNIMPLEMENTED, details: 'never called' };
+
+  it('names a certificate that is not trusted, and tlsCAFile', async () => {
+    const port = await serve(true, refused);
+    const failure = await failureOf(`esdb://127.0.0.1:${port}?tls=true`);
+    assert.match(failure.message, /certificate is not trusted: add tlsCAFile=/);
+    assert.ok(failure instanceof PermanentlyUnavailableError);
+  });
+
+  it('names TLS against a server of plain text, and tls=false', async () => {
+    const double = await EventStoreDbDouble.start();
+    opened.push(() => double.kill());
+    const failure = await failureOf(`esdb://127.0.0.1:${double.port}?tls=true`);
+    assert.match(failure.message, /the server speaks plain text: add tls=false/);
+    assert.ok(failure instanceof PermanentlyUnavailableError);
+  });
+
+  it('names plain text against a server of TLS, and tls=true', async () => {
+    const port = await serve(true, refused);
+    const failure = await failureOf(`esdb://127.0.0.1:${port}?tls=false`);
+    assert.match(failure.message, /use tls=true/);
+    assert.ok(failure instanceof PermanentlyUnavailableError);
+  });
+
+  it('names a host that is unknown', async () => {
+    const failure = await failureOf('esdb://unknown.invalid:2113?tls=false');
+    assert.match(failure.message, /the host name in EVENT_STORE_URL is unknown/);
+    assert.ok(!(failure instanceof PermanentlyUnavailableError));
+  });
+
+  it('names a port where nothing answers', async () => {
+    const failure = await failureOf(`esdb://127.0.0.1:${await freePort()}?tls=false`);
+    assert.match(failure.message, /nothing answers at the host and port in EVENT_STORE_URL/);
+  });
+
+  it('names a wrong password', async () => {
+    const port = await serve(false, { code: status.UNAUTHENTICATED, details: 'Invalid credentials' });
+    const failure = await failureOf(`esdb://me:secret@127.0.0.1:${port}?tls=false`);
+    assert.match(failure.message, /user or password in EVENT_STORE_URL is wrong or missing/);
+    assert.ok(failure instanceof PermanentlyUnavailableError);
+  });
+
+  it('names missing rights, and what reading $all needs', async () => {
+    const port = await serve(false, {
+      code: status.PERMISSION_DENIED,
+      details: 'Access Denied',
+      exception: 'access-denied',
+    });
+    const failure = await failureOf(`esdb://me:secret@127.0.0.1:${port}?tls=false`);
+    assert.match(failure.message, /lacks rights: .*reading `\$all` needs `\$admins`/);
+    assert.ok(failure instanceof PermanentlyUnavailableError);
+    const refusedWrite = await mustRefuse(open(`esdb://127.0.0.1:${port}?tls=false`), someStream(), noStream, [
+      someEvent(),
+    ]);
+    assert.ok(
+      refusedWrite.kind === 'unavailable' && /lacks rights/.test(refusedWrite.detail),
+      JSON.stringify(refusedWrite),
+    );
+  });
+
+  it('ends a start at once where waiting does not help, with one line', async () => {
+    const port = await serve(false, { code: status.UNAUTHENTICATED, details: 'Invalid credentials' });
+    const store = open(`esdb://me:secret@127.0.0.1:${port}?tls=false`);
+    const began = performance.now();
+    await assert.rejects(
+      waitForStore('EVENT_STORE_URL', log, () => store.lastPosition()),
+      (error: unknown) =>
+        error instanceof StartupError && /^EVENT_STORE_URL: [^\n]*user or password[^\n]*$/.test(error.message),
+    );
+    assert.ok(performance.now() - began < 10_000);
+  });
+
+  it('keeps a start waiting for a server that does not answer yet', async () => {
+    const port = await freePort();
+    const store = open(`esdb://127.0.0.1:${port}?tls=false`);
+    const silent: TcpServer = createTcpServer((socket) => socket.destroy());
+    silent.listen(port, '127.0.0.1');
+    await once(silent, 'listening');
+    assert.equal((silent.address() as AddressInfo).port, port);
+    opened.push(() => new Promise((resolve) => silent.close(resolve)));
+    await assert.rejects(
+      waitForStore('EVENT_STORE_URL', log, () => store.lastPosition(), 1_500),
+      /^StartupError: EVENT_STORE_URL: the store did not answer within 1.5 s\./,
+    );
+  });
+});

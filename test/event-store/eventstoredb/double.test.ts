@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { credentials } from '@grpc/grpc-js';
+import { pino } from 'pino';
+import { noStream } from '#event-store/event-store.ts';
+import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
+import { mustAppend, someEvent, someStream } from '#test/contract/event-store.ts';
+import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
+import { EventStoreDbDouble, type Manner } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { eventually } from '#test/support/eventstoredb/eventually.ts';
+
+/** Of 20 KB each: more than the network holds. */
+const slowEvents = 600;
+
+describe('EventStoreDbDouble with a slow subscriber of $all', function () {
+  this.timeout(60_000);
+
+  it('drops a slow live subscriber as version 23.10 does', async () => {
+    const { positions, failure, caughtUp } = await slowLiveSubscriber('23.10');
+    assert.ok(positions < slowEvents, String(positions));
+    assert.match(String(failure), /Consumer too slow to handle event while live/);
+    assert.equal(caughtUp, 1);
+  });
+
+  it('drops a slow subscriber that is catching up as version 23.10 does', async () => {
+    await withSubscriber('23.10', async (double, subscriber) => {
+      fill(double, 32);
+      await subscriber.subscribe({ paused: true });
+      fill(double, 100);
+      subscriber.resume();
+      await eventually(() => subscriber.failure !== null);
+      assert.match(String(subscriber.failure), /Consumer too slow to handle event while transitioning to live/);
+      assert.equal(subscriber.caughtUp, 0);
+    });
+  });
+
+  it('sends a slow live subscriber everything in order as version 24 does, with several notices that it has caught up', async () => {
+    const { positions, failure, caughtUp } = await slowLiveSubscriber('24');
+    assert.equal(positions, slowEvents);
+    assert.equal(failure, null);
+    assert.ok(caughtUp > 1, String(caughtUp));
+  });
+
+  it('sends a slow subscriber that is catching up everything in order as version 24 does', async () => {
+    await withSubscriber('24', async (double, subscriber) => {
+      fill(double, 32);
+      await subscriber.subscribe({ paused: true });
+      fill(double, 100);
+      subscriber.resume();
+      await eventually(() => subscriber.positions.length === 132);
+      assertInOrder(double, subscriber);
+    });
+  });
+});
+
+describe('EventStoreDbClusterDouble', function () {
+  this.timeout(30_000);
+
+  it('answers through a new leader once the old one is killed', async () => {
+    const cluster = await EventStoreDbClusterDouble.start();
+    const store = openEventStoreDbEventStore({
+      url: cluster.url,
+      streamPrefix: 'test.',
+      log: pino({ level: 'silent' }),
+    });
+    try {
+      const stream = someStream();
+      const first = someEvent();
+      await mustAppend(store, stream, noStream, [first]);
+      const killed = cluster.leader;
+      const election = cluster.killLeader(200);
+      await mustAppend(store, stream, 0, [someEvent()]);
+      await election;
+      assert.notEqual(cluster.leader, killed);
+      await cluster.revive(killed);
+      await mustAppend(store, stream, 1, [someEvent()]);
+      assert.equal((await store.read(stream, 0)).events.length, 3);
+    } finally {
+      await store.close();
+      await cluster.end();
+    }
+  });
+
+  it('redirects a client that needs the leader to the leader', async () => {
+    const cluster = await EventStoreDbClusterDouble.start(2);
+    const store = openEventStoreDbEventStore({
+      url: cluster.url,
+      streamPrefix: 'test.',
+      log: pino({ level: 'silent' }),
+    });
+    try {
+      const stream = someStream();
+      await mustAppend(store, stream, noStream, [someEvent()]);
+      const follower = cluster.nodes.find((node) => node !== cluster.leader);
+      cluster.elect(follower ?? cluster.leader);
+      await mustAppend(store, stream, 0, [someEvent()]);
+      assert.equal((await store.read(stream, 0)).events.length, 2);
+    } finally {
+      await store.close();
+      await cluster.end();
+    }
+  });
+});
+
+/** A call of the server's subscription that a test pauses and resumes. */
+class Subscriber {
+  readonly positions: number[] = [];
+  caughtUp = 0;
+  failure: string | null = null;
+  readonly #client: StreamsClient;
+  #call: ReturnType<StreamsClient['read']> | null = null;
+
+  constructor(port: number) {
+    this.#client = new StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure());
+  }
+
+  /** Waits until the server has confirmed it. @param paused takes nothing else before `resume` */
+  async subscribe({ paused }: { readonly paused: boolean }): Promise<void> {
+    const call = this.#client.read(subscriptionRequest(0, new StreamNames({ streamPrefix: '' }).ownEvents()));
+    this.#call = call;
+    let confirmed = false;
+    call.on('data', (answer) => {
+      if (answer.hasConfirmation()) {
+        confirmed = true;
+        if (paused) call.pause();
+      }
+      if (answer.hasEvent()) this.positions.push(Number(answer.getEvent()?.getEvent()?.getCommitPosition()));
+      if (answer.hasCaughtUp()) this.caughtUp += 1;
+    });
+    call.on('error', (error) => {
+      this.failure = error.message;
+    });
+    await eventually(() => confirmed);
+    await sleep(50);
+  }
+
+  pause(): void {
+    this.#call?.pause();
+  }
+
+  resume(): void {
+    this.#call?.resume();
+  }
+
+  close(): void {
+    this.#call?.on('error', () => undefined).cancel();
+    this.#client.close();
+  }
+}
+
+async function slowLiveSubscriber(manner: Manner) {
+  return withSubscriber(manner, async (double, subscriber) => {
+    await subscriber.subscribe({ paused: false });
+    await eventually(() => subscriber.caughtUp === 1);
+    subscriber.pause();
+    fill(double, slowEvents);
+    await sleep(50);
+    subscriber.resume();
+    await eventually(() => subscriber.failure !== null || subscriber.positions.length === slowEvents);
+    assertInOrder(double, subscriber);
+    await eventually(() => manner === '23.10' || subscriber.caughtUp > 1);
+    const { failure, caughtUp } = subscriber;
+    return { positions: subscriber.positions.length, failure, caughtUp };
+  });
+}
+
+async function withSubscriber<Result>(
+  manner: Manner,
+  test: (double: EventStoreDbDouble, subscriber: Subscriber) => Promise<Result>,
+): Promise<Result> {
+  const double = await EventStoreDbDouble.start({ manner });
+  const subscriber = new Subscriber(double.port);
+  try {
+    return await test(double, subscriber);
+  } finally {
+    subscriber.close();
+    await double.kill();
+  }
+}
+
+/** Large enough that the network holds few of them. */
+function fill(double: EventStoreDbDouble, count: number): void {
+  const data = Buffer.alloc(20_000, 'x');
+  for (let number = 0; number < count; number += 1)
+    double.log.append('filled', 'any', [
+      { id: randomUUID(), type: 'Filled', isJson: false, data, metadata: new Uint8Array() },
+    ]);
+}
+
+function assertInOrder({ log }: EventStoreDbDouble, { positions }: Subscriber): void {
+  const logged = log.events.filter(({ stream }) => stream === 'filled').map(({ position }) => position);
+  assert.deepEqual(positions, logged.slice(0, positions.length));
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { noStream } from '#event-store/event-store.ts';
+import {
+  type EventStoreDbEventStore,
+  openEventStoreDbEventStore,
+} from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
+import { EventStoreDbDouble, type Manner, manners } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { eventually } from '#test/support/eventstoredb/eventually.ts';
+import { appendForeignEvents } from '#test/support/eventstoredb/foreign-events.ts';
+import { itInRounds } from '#test/support/run/long.ts';
+
+const streamPrefix = 'test.';
+const log = pino({ level: 'silent' });
+/** Far more than it takes, on however busy a machine. */
+const catchUpMs = 580_000;
+
+/** One who follows the log in the background. */
+class Follower {
+  readonly positions: number[] = [];
+  position = 0;
+  caughtUp = 0;
+  readonly #abort = new AbortController();
+  /** Rejects with what the follower throws. */
+  readonly running: Promise<void>;
+
+  constructor(store: EventStoreDbEventStore, after = 0, onBatch: () => Promise<void> = async () => undefined) {
+    this.running = this.#run(store, after, onBatch);
+  }
+
+  async end(): Promise<void> {
+    this.#abort.abort();
+    await this.running;
+  }
+
+  async #run(store: EventStoreDbEventStore, after: number, onBatch: () => Promise<void>): Promise<void> {
+    for await (const batch of store.subscribe({ after, signal: this.#abort.signal })) {
+      this.positions.push(...batch.events.map(({ position }) => position));
+      this.position = batch.position;
+      if (batch.caughtUp) this.caughtUp += 1;
+      await onBatch();
+    }
+  }
+}
+
+for (const manner of manners) describeReader(manner);
+
+function describeReader(manner: Manner): void {
+  describe(`EventStoreDB log reader, on a server with the manners of ${manner}`, function () {
+    this.timeout(60_000);
+
+    let double: EventStoreDbDouble;
+    let store: EventStoreDbEventStore;
+    let followers: Follower[];
+    /** Events of ours in the log. */
+    let filled: number;
+
+    beforeEach(async () => {
+      double = await EventStoreDbDouble.start({ manner });
+      store = openEventStoreDbEventStore({ url: double.url, streamPrefix, log });
+      followers = [];
+      filled = 0;
+    });
+
+    afterEach(async () => {
+      double.thaw();
+      await Promise.all(followers.map((follower) => follower.end().catch(() => undefined)));
+      await store.close();
+      await double.kill();
+    });
+
+    function follow(after = 0, onBatch?: () => Promise<void>): Follower {
+      const follower = new Follower(store, after, onBatch);
+      followers.push(follower);
+      return follower;
+    }
+
+    /** Puts events of ours into the log as another node does. */
+    function fill(count: number, bytes = 100): void {
+      const data = Buffer.from(JSON.stringify({ text: 'x'.repeat(bytes) }));
+      const metadata = Buffer.from(JSON.stringify(someMetadata));
+      for (let number = 0; number < count; number += 1, filled += 1)
+        double.log.append(`${streamPrefix}filled-${filled % 2_000}`, 'any', [
+          { id: randomUUID(), type: 'Filled', isJson: true, data, metadata },
+        ]);
+    }
+
+    const ours = () =>
+      double.log.events.filter(({ stream }) => stream.startsWith(streamPrefix)).map(({ position }) => position);
+
+    const hasAll = (follower: Follower) => () => follower.positions.length >= filled;
+
+    it('reads each page once for all who follow from the same place', async () => {
+      fill(10_000);
+      const all = Array.from({ length: 7 }, () => follow());
+      for (const follower of all) await eventually(hasAll(follower));
+      for (const { positions } of all) assert.deepEqual(positions, ours());
+      assert.ok(double.callsByKind.log <= 6, `${double.callsByKind.log} pages`);
+    });
+
+    it('has one subscription however many follow, and none once nobody does', async () => {
+      const all = Array.from({ length: 5 }, () => follow());
+      await eventually(() => double.subscriptions === 1 && all.every(({ caughtUp }) => caughtUp === 1));
+      await Promise.all(all.map((follower) => follower.end()));
+      await eventually(() => double.subscriptions === 0);
+    });
+
+    it('loses nothing and doubles nothing through bursts that a live subscriber is dropped at', async () => {
+      const follower = follow();
+      await eventually(() => follower.caughtUp > 0);
+      for (let round = 0; round < 20; round += 1) {
+        fill(200, 2_000);
+        await sleep(5);
+      }
+      await eventually(hasAll(follower));
+      assert.deepEqual(follower.positions, ours());
+    });
+
+    it('follows by asking for the end of the log while the server takes no subscription', async () => {
+      const follower = follow();
+      await eventually(() => follower.caughtUp > 0);
+      const dropping = setInterval(() => double.dropSubscribers(), 1);
+      try {
+        fill(3);
+        await eventually(hasAll(follower));
+        fill(3);
+        await eventually(hasAll(follower));
+      } finally {
+        clearInterval(dropping);
+      }
+      assert.deepEqual(follower.positions, ours());
+    });
+
+    it('lets a slow follower read pages of its own, and holds up nobody for it', async () => {
+      // More than a slow follower is given at once.
+      fill(6_000, 1_000);
+      let isHeld = true;
+      const slow = follow(0, async () => {
+        while (isHeld) await sleep(5);
+      });
+      const quick = follow();
+      await eventually(hasAll(quick));
+      assert.ok(slow.positions.length <= 1_000);
+      isHeld = false;
+      await eventually(hasAll(slow));
+      assert.deepEqual(slow.positions, ours());
+    });
+
+    it('continues for all others when one follower throws', async () => {
+      fill(100);
+      const throwing = follow(0, () => Promise.reject(new Error('a defect')));
+      const failed = assert.rejects(throwing.running, /a defect/);
+      const other = follow();
+      await eventually(hasAll(other));
+      fill(100);
+      await eventually(hasAll(other));
+      await failed;
+    });
+
+    it('gives a follower that joins late what it has missed, and then what is new', async () => {
+      fill(5_000);
+      const first = follow();
+      await eventually(hasAll(first));
+      fill(5_000);
+      const late = follow();
+      const later = follow(ours()[7_000]);
+      await eventually(hasAll(late));
+      await mustAppend(store, 'flow-1', noStream, [someEvent()]);
+      filled += 1;
+      for (const follower of [first, late]) {
+        await eventually(hasAll(follower));
+        assert.deepEqual(follower.positions, ours());
+      }
+      await eventually(() => later.positions.at(-1) === ours().at(-1));
+      assert.deepEqual(later.positions, ours().slice(7_001));
+    });
+
+    it('moves followers past events of other applications that come all the time', async () => {
+      const follower = follow();
+      await eventually(() => follower.caughtUp > 0);
+      appendForeignEvents(double, 500);
+      const end = double.log.events.at(-1)?.position ?? 0;
+      await eventually(() => follower.position >= end, 5_000);
+      assert.deepEqual(follower.positions, []);
+    });
+
+    it('wakes a reader in another thread', async () => {
+      const other = openEventStoreDbEventStore({ url: double.url, streamPrefix, log, wake: store.wakePort() });
+      const follower = new Follower(other);
+      try {
+        await eventually(() => follower.caughtUp > 0);
+        await mustAppend(store, 'flow-1', noStream, [someEvent()]);
+        filled += 1;
+        await eventually(hasAll(follower), 5_000);
+        fill(10);
+        await eventually(hasAll(follower), 5_000);
+      } finally {
+        await follower.end();
+        await other.close();
+      }
+    });
+
+    const thousandsBehind = { few: 5, many: 100 };
+    itInRounds(
+      'catches up from far behind while one event arrives for every five that it reads, a thousand behind in a round',
+      thousandsBehind,
+      async (thousands) => {
+        const before = thousands * 1_000;
+        fill(before);
+        const live = follow(double.log.events.at(-1)?.position);
+        let read = 0;
+        const behind = follow(0, async () => {
+          const fresh = behind.positions.length - read;
+          read = behind.positions.length;
+          if (behind.caughtUp === 0) fill(Math.ceil(fresh / 5));
+        });
+        await eventually(() => behind.caughtUp > 0, catchUpMs);
+        await eventually(hasAll(behind), catchUpMs);
+        assert.ok(filled > before, 'nothing arrived meanwhile');
+        assert.deepEqual(behind.positions, ours());
+        await eventually(() => live.positions.at(-1) === ours().at(-1), catchUpMs);
+        assert.deepEqual(live.positions, ours().slice(before));
+      },
+    );
+  });
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { noStream } from '#event-store/event-store.ts';
+import {
+  type EventStoreDbEventStore,
+  openEventStoreDbEventStore,
+} from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { collect, mustAppend, someEvent, someEvents } from '#test/contract/event-store.ts';
+import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { appendForeignEvents, foreignEvents } from '#test/support/eventstoredb/foreign-events.ts';
+import { readEvents } from '#test/support/harness/read-events.ts';
+
+const log = pino({ level: 'silent' });
+const streamKinds = ['flow', 'project', 'projection'];
+
+describe('EventStoreDB event store on a server with other applications', function () {
+  this.timeout(30_000);
+
+  let double: EventStoreDbDouble;
+  const stores: EventStoreDbEventStore[] = [];
+
+  beforeEach(async () => {
+    double = await EventStoreDbDouble.start();
+  });
+
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+    await double.kill();
+  });
+
+  function open(streamPrefix = 'switchyard.'): EventStoreDbEventStore {
+    const store = openEventStoreDbEventStore({ url: double.url, streamPrefix, streamKinds, log });
+    stores.push(store);
+    return store;
+  }
+
+  const caughtUp = (_events: unknown, batch: { readonly caughtUp: boolean }) => batch.caughtUp;
+
+  it('names streams with the prefix on the server and without it everywhere else', async () => {
+    const store = open();
+    const event = someEvent();
+    await mustAppend(store, 'flow-1', noStream, [event]);
+    assert.equal(double.log.visible('switchyard.flow-1')?.length, 1);
+    const [read] = await readEvents(store, 'flow-1', 0);
+    const [followed] = await collect(store, { after: 0 }, caughtUp);
+    const [raw] = await store.readRaw('flow-1', 0);
+    const [logged] = await store.readRawLog(0, 10);
+    for (const seen of [read, followed, raw, logged]) assert.deepEqual([seen?.stream, seen?.id], ['flow-1', event.id]);
+  });
+
+  it('passes over the events of other applications, of whatever kind', async () => {
+    const store = open();
+    appendForeignEvents(double, 7);
+    // Our type in another's stream, and one of our streams without the prefix.
+    double.log.append('orders-2', 'any', [{ ...foreignEvents.json, id: randomUUID(), type: 'SomethingHappened' }]);
+    double.log.append('flow-9', 'any', [{ ...foreignEvents.json, id: randomUUID() }]);
+    const events = someEvents(3);
+    await mustAppend(store, 'flow-1', noStream, events.slice(0, 2));
+    appendForeignEvents(double, 7);
+    await mustAppend(store, 'flow-1', 1, events.slice(2));
+    appendForeignEvents(double, 7);
+    const seen = await collect(store, { after: 0 }, caughtUp);
+    assert.deepEqual(
+      seen.map(({ id }) => id),
+      events.map(({ id }) => id),
+    );
+  });
+
+  it('moves a follower past the events of other applications, up to the end of the log', async () => {
+    const store = open();
+    await mustAppend(store, 'flow-1', noStream, [someEvent()]);
+    appendForeignEvents(double, 50);
+    const end = await store.lastPosition();
+    assert.equal(end, double.log.events.at(-1)?.position);
+    let position = 0;
+    await collect(store, { after: 0 }, (_, batch) => {
+      position = batch.position;
+      return position >= end;
+    });
+    assert.equal(position, end);
+    assert.ok((await store.lastOwnPosition()) < end);
+    appendForeignEvents(double, 50);
+    const later = await store.lastPosition();
+    await collect(store, { after: position }, (_, batch) => batch.position >= later);
+  });
+
+  it('gives an event of another type in one of our streams to whoever handles that type, and to nobody else', async () => {
+    const store = open();
+    double.log.append('switchyard.flow-1', 'any', [{ ...foreignEvents.binary, id: randomUUID() }]);
+    await mustAppend(store, 'flow-2', noStream, [someEvent()]);
+    const ours = await collect(store, { after: 0, types: ['SomethingHappened'] }, caughtUp);
+    assert.deepEqual(
+      ours.map(({ data }) => data),
+      [{ number: 1 }],
+    );
+    const [blob] = await collect(store, { after: 0, types: ['Blob'] }, caughtUp);
+    assert.throws(() => blob?.data, UnreadableEventError);
+  });
+
+  it('keeps two environments apart, also where one prefix begins another', async () => {
+    const [one, other, none] = [open('app.'), open('app.test.'), open('')];
+    const events = someEvents(3);
+    await mustAppend(one, 'flow-1', noStream, events.slice(0, 1));
+    await mustAppend(other, 'flow-1', noStream, events.slice(1, 2));
+    await mustAppend(none, 'flow-1', noStream, events.slice(2));
+    for (const [index, store] of [one, other, none].entries()) {
+      const seen = await collect(store, { after: 0 }, caughtUp);
+      assert.deepEqual(
+        seen.map(({ id }) => id),
+        [events[index]?.id],
+      );
+      assert.equal((await readEvents(store, 'flow-1', 0)).length, 1);
+    }
+  });
+
+  it('finds a stream of ours without the prefix, and none in the streams of others', async () => {
+    const store = open();
+    appendForeignEvents(double, 10);
+    await mustAppend(store, 'flow-1', noStream, [someEvent()]);
+    assert.equal(await store.findUnprefixedStream(), null);
+    await mustAppend(open(''), 'project-1', noStream, [someEvent()]);
+    assert.equal(await store.findUnprefixedStream(), 'project-1');
+    assert.equal(await open('').findUnprefixedStream(), null);
+  });
+
+  it('appends with one call, however many events of other applications there are', async () => {
+    const store = open();
+    appendForeignEvents(double, 100_000);
+    await mustAppend(store, 'flow-1', noStream, [someEvent()]);
+    const before = double.callsByKind;
+    await mustAppend(store, 'flow-1', 0, [someEvent()]);
+    const after = double.callsByKind;
+    assert.deepEqual([after.append - before.append, after.stream - before.stream, after.log - before.log], [1, 0, 0]);
+  });
+});

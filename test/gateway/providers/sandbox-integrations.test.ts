@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import OpenAI, { BadRequestError } from 'openai';
+import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
+
+/** What integrations ask of a model, with the official SDK and no account. */
+describe('the sandbox and integrations', () => {
+  let service: GatewayService;
+  let client: OpenAI;
+  const messages = [{ role: 'user' as const, content: 'When do you open?' }];
+  const tools = ['first', 'opening_hours'].map((name) => ({
+    type: 'function' as const,
+    function: {
+      name,
+      parameters: {
+        type: 'object',
+        properties: { day: { type: 'string', enum: ['monday', 'sunday'] }, party: { type: 'integer', minimum: 2 } },
+        required: ['day', 'party'],
+      },
+    },
+  }));
+  const json_schema = {
+    name: 'hours',
+    strict: true,
+    schema: {
+      type: 'object',
+      properties: {
+        opens: { type: 'string', pattern: '^\\d\\d:\\d\\d$' },
+        days: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['opens', 'days'],
+      additionalProperties: false,
+    },
+  };
+
+  before(async () => {
+    service = await startGateway(builtInConfiguration);
+    client = new OpenAI({ apiKey: goodKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
+  });
+  after(() => service.stop());
+
+  it('answers with a value that fits a schema', async () => {
+    const { choices } = await client.chat.completions.create({
+      model: 'auto',
+      messages,
+      response_format: { type: 'json_schema', json_schema },
+    });
+    assert.deepEqual(JSON.parse(choices[0]?.message.content ?? ''), { opens: '00:00', days: ['sandbox'] });
+  });
+
+  it('answers with JSON where only JSON is asked for', async () => {
+    const { choices } = await client.chat.completions.create({
+      model: 'auto',
+      messages,
+      response_format: { type: 'json_object' },
+    });
+    assert.match(JSON.parse(choices[0]?.message.content ?? '').sandbox, /You said: When do you open\?$/);
+  });
+
+  for (const [choice, name] of [
+    ['required', 'first'],
+    [{ type: 'function', function: { name: 'opening_hours' } }, 'opening_hours'],
+  ] as const) {
+    it(`calls ${name} where tool_choice demands it`, async () => {
+      const { choices } = await client.chat.completions.create({ model: 'auto', messages, tools, tool_choice: choice });
+      const [call] = choices[0]?.message.tool_calls ?? [];
+      assert.equal(choices[0]?.finish_reason, 'tool_calls');
+      assert.ok(call?.type === 'function' && call.function.name === name);
+      assert.deepEqual(JSON.parse(call.function.arguments), { day: 'monday', party: 2 });
+    });
+
+    it(`calls ${name} in a stream where tool_choice demands it`, async () => {
+      const stream = client.chat.completions.stream({ model: 'auto', messages, tools, tool_choice: choice });
+      const { choices } = await stream.finalChatCompletion();
+      const [call] = choices[0]?.message.tool_calls ?? [];
+      assert.ok(call?.type === 'function' && call.function.name === name);
+      assert.deepEqual(JSON.parse(call.function.arguments), { day: 'monday', party: 2 });
+    });
+  }
+
+  for (const choice of [undefined, 'auto', 'none'] as const)
+    it(`answers with a text where tool_choice is ${choice}`, async () => {
+      const sent = choice === undefined ? {} : { tool_choice: choice };
+      const { choices } = await client.chat.completions.create({ model: 'auto', messages, tools, ...sent });
+      assert.match(choices[0]?.message.content ?? '', /You said: When do you open\?$/);
+    });
+
+  it('refuses what it cannot make, and says why', async () => {
+    for (const [asked, message] of [
+      [
+        { tools, tool_choice: { type: 'function', function: { name: 'other' } } },
+        /a function that tools does not hold/,
+      ],
+      [
+        { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { not: {} } } } },
+        /does not know the keyword not/,
+      ],
+    ] as const)
+      await assert.rejects(
+        client.chat.completions.create({ model: 'auto', messages, ...asked } as never),
+        (error: unknown) => error instanceof BadRequestError && message.test(error.message),
+      );
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { sampleSchema } from '#gateway/providers/sandbox/schema-sample.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+
+const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+  ...more,
+});
+
+const schemas: Readonly<Record<string, Json>> = {
+  'scalars of every type': object({
+    text: { type: 'string' },
+    maybe: { type: ['string', 'null'] },
+    whole: { type: 'integer', minimum: 5, maximum: 6 },
+    part: { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 0.1 },
+    half: { type: 'number', multipleOf: 0.5, minimum: 3.2 },
+    below: { type: 'integer', maximum: -7 },
+    flag: { type: 'boolean' },
+    nothing: { type: 'null' },
+  }),
+  'every format': object(
+    Object.fromEntries(
+      ['date-time', 'date', 'time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid', 'uri'].map((format) => [
+        format,
+        { type: 'string', format },
+      ]),
+    ),
+  ),
+  'lengths and patterns': object({
+    long: { type: 'string', minLength: 20 },
+    short: { type: 'string', maxLength: 2 },
+    code: { type: 'string', pattern: '^[A-Z]{3}-\\d{4}$' },
+    choice: { type: 'string', pattern: '^(?:yes|no)[^a]\\.?$' },
+    inside: { type: 'string', pattern: 'x+y' },
+  }),
+  'enums, constants and alternatives': object(
+    {
+      size: { type: 'string', enum: ['small', 'large'] },
+      kind: { const: 3 },
+      either: { anyOf: [{ type: 'string', maxLength: 2 }, { type: 'number' }] },
+      all: { allOf: [{ $ref: '#/$defs/named' }, object({ age: { type: 'integer' } }, { additionalProperties: true })] },
+    },
+    { $defs: { named: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } } },
+  ),
+  lists: object({
+    many: { type: 'array', items: { type: 'string' }, minItems: 3, uniqueItems: true },
+    none: { type: 'array', items: { type: 'string' }, maxItems: 0 },
+    pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false, minItems: 2 },
+  }),
+  'a list of itself': {
+    $defs: {
+      node: object({ value: { type: 'string' }, next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } }),
+    },
+    ...object({ first: { $ref: '#/$defs/node' } }),
+  },
+  'a tree of itself': object({ name: { type: 'string' }, children: { type: 'array', items: { $ref: '#' } } }),
+  'a schema without a type': { properties: { a: { items: { minimum: 3 } } }, required: ['a', 'b'] },
+  true: true,
+};
+
+describe('sampleSchema', () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+
+  for (const [name, schema] of Object.entries(schemas))
+    it(`makes a value that fits: ${name}`, () => {
+      const value = sampleSchema(schema);
+      assert.ok(ajv.validate(schema as object, value), `${JSON.stringify(value)}: ${ajv.errorsText()}`);
+      assert.deepEqual(sampleSchema(schema), value, 'the same for the same schema');
+    });
+
+  for (const [name, schema, message] of [
+    ['false', false, /No value fits/],
+    ['a reference to elsewhere', { $ref: 'https://example.com/schema' }, /leads out of the schema/],
+    ['a reference to nowhere', { $ref: '#/$defs/no' }, /leads nowhere/],
+    ['a reference to itself alone', { $ref: '#' }, /refers to itself/],
+    ['parts that double without end', { allOf: [{ $ref: '#' }, { $ref: '#' }] }, /itself|more values/],
+    ['an object that needs itself', object({ again: { $ref: '#' } }), /levels/],
+    ['a keyword that is not known', { not: { type: 'string' } }, /keyword not/],
+    ['very many items', { type: 'array', items: { type: 'string' }, minItems: 1_000_000_000 }, /more values/],
+    ['a very long text', { type: 'string', minLength: 1_000_000_000 }, /no text/],
+    ['a pattern of a very long text', { type: 'string', pattern: '(a{1000}){1000000000}' }, /more than 10000/],
+    ['a pattern that looks back', { type: 'string', pattern: '(a)\\1' }, /looks back/],
+    ['a pattern that looks ahead', { type: 'string', pattern: '(?=a)b' }, /looks around/],
+    ['a very long pattern', { type: 'string', pattern: '('.repeat(5_000) }, /more than 1000 characters/],
+    ['a number between two steps', { type: 'integer', minimum: 1.2, maximum: 1.8 }, /no number/],
+  ] as const)
+    it(`says why it makes no value: ${name}`, () => {
+      const before = performance.now();
+      assert.throws(() => sampleSchema(schema as Json), message);
+      assert.ok(performance.now() - before < 5_000);
+    });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
+
+describe('a path of OpenAI’s API that is not served', () => {
+  let service: GatewayService;
+
+  before(async () => {
+    service = await startGateway(builtInConfiguration);
+  });
+  after(() => service.stop());
+
+  const ask = async (path: string, method = 'POST', headers: Record<string, string> = { 'x-api-key': goodKey }) => {
+    const answer = await fetch(service.url + path, { method, headers });
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    return { status: answer.status, mediaType: answer.headers.get('content-type'), ...error };
+  };
+
+  for (const path of [
+    '/v1/responses',
+    '/v1/responses/resp_1',
+    '/v1/embeddings',
+    '/v1/completions',
+    '/v1/moderations',
+    '/v1/images/generations',
+    '/v1/audio/translations',
+    '/v1/assistants',
+    '/v1/threads/runs',
+    '/v1/vector_stores',
+    '/v1/realtime/sessions',
+  ])
+    it(`is 404 unsupported_endpoint: ${path}`, async () => {
+      const { status, mediaType, code, message } = await ask(path);
+      assert.deepEqual([status, mediaType, code], [404, 'application/json', 'unsupported_endpoint']);
+      assert.ok(message.startsWith(`Switchyard does not serve ${path}. It serves /v1/audio/speech, `), message);
+      for (const served of ['/v1/audio/transcriptions', '/v1/chat/completions', '/v1/models'])
+        assert.ok(message.includes(served), served);
+    });
+
+  it('names the switch of each common SDK where chat completions would do', async () => {
+    const { message } = await ask('/v1/responses');
+    for (const part of [
+      'client.chat.completions',
+      '@ai-sdk/openai-compatible',
+      'use_responses_api=False',
+      'useResponsesApi: false',
+      "set_default_openai_api('chat_completions')",
+      'OpenAILike',
+      "completion(model='openai/…')",
+    ])
+      assert.ok(message.includes(part), part);
+  });
+
+  it('asks for a key first', async () => {
+    assert.equal((await ask('/v1/responses', 'POST', {})).code, 'key_required');
+  });
+
+  it('leaves other unknown paths and methods as they are', async () => {
+    assert.equal((await ask('/v1/responsesx')).code, 'path_not_found');
+    assert.equal((await ask('/v1/nothing')).code, 'path_not_found');
+    assert.equal((await ask('/v1/chat/completions', 'PUT')).status, 405);
+  });
+});

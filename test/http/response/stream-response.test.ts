@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Context } from 'koa';
+import { writeStream } from '#http/response/stream-response.ts';
+import { createRequestContext } from '#http/server/request-context.ts';
+import { SlimKoa } from '#http/server/slim-koa.ts';
+
+/** Serves one stream of text. @returns where, and what broke it off */
+async function serve(chunks: () => AsyncIterable<string>) {
+  const failures: unknown[] = [];
+  const app = new SlimKoa();
+  app.use(async (ctx: Context) => {
+    const exchange = createRequestContext(ctx);
+    ctx.state = exchange;
+    await writeStream(exchange, { contentType: 'text/csv', chunks: chunks() }, (error) => failures.push(error));
+  });
+  const server = createServer(app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, failures };
+}
+
+const close = (server: Server) => new Promise((resolve) => server.close(resolve));
+
+describe('writeStream', () => {
+  it('sends pieces as they are made, with the media type', async () => {
+    const { url, server } = await serve(async function* () {
+      yield 'a,b\r\n';
+      yield '1,2\r\n';
+    });
+    const response = await fetch(url);
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type'), await response.text()],
+      [200, 'text/csv', 'a,b\r\n1,2\r\n'],
+    );
+    await close(server);
+  });
+
+  it('breaks the response off where a piece cannot be made, so that nobody takes a part for the whole', async () => {
+    const { url, server, failures } = await serve(async function* () {
+      yield 'a,b\r\n';
+      throw new Error('the store is away');
+    });
+    await assert.rejects(fetch(url).then((response) => response.text()));
+    assert.match(String(failures), /the store is away/);
+    await close(server);
+  });
+
+  it('makes no more pieces than its reader takes', async () => {
+    let made = 0;
+    const { url, server, failures } = await serve(async function* () {
+      for (; made < 10_000; made += 1) yield 'x'.repeat(64 * 1024);
+    });
+    const response = await fetch(url);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    // What sockets and streams buffer on the way is a few MiB: the reader takes nothing meanwhile.
+    let before = -1;
+    while (before !== made) {
+      before = made;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.ok(made < 1_000, `${made} pieces were made for a reader that took one`);
+    await reader?.cancel();
+    await close(server);
+    assert.deepEqual(failures, []);
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { goodKey, startFakeService, widgetId } from './support/fake-service.ts';
+
+interface ErrorBody {
+  readonly detail: string;
+  readonly errors?: ReadonlyArray<object>;
+}
+
+describe('unknown and invalid input over HTTP', () => {
+  let service: Awaited<ReturnType<typeof startFakeService>>;
+
+  before(async () => {
+    service = await startFakeService();
+  });
+  after(() => service.stop());
+
+  const ask = async (
+    method: string,
+    path: string,
+    body: string | null = null,
+    prefer: string | null = 'handling=strict',
+  ) => {
+    const headers = {
+      'x-api-key': goodKey,
+      ...(body !== null && { 'content-type': 'application/json' }),
+      ...(prefer !== null && { prefer }),
+    };
+    const answer = await fetch(service.url + path, { method, headers, body });
+    return {
+      status: answer.status,
+      applied: answer.headers.get('preference-applied'),
+      body: (await answer.json()) as ErrorBody,
+    };
+  };
+  const widgets = `/v1/projects/${widgetId}/widgets`;
+  const widget = { name: 'cog', shape: { any: { thing: 1 } } };
+
+  it('refuses unknown members of a body and unknown query parameters with Prefer: handling=strict', async () => {
+    const body = JSON.stringify({ ...widget, nope: 1, projectId: widgetId, parts: [{ size: 1, nope: 2 }] });
+    const { status, body: problem } = await ask('POST', `${widgets}?limit=1`, body, 'respond-async, handling="strict"');
+    assert.equal(status, 422);
+    assert.deepEqual(problem.errors, [
+      { pointer: '/limit', parameter: 'limit', message: 'is unknown' },
+      { pointer: '/nope', message: 'is unknown' },
+      { pointer: '/projectId', message: 'is unknown' },
+      { pointer: '/parts/0/nope', message: 'is unknown' },
+    ]);
+    assert.equal(
+      problem.detail,
+      'The query parameter limit is unknown; /nope is unknown; /projectId is unknown; and 1 more.',
+    );
+    const listed = await ask('GET', `${widgets}?limit=1&nope=1`);
+    assert.deepEqual([listed.status, listed.body.detail], [422, 'The query parameter nope is unknown.']);
+  });
+
+  it('says that it applied the preference to what it takes', async () => {
+    const created = await ask('POST', `${widgets}?dryRun=false`, JSON.stringify(widget));
+    assert.deepEqual([created.status, created.applied], [201, 'handling=strict']);
+    const listed = await ask('GET', `${widgets}?limit=1`);
+    assert.deepEqual([listed.status, listed.applied], [200, 'handling=strict']);
+  });
+
+  it('ignores them without that preference', async () => {
+    for (const prefer of [null, 'handling=lenient', 'handling=stricter']) {
+      const created = await ask('POST', `${widgets}?nope=1`, JSON.stringify({ ...widget, nope: 1 }), prefer);
+      assert.deepEqual([created.status, created.applied], [201, null], String(prefer));
+    }
+  });
+
+  it('names every fault up to three in the detail, and counts the others', async () => {
+    const three = await ask('POST', widgets, '{"name":"","finish":"x"}', null);
+    const named = '/name must have at least 1 character; /shape is required; /finish must be one of "matt", "gloss".';
+    assert.deepEqual([three.status, three.body.detail], [422, named]);
+    const four = await ask('POST', widgets, '{"name":"","finish":"x","colour":1}', null);
+    assert.match(four.body.detail, /^\/name [^;]+; [^;]+; [^;]+; and 1 more\.$/);
+  });
+
+  it('calls a query parameter one', async () => {
+    const { status, body } = await ask('GET', `${widgets}?limit=0`, null, null);
+    assert.equal(status, 422);
+    assert.match(body.detail, /^The query parameter limit must be /);
+    assert.deepEqual(
+      body.errors?.map((error) => Object.keys(error)),
+      [['pointer', 'parameter', 'message']],
+    );
+    const twice = await ask('GET', `${widgets}?limit=1&limit=2`, null, null);
+    assert.equal(twice.body.detail, 'The query parameter limit must be given once.');
+  });
+
+  it('names line and column of malformed JSON on both planes', async () => {
+    const malformed = '{"name": "cog",\n "shape": }';
+    const control = await ask('POST', widgets, malformed, null);
+    assert.deepEqual([control.status, control.body.detail], [400, 'The body is not JSON (line 2, column 11).']);
+    const gateway = await ask('POST', '/v1/chat/completions', malformed, null);
+    const { error } = gateway.body as unknown as { error: { message: string } };
+    assert.deepEqual([gateway.status, error.message], [422, 'The body is not JSON (line 2, column 11).']);
+  });
+});

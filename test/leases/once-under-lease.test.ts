@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { onceUnderLease } from '#leases/once-under-lease.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
+
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const limits = { renewIntervalMs: 20, expireAfterMs: 200, watchIntervalMs: 5 };
+
+describe('onceUnderLease', () => {
+  const { signal } = new AbortController();
+  const options = (holder: string, leases: InMemoryLeaseStore, timeoutMs = 5_000) => ({
+    name: 'work',
+    holder,
+    leases,
+    log,
+    signal,
+    limits,
+    timeoutMs,
+  });
+
+  it('does the work of several nodes one after the other, and gives each its result', async () => {
+    const leases = new InMemoryLeaseStore();
+    let atWork = 0;
+    const work = (result: number) => async () => {
+      atWork += 1;
+      assert.equal(atWork, 1);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      atWork -= 1;
+      return result;
+    };
+    const results = await Promise.all(
+      [1, 2, 3].map((each) => onceUnderLease(options(`node-${each}`, leases), work(each))),
+    );
+    assert.deepEqual(results, [1, 2, 3]);
+    assert.equal((await leases.newest('work'))?.released, true);
+  });
+
+  it('releases the lease when the work fails, and passes the failure on', async () => {
+    const leases = new InMemoryLeaseStore();
+    const failing = onceUnderLease(options('one', leases), async () => {
+      throw new Error('It cannot be done.');
+    });
+    await assert.rejects(failing, /It cannot be done/);
+    assert.equal((await leases.newest('work'))?.released, true);
+  });
+
+  it('gives up when another node holds the lease for too long', async () => {
+    const leases = new InMemoryLeaseStore();
+    const holding = new AbortController();
+    const held = onceUnderLease(options('one', leases), async () => {
+      await new Promise((resolve) => holding.signal.addEventListener('abort', resolve, { once: true }));
+    });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const late = onceUnderLease(options('two', leases, 50), async () => assert.fail('it must not run'));
+    await assert.rejects(
+      late,
+      (error) => error instanceof UnavailableError && /Another node holds/.test(error.message),
+    );
+    holding.abort();
+    await held;
+  });
+});

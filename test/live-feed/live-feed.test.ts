@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { StreamHistory } from '#application/history/stream-history.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
+import { template } from '#domain/template/template.ts';
+import { type FeedRequest, LiveFeed, type LiveFeedOptions } from '#live-feed/live-feed.ts';
+import { PastEntries } from '#live-feed/past-entries.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { flowCreated } from '#test/support/events/flow-events.ts';
+import { templateCreated } from '#test/support/events/template-events.ts';
+import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+import { FeedClient } from './feed-client.ts';
+
+const ignored = () => undefined;
+const log = { info: ignored, warn: ignored, error: assert.fail };
+const noLimits = { maxFeeds: 1_000, maxFeedsPerProject: 1_000 };
+const origin = {
+  actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+  requestId: 'request-1',
+  correlationId: 'request-1',
+  causationId: 'request-1',
+};
+
+describe('LiveFeed', () => {
+  let service: Service;
+  let feeds: LiveFeed[] = [];
+  let served: Promise<Failure | null>[] = [];
+
+  beforeEach(() => {
+    service = new Service();
+  });
+  afterEach(async () => {
+    for (const feed of feeds) feed.stop();
+    await Promise.all(served);
+    feeds = [];
+    served = [];
+  });
+
+  const feedWith = (options: Partial<LiveFeedOptions> = {}) => {
+    const reads = {
+      history: new StreamHistory(service.store),
+      personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
+    };
+    const past = new PastEntries({ documents: service.documents, reads, waitForAudit: async () => true });
+    const feed = new LiveFeed({ store: service.store, reads, past, limits: noLimits, log, ...options });
+    feeds.push(feed);
+    return feed;
+  };
+  /** Opens a feed, and waits until it is open. */
+  const opened = async (feed: LiveFeed, caller: Caller, options: Partial<FeedRequest> = {}) => {
+    const client = new FeedClient();
+    const isKeyValid = async () => true;
+    served.push(feed.serve({ caller, response: client, after: null, isKeyValid, ...options }));
+    await client.until(({ status }) => status === 200);
+    return client;
+  };
+  const createFlow = async (id: string = ids.flow, tenant: Tenant = tenants.project) => {
+    const events = [flowCreated({ id, projectId: tenant.projectId ?? '' })];
+    const written = await service.writer.write({ entity: flow, id, origin, decide: () => E.right({ events, tenant }) });
+    assert.ok(E.isRight(written), JSON.stringify(written));
+  };
+  const renameFlow = async (name: string, id: string = ids.flow, tenant: Tenant = tenants.project) => {
+    const events = [newEvent('FlowRenamed', { id, name })];
+    await service.writer.write({ entity: flow, id, origin, decide: () => E.right({ events, tenant }) });
+  };
+  const createTemplate = (tenant: Tenant) => {
+    const events = [templateCreated()];
+    return service.writer.write({
+      entity: template,
+      id: ids.template,
+      origin,
+      decide: () => E.right({ events, tenant }),
+    });
+  };
+
+  it('sends an entry of the audit for each event, with its position as id', async () => {
+    const client = await opened(feedWith(), callerOf('admin'));
+    await createFlow();
+    await renameFlow('Nights');
+    await client.until(({ entries }) => entries.length === 2);
+    const [created, renamed] = client.entries;
+    assert.deepEqual([created?.event, renamed?.event], ['FlowCreated', 'FlowRenamed']);
+    const positions = service.store.log.map(({ position }) => position);
+    assert.deepEqual([created?.id, renamed?.id], positions);
+    assert.equal(renamed?.data?.position, positions[1]);
+    assert.equal(renamed?.data?.summary, 'The flow was renamed to “Nights”.');
+    assert.deepEqual(renamed?.data?.resource, { kind: 'flow', id: ids.flow });
+  });
+
+  it('sends each key what it has access to and nothing else', async () => {
+    const feed = feedWith();
+    const clients = {
+      admin: await opened(feed, callerOf('admin')),
+      partner: await opened(feed, callerOf('partner')),
+      organization: await opened(feed, callerOf('organization')),
+      project: await opened(feed, callerOf('project')),
+      stranger: await opened(feed, callerOf('project', tenants.stranger)),
+    };
+    const { admin, ...others } = clients;
+    const flows = Object.entries(tenants).map(([name, tenant]) => ({ id: `cflowof${name}000000`, tenant }));
+    for (const { id, tenant } of flows) await createFlow(id, tenant);
+    await createTemplate({ ...tenants.project, projectId: null });
+    await admin.until(({ entries }) => entries.length === flows.length + 1);
+    const seen = (client: FeedClient) =>
+      client.entries.map(({ data }) => (data?.resource as { id: string } | undefined)?.id);
+    assert.deepEqual(seen(others.project), ['cflowofproject000000']);
+    assert.deepEqual(seen(others.organization), ['cflowofproject000000', 'cflowofsibling000000']);
+    assert.deepEqual(seen(others.stranger), ['cflowofstranger000000']);
+    assert.deepEqual(seen(others.partner), [
+      'cflowofproject000000',
+      'cflowofsibling000000',
+      'cflowofcustomer000000',
+      ids.template,
+    ]);
+  });
+
+  it('continues after the last id without a gap or a repetition while others write', async () => {
+    await createFlow();
+    for (let index = 0; index < 250; index += 1) await renameFlow(`before ${index}`);
+    const after = service.store.log[10]?.position ?? 0;
+    const writing = (async () => {
+      for (let index = 0; index < 100; index += 1) await renameFlow(`while ${index}`);
+    })();
+    const client = await opened(feedWith(), callerOf('project'), { after });
+    await writing;
+    await renameFlow('last');
+    await client.until(({ entries }) => entries.at(-1)?.data?.summary === 'The flow was renamed to “last”.');
+    const expected = service.store.log.map(({ position }) => position).filter((position) => position > after);
+    assert.deepEqual(
+      client.entries.map(({ id }) => id),
+      expected,
+    );
+  });
+
+  it('ends a feed that is read too slowly, and lets the others be', async () => {
+    const feed = feedWith();
+    const [slow, quick] = [await opened(feed, callerOf('admin')), await opened(feed, callerOf('admin'))];
+    slow.isSlow = true;
+    await createFlow();
+    const name = 'n'.repeat(40_000);
+    for (let index = 0; index < 60; index += 1) await renameFlow(`${index}${name}`);
+    await quick.until(({ entries }) => entries.length === 61);
+    await slow.until(({ hasEnded }) => hasEnded);
+    assert.match(slow.text, /: ended: it was read too slowly\n\n$/);
+    assert.ok(slow.entries.length < 61);
+    assert.equal(feed.size, 1);
+  });
+
+  it('writes what waited once a slow client reads again', async () => {
+    const client = await opened(feedWith(), callerOf('admin'));
+    client.isSlow = true;
+    await createFlow();
+    await renameFlow('a');
+    await client.until(({ entries }) => entries.length === 1);
+    client.drain();
+    await client.until(({ entries }) => entries.length === 2);
+    assert.equal(client.hasEnded, false);
+  });
+
+  it('ends a feed when its key does not work any more, and not while that is unknown', async () => {
+    let answer: boolean | Error = new UnavailableError('away');
+    let checks = 0;
+    const isKeyValid = async () => {
+      checks += 1;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    const client = await opened(feedWith({ keyCheckMs: 1 }), callerOf('project'), { isKeyValid });
+    const other = await opened(feeds[0] as LiveFeed, callerOf('project'));
+    while (checks < 3) await new Promise(setImmediate);
+    assert.equal(client.hasEnded, false);
+    answer = false;
+    await client.until(({ hasEnded }) => hasEnded);
+    assert.match(client.text, /: ended: the API key is not valid any more\n\n$/);
+    assert.equal(other.hasEnded, false);
+  });
+
+  it('sends a comment with the position regularly, which a client resumes after', async () => {
+    const client = await opened(feedWith({ keepAliveMs: 1 }), callerOf('project', tenants.stranger));
+    await createFlow();
+    const end = service.store.log.at(-1)?.position;
+    await client.until(({ text }) => text.includes(`: keep-alive\nid: ${end}\n\n`));
+    assert.deepEqual(client.entries, []);
+  });
+
+  it('refuses feeds beyond the limits of a project and of the node', async () => {
+    const feed = feedWith({ limits: { maxFeeds: 3, maxFeedsPerProject: 2 } });
+    const refusalOf = async (caller: Caller) => {
+      const response = new FeedClient();
+      return (await feed.serve({ caller, response, after: null, isKeyValid: async () => true }))?.code;
+    };
+    const first = await opened(feed, callerOf('project'));
+    await opened(feed, callerOf('project'));
+    assert.equal(await refusalOf(callerOf('project')), 'too-many-feeds');
+    await opened(feed, callerOf('project', tenants.stranger));
+    assert.equal(await refusalOf(callerOf('project', tenants.sibling)), 'feeds-full');
+    first.leave();
+    await served[0];
+    await opened(feed, callerOf('project'));
+  });
+
+  it('follows the log only while somebody reads, and again after that', async () => {
+    const feed = feedWith();
+    for (const id of ['cflowone00000000', 'cflowtwo00000000']) {
+      const client = await opened(feed, callerOf('admin'));
+      await createFlow(id);
+      await client.until(({ entries }) => entries.length === 1);
+      client.leave();
+      await served.at(-1);
+      assert.equal(feed.size, 0);
+    }
+  });
+
+  it('ends all feeds when the node stops, and takes no more', async () => {
+    const feed = feedWith();
+    const client = await opened(feed, callerOf('admin'));
+    feed.stop();
+    assert.ok(client.hasEnded);
+    const request = {
+      caller: callerOf('admin'),
+      response: new FeedClient(),
+      after: null,
+      isKeyValid: async () => true,
+    };
+    await assert.rejects(feed.serve(request), UnavailableError);
+  });
+
+  it('continues where it was after the event store was away', async () => {
+    const { store } = service;
+    let isAway = false;
+    const failing = {
+      lastPosition: () => store.lastPosition(),
+      async *subscribe(options: Parameters<typeof store.subscribe>[0]) {
+        for await (const batch of store.subscribe(options)) {
+          if (isAway) {
+            isAway = false;
+            throw new UnavailableError('away');
+          }
+          yield batch;
+        }
+      },
+    };
+    const client = await opened(feedWith({ store: failing }), callerOf('admin'));
+    await createFlow();
+    await client.until(({ entries }) => entries.length === 1);
+    isAway = true;
+    await renameFlow('a');
+    await renameFlow('b');
+    await client.until(({ entries }) => entries.length === 3);
+    assert.deepEqual(
+      client.entries.map(({ id }) => id),
+      store.log.map(({ position }) => position),
+    );
+  });
+
+  it('leaves out an event that this release cannot read', async () => {
+    const client = await opened(feedWith(), callerOf('admin'));
+    service.store.appendUnreadable('flow-cunreadable00000', 'FlowRenamed');
+    await createFlow();
+    await client.until(({ entries }) => entries.length === 1);
+    assert.equal(client.entries[0]?.event, 'FlowCreated');
+  });
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import * as t from 'io-ts';
+import { jsonSchema, members, requiredMembers } from '#application/operations/json-schema.ts';
+import type { AnyOperation } from '#application/operations/operation.ts';
+import { effectOf } from '#application/operations/operation.ts';
+import { createRoutes } from '#application/operations/registry.ts';
+import { commands } from '#commands/table.ts';
+import { createToolCatalogue, hasTool } from '#mcp/tools/tool-catalogue.ts';
+import { isAnswerObject } from '#mcp/tools/tool-schema.ts';
+import { queries } from '#queries/table.ts';
+import type { Json } from '#shared/json/json.ts';
+
+const operations = [
+  ...commands.map((each) => ({ ...each, kind: 'command', plane: each.plane ?? 'control', paged: false })),
+  ...queries.map((each) => ({ ...each, kind: 'query', plane: each.plane ?? 'control', paged: each.paged === true })),
+] as unknown as ReadonlyArray<AnyOperation>;
+const catalogue = createToolCatalogue(createRoutes(operations));
+const named = (name: string) => {
+  const found = catalogue.find(({ tool }) => tool.name === name);
+  assert.ok(found, `no tool ${name}`);
+  return found;
+};
+
+describe('the tools of MCP', function () {
+  this.timeout(60_000);
+
+  it('are the commands and queries of the operations table, but for files and batches', () => {
+    const wanted = operations.filter(({ scope }) => !/^(?:files|batches|gateway):/.test(scope ?? ''));
+    assert.deepEqual(
+      catalogue.map(({ tool }) => tool.name),
+      wanted.map(({ name }) => name),
+    );
+    assert.ok(catalogue.length > 70);
+  });
+
+  it('leave out operations that are no command and no query', () => {
+    for (const kind of ['relay', 'upload', 'download']) {
+      assert.equal(hasTool({ kind, scope: 'flows:read' } as unknown as AnyOperation), false);
+    }
+  });
+
+  it('take the members of the operation’s input, with the same ones required', () => {
+    for (const { tool, route } of catalogue) {
+      const schema = jsonSchema(route.operation.input);
+      const given = Object.keys(tool.inputSchema.properties ?? {});
+      assert.deepEqual(given.slice(0, Object.keys(members(schema)).length), Object.keys(members(schema)), tool.name);
+      assert.deepEqual(tool.inputSchema.required ?? [], requiredMembers(schema), tool.name);
+    }
+  });
+
+  it('take dryRun, idempotencyKey and ifMatch when they write, and none of them when they read', () => {
+    for (const { tool, route } of catalogue) {
+      const given = Object.keys(tool.inputSchema.properties ?? {});
+      const writes = route.operation.kind === 'command';
+      for (const name of ['dryRun', 'idempotencyKey', 'ifMatch']) assert.equal(given.includes(name), writes, tool.name);
+    }
+  });
+
+  it('have a title, a description and schemas of objects', () => {
+    for (const { tool } of catalogue) {
+      assert.match(tool.title ?? '', /^[A-Z][a-zA-Z ]+$/, tool.name);
+      assert.ok((tool.description ?? '').length > 20, tool.name);
+      assert.equal(tool.inputSchema.type, 'object');
+      assert.equal(tool.outputSchema?.type, 'object');
+    }
+  });
+
+  it('describe every example of an answer by their output schema, and nothing else', () => {
+    const validator = new AjvJsonSchemaValidator();
+    for (const { tool, route } of catalogue) {
+      const { operation } = route;
+      const validate = validator.getValidator(tool.outputSchema as never);
+      const output: Json = operation.example.output ?? null;
+      const content = isAnswerObject(operation) ? output : { result: output };
+      const validated = validate(content);
+      assert.ok(validated.valid, `${tool.name}: ${validated.errorMessage}`);
+      assert.equal(validate('text').valid, false, tool.name);
+    }
+  });
+
+  it('say that queries only read, and that commands do not', () => {
+    for (const { tool, route } of catalogue) {
+      assert.equal(tool.annotations?.readOnlyHint, route.operation.kind === 'query', tool.name);
+      assert.equal(tool.annotations?.openWorldHint, false, tool.name);
+    }
+  });
+
+  it('say of exactly these that something is lost', () => {
+    const destructive = catalogue.filter(({ tool }) => tool.annotations?.destructiveHint === true);
+    assert.deepEqual(destructive.map(({ tool }) => tool.name).sort(), [
+      'archive_template',
+      'delete_agent_profile',
+      'delete_flow',
+      'delete_flow_version',
+      'delete_instance',
+      'delete_phone_number',
+      'delete_store',
+      'delete_webhook_endpoint',
+      'end_api_key_secrets',
+      'erase_personal_data',
+      'remove_store_file',
+      'revoke_api_key',
+      'rotate_api_key',
+      'rotate_webhook_secret',
+      'skip_process_event',
+      'skip_projection_event',
+      'upgrade_instance',
+    ]);
+  });
+
+  it('say of exactly these commands that they may not be repeated', () => {
+    const once = catalogue.filter(({ tool }) => tool.annotations?.idempotentHint === false);
+    assert.deepEqual(
+      once.map(({ tool }) => tool.name).filter((name) => !/^(?:create|restore)_/.test(name)),
+      [
+        'upgrade_instance',
+        'retry_instance',
+        'rotate_api_key',
+        'rotate_webhook_secret',
+        'test_webhook_endpoint',
+        'replay_webhook_endpoint',
+        'rebuild_projection',
+        'retry_projection',
+        'skip_projection_event',
+        'retry_process',
+        'skip_process_event',
+      ],
+    );
+    for (const { tool } of once) assert.equal(tool.annotations?.readOnlyHint, false);
+  });
+
+  it('take what an operation says of its own effect before what its method says', () => {
+    assert.deepEqual(effectOf(named('activate_flow_version').route.operation), {
+      isReadOnly: false,
+      isDestructive: false,
+      isIdempotent: true,
+    });
+    assert.deepEqual(effectOf(named('delete_flow').route.operation), {
+      isReadOnly: false,
+      isDestructive: true,
+      isIdempotent: true,
+    });
+  });
+
+  it('are refused for an operation whose input has the name of an argument of every tool', () => {
+    const [operation] = operations.filter(({ name }) => name === 'create_template');
+    assert.ok(operation);
+    const clashing = { ...operation, input: t.type({ ifMatch: t.string }) };
+    assert.throws(() => createToolCatalogue(createRoutes([clashing])), /create_template: "ifMatch" is the name/);
+  });
+});

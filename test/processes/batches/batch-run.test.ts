@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import * as E from 'fp-ts/lib/Either.js';
+import type { BatchLine, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
+import { FileSpace } from '#application/files/file-space.ts';
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
+import { apiKey } from '#domain/api-key/api-key.ts';
+import { batch } from '#domain/batch/batch.ts';
+import { file } from '#domain/file/file.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import { readLine } from '#gateway/batch/read-line.ts';
+import { BatchRun } from '#processes/batches/batch-run.ts';
+import type { BatchTerm } from '#processes/batches/batch-store.ts';
+import { CallSlots } from '#processes/batches/call-slots.ts';
+import { batchCreated, batchId } from '#test/support/events/batch-events.ts';
+import { fileCreated, fileId } from '#test/support/events/file-events.ts';
+import { apiKeyCreated } from '#test/support/events/tenant-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
+
+const origin = {
+  actor: { keyId: ids.key, keyType: 'project' },
+  requestId: 'request-1',
+  correlationId: 'request-1',
+  causationId: 'request-1',
+} as const;
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const alone: BatchTerm = { leaseToken: 0, signal: new AbortController().signal, isHeld: () => true };
+
+const lineOf = (customId: string) =>
+  JSON.stringify({ custom_id: customId, method: 'POST', url: '/v1/chat/completions', body: { model: 'large' } });
+
+const answer = (status = 200): LineOutcome => ({
+  kind: 'answer',
+  status,
+  requestId: 'provider-1',
+  contentType: 'application/json',
+  body: Buffer.from(JSON.stringify({ status })),
+});
+
+/** Batches of a service in memory, on a clock that the test moves. */
+class Batches {
+  readonly clock = { ms: Date.parse('2026-01-01T00:00:00.000Z') };
+  readonly now = () => new Date(this.clock.ms);
+  readonly service = new Service(undefined, { now: this.now });
+  /** The custom ids of the lines that were asked, in order. */
+  readonly asked: string[] = [];
+  answers: (customId: string) => LineOutcome | Promise<LineOutcome> = () => answer();
+  slots = new CallSlots(2);
+  readonly blobs: BlobStore;
+  readonly #folder: string;
+
+  private constructor(blobs: BlobStore, folder: string) {
+    this.blobs = blobs;
+    this.#folder = folder;
+  }
+
+  static async open(): Promise<Batches> {
+    const folder = await mkdtemp(join(tmpdir(), 'batch-run-'));
+    const batches = new Batches(await openFolderBlobStore(folder), folder);
+    await batches.#write(apiKey, ids.key, [apiKeyCreated()]);
+    return batches;
+  }
+
+  /** Makes a batch with these lines. @param other what is the batch's own beside the first one */
+  async create(customIds: ReadonlyArray<string>, other = { batchId, fileId, projectId: ids.project as string }) {
+    const input = customIds.map((id) => `${lineOf(id)}\n`).join('');
+    const inputBlobId = `file-${other.batchId}`;
+    const content = async function* () {
+      yield Buffer.from(input);
+    };
+    const inputBytes = await this.blobs.put(inputBlobId, content(), 1_000_000);
+    const { projectId } = other;
+    await this.#write(file, other.fileId, [
+      fileCreated({ id: other.fileId, projectId, blobId: inputBlobId, bytes: inputBytes }),
+    ]);
+    const facts = { id: other.batchId, projectId, keyId: ids.key, inputFileId: other.fileId, inputBlobId, inputBytes };
+    await this.#write(batch, other.batchId, [batchCreated(facts)]);
+  }
+
+  run(id = batchId, term = alone): Promise<void> {
+    const calls: LineCalls = {
+      read: (line, endpoint) => readLine(line, endpoint, 1_000),
+      call: async (line: BatchLine) => {
+        this.asked.push(line.customId);
+        return this.answers(line.customId);
+      },
+    };
+    const { blobs, slots, now } = this;
+    const { writer, documents } = this.service;
+    const space = new FileSpace({ documents, quotaBytes: 1e9, hasRoomFor: async () => true });
+    const log = { warn: () => undefined, error: (fields: object) => assert.fail(JSON.stringify(fields)) };
+    return new BatchRun({ writer, blobs, space, calls, slots, maxLineBytes: 10_000, now, log }, id, term).run();
+  }
+
+  async revokeKey(): Promise<void> {
+    await this.#write(apiKey, ids.key, [newEvent('ApiKeyRevoked', { id: ids.key, descendantKeyIds: null })]);
+  }
+
+  /** What a client reads of the batch, and the lines of its files. */
+  async result(id = batchId) {
+    const { state } = await this.service.writer.load(batch, id);
+    assert.ok(state);
+    const { facts } = state;
+    return {
+      status: facts.status,
+      output: await this.#linesOf(facts.output_file_id),
+      errors: await this.#linesOf(facts.error_file_id),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.blobs.close();
+    await rm(this.#folder, { recursive: true });
+  }
+
+  async #linesOf(id: string | null) {
+    if (id === null) return null;
+    const { state } = await this.service.writer.load(file, id);
+    const content = await this.blobs.get(state?.blobId ?? '');
+    assert.ok(content);
+    const lines = (await text(content)).trimEnd().split('\n');
+    return lines.map((line) => JSON.parse(line) as { custom_id: string; response: { status_code: number } | null });
+  }
+
+  async #write<State, Events>(
+    entity: Entity<State, Events>,
+    id: string,
+    events: ReadonlyArray<EventOf<Events>>,
+  ): Promise<void> {
+    const decide = () => E.right({ events, tenant: tenants.project });
+    assert.ok(E.isRight(await this.service.writer.write({ entity, id, origin, decide })));
+  }
+}
+
+describe('BatchRun', () => {
+  let batches: Batches;
+  beforeEach(async () => {
+    batches = await Batches.open();
+  });
+  afterEach(() => batches.close());
+
+  it('writes the lines that its window cut off to the error file, as OpenAI does', async () => {
+    await batches.create(['a', 'b', 'c', 'd']);
+    batches.answers = (customId) => {
+      if (customId === 'a' || customId === 'b') return answer();
+      batches.clock.ms += dayMs;
+      return { kind: 'later', afterMs: 60_000 };
+    };
+    await batches.run();
+    const { status, output, errors } = await batches.result();
+    assert.equal(status, 'expired');
+    assert.deepEqual(output?.map(({ custom_id }) => custom_id).toSorted(), ['a', 'b']);
+    assert.deepEqual(
+      errors?.map((line) => ({ ...line, id: '' })),
+      ['c', 'd'].map((custom_id) => ({
+        id: '',
+        custom_id,
+        response: null,
+        error: {
+          code: 'batch_expired',
+          message: 'This request could not be executed before the completion window expired.',
+        },
+      })),
+    );
+  });
+
+  it('asks no line of a batch whose window was over before it was run', async () => {
+    await batches.create(['a', 'b']);
+    batches.clock.ms += dayMs;
+    await batches.run();
+    const { status, output } = await batches.result();
+    assert.deepEqual([status, output, batches.asked], ['expired', null, []]);
+  });
+
+  it('completes a batch of which one line in ten fails, with each line in one of its files', async () => {
+    const customIds = Array.from({ length: 100 }, (_, index) => `line-${index}`);
+    await batches.create(customIds);
+    batches.slots = new CallSlots(16);
+    batches.answers = (customId) => answer(customId.endsWith('3') ? 502 : 200);
+    await batches.run();
+    const { status, output, errors } = await batches.result();
+    assert.deepEqual([status, output?.length, errors?.length], ['completed', 90, 10]);
+    const all = [...(output ?? []), ...(errors ?? [])].map(({ custom_id }) => custom_id);
+    assert.deepEqual(all.toSorted(), customIds.toSorted());
+    assert.ok(errors?.every(({ response }) => response?.status_code === 502));
+  });
+
+  it('starts no call once its lease has lapsed by its own clock', async () => {
+    await batches.create(Array.from({ length: 50 }, (_, index) => `line-${index}`));
+    let isHeld = true;
+    batches.answers = () => {
+      if (batches.asked.length === 10) isHeld = false;
+      return answer();
+    };
+    const ended = batches.run(batchId, { ...alone, leaseToken: 1, isHeld: () => isHeld });
+    await assert.rejects(ended, /term of running batches is over/);
+    assert.ok(batches.asked.length >= 10 && batches.asked.length <= 11, String(batches.asked.length));
+    assert.equal((await batches.result()).status, 'in_progress');
+  });
+
+  it('records nothing for a run that another has followed, and asks no recorded line again', async () => {
+    await batches.create(Array.from({ length: 20 }, (_, index) => `line-${index}`));
+    let second: Promise<void> | null = null;
+    batches.answers = () => {
+      // The second run begins while the first has a call under way.
+      second ??= batches.run(batchId, { ...alone, leaseToken: 2 });
+      return answer();
+    };
+    const failure = await batches.run(batchId, { ...alone, leaseToken: 1 }).then(
+      () => null,
+      (error: Error) => error,
+    );
+    assert.ok(failure === null || failure.name === 'TermOverError', String(failure));
+    await second;
+    const { status, output } = await batches.result();
+    assert.deepEqual([status, output?.length], ['completed', 20]);
+    assert.equal(new Set(output?.map(({ custom_id }) => custom_id)).size, 20);
+  });
+
+  it('ends as failed when the key that made the batch is revoked, and keeps what is finished', async () => {
+    await batches.create(['a', 'b', 'c']);
+    batches.answers = async (customId) => {
+      if (customId === 'a') return answer();
+      await batches.revokeKey();
+      return { kind: 'later', afterMs: 60_000 };
+    };
+    batches.slots = new CallSlots(1);
+    await batches.run();
+    const { status, output, errors } = await batches.result();
+    assert.deepEqual([status, output?.map(({ custom_id }) => custom_id), errors], ['failed', ['a'], null]);
+  });
+
+  it('shares the calls of a node between projects, however many lines each has', async () => {
+    const small = { batchId: 'batch_csmall00000001', fileId: 'file-csmall00000001', projectId: ids.sibling };
+    await batches.create(Array.from({ length: 60 }, (_, index) => `big-${index}`));
+    await batches.create(['small-0', 'small-1', 'small-2', 'small-3'], small);
+    batches.slots = new CallSlots(1);
+    let running: Promise<void> | null = null;
+    batches.answers = async () => {
+      // The small batch comes while the big one has the only slot.
+      if (batches.asked.length === 5) running = batches.run(small.batchId);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      return answer();
+    };
+    await batches.run();
+    await running;
+    const [first, last] = [batches.asked.indexOf('small-0'), batches.asked.indexOf('small-3')];
+    const between = batches.asked.slice(first, last).filter((id) => id.startsWith('big'));
+    assert.ok(last > first && between.length <= 6, batches.asked.join());
+    assert.ok(batches.asked.lastIndexOf('big-59') > last, 'the big batch was still running');
+    assert.deepEqual(
+      [(await batches.result()).status, (await batches.result(small.batchId)).status],
+      ['completed', 'completed'],
+    );
+  });
+});

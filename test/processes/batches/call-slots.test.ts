@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { type CallSlot, CallSlots } from '#processes/batches/call-slots.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const turns = async (count: number) => {
+  for (let index = 0; index < count; index += 1) await turn();
+};
+
+describe('CallSlots', () => {
+  const never = new AbortController().signal;
+
+  it('gives out no more places than there are', async () => {
+    const slots = new CallSlots(2);
+    const given: CallSlot[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      void slots.take('p', 'b', never).then((slot) => slot !== null && given.push(slot));
+    }
+    await turns(20);
+    assert.equal(given.length, 2);
+    given[0]?.release();
+    given[0]?.release();
+    await turns(20);
+    assert.equal(given.length, 3);
+  });
+
+  it('serves projects in turn, and the batches of a project in turn', async () => {
+    const slots = new CallSlots(1);
+    const order: string[] = [];
+    const first = await slots.take('hog', 'h0', never);
+    const ask = (project: string, batch: string) =>
+      void slots.take(project, batch, never).then((slot) => {
+        order.push(batch);
+        slot?.release();
+      });
+    for (let index = 0; index < 4; index += 1) ask('hog', 'h1');
+    for (let index = 0; index < 2; index += 1) ask('hog', 'h2');
+    ask('small', 's1');
+    ask('small', 's1');
+    first?.release();
+    await turns(60);
+    assert.deepEqual(order, ['h1', 's1', 'h2', 's1', 'h1', 'h2', 'h1', 'h1']);
+  });
+
+  it('forgets who has left', async () => {
+    const slots = new CallSlots(1);
+    const held = await slots.take('p', 'b', never);
+    const leaving = new AbortController();
+    const left = slots.take('p', 'b', leaving.signal);
+    const stays = slots.take('p', 'c', never);
+    leaving.abort();
+    assert.equal(await left, null);
+    held?.release();
+    assert.ok(await stays);
+    assert.equal(await slots.take('p', 'b', leaving.signal), null);
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { DocumentBuffer } from '#projection-engine/documents/document-buffer.ts';
+import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
+import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
+import { givenEvents } from '#test/support/harness/projection-harness.ts';
+
+interface Item {
+  readonly group: string;
+  readonly times: number;
+}
+
+interface ItemEvents {
+  readonly Put: { readonly id: string; readonly group: string };
+  readonly Linked: { readonly ids: ReadonlyArray<string> };
+  readonly GroupDeleted: { readonly group: string };
+  /** Removes a group and puts its first document again, in one event. */
+  readonly GroupReplaced: { readonly id: string; readonly group: string };
+  readonly Made: { readonly id: string; readonly group: string };
+  readonly Seen: { readonly id: string };
+}
+
+const items: AnyProjection = projection<Item, ItemEvents>({
+  name: 'items',
+  version: 1,
+  keys: ({ data }) => ('ids' in data ? data.ids : 'id' in data ? [data.id] : []),
+  on: {
+    Put: (item, { data }) => ({ group: data.group, times: (item?.times ?? 0) + 1 }),
+    Linked: (item, _, key) => {
+      if (key === 'broken') throw new Error('It cannot be linked.');
+      return item && { ...item, times: item.times + 1 };
+    },
+    GroupDeleted: { removeWhere: ({ data }) => ({ group: data.group }) },
+    GroupReplaced: {
+      removeWhere: ({ data }) => ({ group: data.group }),
+      handle: (item, { data }) => ({ group: data.group, times: item === null ? 100 : -1 }),
+    },
+    Made: {
+      create: ({ data }) => {
+        if (data.group === 'broken') throw new Error('It cannot be made.');
+        return { group: data.group, times: 1 };
+      },
+    },
+    Seen: ignored,
+  },
+  indexes: [['group']],
+});
+
+const put = (id: string, group: string) => ({ stream: id, type: 'Put', data: { id, group } });
+const groupDeleted = (group: string) => ({ stream: group, type: 'GroupDeleted', data: { group } });
+
+describe('DocumentBuffer', () => {
+  it('applies the events of one document in order', () => {
+    givenEvents(put('a', 'g'), put('a', 'h'))
+      .project(items)
+      .then({ a: { group: 'h', times: 2 } });
+  });
+
+  it('removes the documents that match at that moment, and none that left the group before', () => {
+    givenEvents(
+      put('a', 'g'),
+      put('b', 'g'),
+      put('b', 'h'),
+      groupDeleted('g'),
+      put('c', 'g'),
+      put('b', 'g'),
+      put('d', 'h'),
+      groupDeleted('h'),
+    )
+      .project(items)
+      .then({ c: { group: 'g', times: 1 }, b: { group: 'g', times: 3 } });
+  });
+
+  it('removes documents before it makes one, when one event does both', () => {
+    const replaced = { stream: 'a', type: 'GroupReplaced', data: { id: 'a', group: 'g' } };
+    givenEvents(put('a', 'g'), put('b', 'g'), replaced)
+      .project(items)
+      .then({ a: { group: 'g', times: 100 } });
+  });
+
+  it('applies an event to all of its documents or to none', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    buffer.remember('a', null);
+    buffer.remember('broken', null);
+    buffer.apply(recorded(1, put('a', 'g')), ['a']);
+    const linked = recorded(2, { type: 'Linked', data: { ids: ['a', 'broken'] } });
+    assert.throws(() => buffer.apply(linked, buffer.keys(linked)), /cannot be linked/);
+    const [write] = buffer.writes();
+    assert.deepEqual(write?.kind === 'put' && write.value, { group: 'g', times: 1 });
+  });
+
+  it('creates a document that was not read, and applies later events to it', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    const made = recorded(3, { type: 'Made', data: { id: 'a', group: 'g' } });
+    assert.equal(buffer.creates(made), true);
+    buffer.apply(made, ['a']);
+    buffer.apply(recorded(4, put('a', 'h')), ['a']);
+    const [write] = buffer.writes();
+    assert.deepEqual(write?.kind === 'put' && [write.order, write.position, write.value], [
+      3,
+      4,
+      { group: 'h', times: 2 },
+    ]);
+  });
+
+  it('knows that a document is absent whose creation failed', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    const made = recorded(3, { type: 'Made', data: { id: 'a', group: 'broken' } });
+    assert.throws(() => buffer.apply(made, ['a']), /cannot be made/);
+    assert.equal(buffer.knows('a'), true);
+    assert.deepEqual(buffer.writes(), []);
+  });
+
+  it('skips a document that already holds the event', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    buffer.remember('a', { order: 1, position: 5, value: { group: 'g', times: 1 }, bytes: 10 });
+    buffer.apply(recorded(5, put('a', 'h')), ['a']);
+    assert.deepEqual(buffer.writes(), []);
+  });
+
+  it('keeps a document that was put after a removal when the removal is replayed', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    buffer.remember('a', { order: 1, position: 1, value: { group: 'g', times: 1 }, bytes: 10 });
+    buffer.apply(recorded(4, put('a', 'h')), ['a']);
+    buffer.apply(recorded(5, { type: 'GroupDeleted', data: { group: 'g' } }), []);
+    const [removal, write] = buffer.writes();
+    assert.deepEqual([removal?.kind, write?.kind, write?.position], ['delete-where', 'put', 5]);
+  });
+
+  it('treats a document as absent when its removal is not yet in the store', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    buffer.apply(recorded(5, { type: 'GroupDeleted', data: { group: 'g' } }), []);
+    buffer.remember('gone', { order: 1, position: 4, value: { group: 'g', times: 7 }, bytes: 10 });
+    buffer.remember('other', { order: 1, position: 4, value: { group: 'h', times: 7 }, bytes: 10 });
+    buffer.remember('later', { order: 1, position: 6, value: { group: 'g', times: 7 }, bytes: 10 });
+    for (const id of ['gone', 'other', 'later']) buffer.apply(recorded(8, put(id, 'k')), [id]);
+    const times = buffer.writes().map((write) => write.kind === 'put' && Reflect.get(write.value, 'times'));
+    assert.deepEqual(times, [false, 1, 8, 8]);
+  });
+
+  it('evicts the least recently used documents beyond its limits, and only once they are stored', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 2, maxBytes: 1000 });
+    for (const [index, id] of ['a', 'b', 'c'].entries()) {
+      buffer.remember(id, null);
+      buffer.apply(recorded(index + 1, put(id, 'g')), [id]);
+    }
+    buffer.apply(recorded(4, put('a', 'g')), ['a']);
+    assert.equal(buffer.writes().length, 3);
+    buffer.committed();
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((id) => buffer.knows(id)),
+      [true, false, true],
+    );
+    assert.deepEqual(buffer.writes(), []);
+    buffer.limit({ maxDocuments: 100, maxBytes: 0 });
+    buffer.committed();
+    assert.equal(buffer.knows('a'), false);
+  });
+});
+
+function recorded(position: number, { type, data }: { readonly type: string; readonly data: object }): RecordedEvent {
+  return {
+    position,
+    stream: 'items',
+    revision: position,
+    id: `e${position}`,
+    type,
+    data: data as RecordedEvent['data'],
+    metadata: testMetadata,
+  };
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StreamHistory } from '#application/history/stream-history.ts';
+import type { TextStream } from '#application/responses/text-stream.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import { listAuditEntries } from '#queries/audit/list-audit-entries.ts';
+import type { Json } from '#shared/json/json.ts';
+import { begunFlow, flowDeleted, versionOf } from '#test/support/events/flow-events.ts';
+import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
+import { templateCreated } from '#test/support/events/template-events.ts';
+import { customerCreated, personalDataErased, projectCreated } from '#test/support/events/tenant-events.ts';
+import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
+import { givenLog } from '#test/support/harness/query-harness.ts';
+import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events.ts';
+
+interface Entry {
+  readonly position: number;
+  readonly type: string;
+  readonly time: string;
+  readonly resource: { readonly kind: string; readonly id: string };
+  readonly summary: string;
+  readonly changes: ReadonlyArray<Json> | null;
+  readonly changesOmitted?: true;
+}
+
+const entriesOf = (body: Json) => (body as unknown as { readonly entries: ReadonlyArray<Entry> }).entries;
+const renamed = (name: string) => newEvent('FlowRenamed', { id: ids.flow, name });
+const flowStream = (...events: ReadonlyArray<ExampleEvent>) => ({ [`flow-${ids.flow}`]: [...begunFlow(), ...events] });
+
+/** The flow of one project and the phone number of another, of the same organization. */
+const twoProjects = {
+  ...flowStream(renamed('Nights')),
+  [`phoneNumber-${ids.number}`]: [phoneNumberCreated({ projectId: ids.sibling })],
+};
+
+describe('list_audit_entries', () => {
+  it('lists what was done to all resources, newest first, with what changed', async () => {
+    const { body } = await givenLog(twoProjects).ask(listAuditEntries);
+    const entries = entriesOf(body);
+    assert.deepEqual(
+      entries.map(({ position, type }) => [position, type]),
+      [
+        [5, 'PhoneNumberCreated'],
+        [4, 'FlowRenamed'],
+        [3, 'FlowVersionActivated'],
+        [2, 'FlowVersionCreated'],
+        [1, 'FlowCreated'],
+      ],
+    );
+    assert.deepEqual(entries[1], {
+      position: 4,
+      type: 'FlowRenamed',
+      time: timeOf(3),
+      actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+      requestId: 'request-1',
+      resource: { kind: 'flow', id: ids.flow },
+      summary: 'The flow was renamed to “Nights”.',
+      changes: [
+        { op: 'replace', path: '/updatedAt', value: timeOf(3) },
+        { op: 'replace', path: '/name', value: 'Nights' },
+      ],
+    });
+  });
+
+  it('is narrowed by resource, kind, type, actor and time', async () => {
+    const log = givenLog(twoProjects);
+    const positions = async (filters: Readonly<Record<string, string>>) =>
+      entriesOf((await log.ask(listAuditEntries, filters)).body).map(({ position }) => position);
+    assert.deepEqual(await positions({ resource: ids.flow }), [4, 1]);
+    assert.deepEqual(await positions({ resource: versionOf(ids.flow, 1) }), [3, 2]);
+    assert.deepEqual(await positions({ resource: 'phone-number' }), [5]);
+    assert.deepEqual(await positions({ type: 'FlowRenamed' }), [4]);
+    assert.deepEqual(await positions({ actor: 'ckeyother0000000' }), []);
+    assert.deepEqual(await positions({ actor: 'ckeyadmin0000000', type: 'FlowCreated' }), [1]);
+    assert.deepEqual(await positions({ since: timeOf(2) }), [4, 3]);
+    assert.deepEqual(await positions({ until: timeOf(1) }), [5, 1]);
+    assert.equal((await log.ask(listAuditEntries, { type: 'FlowBent' })).refusal, 'invalid-input');
+  });
+
+  it('begins at the end of a time that is long past, without what came after it', async () => {
+    const days = Array.from({ length: 40 }, (_, day) => renamed(`Day ${day}`));
+    const log = givenLog(flowStream(...days));
+    const all = entriesOf((await log.ask(listAuditEntries, { since: timeOf(10), until: timeOf(12) })).body);
+    assert.deepEqual(
+      all.map(({ time }) => time),
+      [timeOf(11), timeOf(10)],
+    );
+  });
+
+  it('shows each key what is within its reach: a partner its customers too, and templates to no other key', async () => {
+    const log = givenLog(
+      {
+        ...flowStream(),
+        [`organization-${ids.customer}`]: [customerCreated()],
+        [`template-${ids.template}`]: [templateCreated()],
+      },
+      {
+        [`organization-${ids.customer}`]: { ...tenants.customer, projectId: null },
+        [`template-${ids.template}`]: { ...tenants.project, projectId: null },
+      },
+    );
+    const kinds = async (caller: Caller) => {
+      const { body } = await log.ask(listAuditEntries, {}, caller);
+      return [...new Set(entriesOf(body).map(({ resource }) => resource.kind))].toSorted();
+    };
+    assert.deepEqual(await kinds(callerOf('partner')), ['customer', 'flow', 'flow-version', 'template']);
+    assert.deepEqual(await kinds(callerOf('organization')), ['flow', 'flow-version']);
+    assert.deepEqual(await kinds(callerOf('organization', tenants.customer)), ['customer']);
+    assert.deepEqual(await kinds(callerOf('project')), ['flow', 'flow-version']);
+    assert.deepEqual(await kinds(callerOf('project', tenants.stranger)), []);
+    const { body } = await log.ask(listAuditEntries, { resource: ids.flow }, callerOf('project', tenants.stranger));
+    assert.deepEqual(entriesOf(body), []);
+    assert.equal(
+      (await log.ask(listAuditEntries, {}, callerOf('project', { scopes: ['flows:read'] }))).refusal,
+      'scope-required',
+    );
+  });
+
+  it('pages without losing or doubling an entry, also where a filter fits little', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => renamed(`Name ${index}`));
+    const log = givenLog(flowStream(...names, flowDeleted()));
+    const positions: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof log.ask>> = await log.ask(listAuditEntries, {
+        ...{ type: 'FlowRenamed', limit: '7' },
+        ...(cursor === null ? {} : { cursor }),
+      });
+      positions.push(...entriesOf(page.body).map(({ position }) => position));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    assert.deepEqual(
+      positions,
+      Array.from({ length: 60 }, (_, index) => 63 - index),
+    );
+  });
+
+  it('leaves changes of more than 64 KiB to the history of the resource', async () => {
+    const [created, , activated] = begunFlow();
+    const large = newEvent('FlowVersionCreated', {
+      ...{ id: versionOf(ids.flow, 1), flowId: ids.flow, version: 1, tag: 'v1' },
+      flowSchema: { say: 'x'.repeat(70_000) },
+    });
+    const log = givenLog({ [`flow-${ids.flow}`]: [created, large, activated] as ReadonlyArray<ExampleEvent> });
+    const entries = entriesOf((await log.ask(listAuditEntries)).body);
+    assert.deepEqual([entries[1]?.changes, entries[1]?.changesOmitted], [null, true]);
+    assert.equal(entries[0]?.changesOmitted, undefined);
+  });
+
+  it('lists neither claims nor remembered requests nor metering', async () => {
+    const log = givenLog({
+      ...flowStream(newEvent('RequestAnswered', {})),
+      'phoneNumberClaim-abc': [newEvent('PhoneNumberClaimed', { phoneNumberId: ids.number })],
+    });
+    const types = entriesOf((await log.ask(listAuditEntries)).body).map(({ type }) => type);
+    assert.deepEqual(types, ['FlowVersionActivated', 'FlowVersionCreated', 'FlowCreated']);
+  });
+
+  it('shows personal data that was erased as erased', async () => {
+    const log = givenLog({ [`organization-${ids.customer}`]: [customerCreated(), personalDataErased()] });
+    const text = JSON.stringify((await log.ask(listAuditEntries)).body);
+    assert.ok(text.includes('"clientEmail":"erased"') && !text.includes('sealed'), text);
+  });
+});
+
+describe('export of the audit', () => {
+  /** The text of an export. */
+  async function exported(log: ReturnType<typeof givenLog>, accept: string, input = {}): Promise<string> {
+    const stream: TextStream = await log.export(listAuditEntries, accept, input);
+    let text = '';
+    for await (const chunk of stream.chunks) text += chunk;
+    return text;
+  }
+
+  it('has the same entries as the pages, one in a line', async () => {
+    const log = givenLog(twoProjects);
+    const lines = (await exported(log, 'application/x-ndjson')).split('\n');
+    assert.equal(lines.pop(), '');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      entriesOf((await log.ask(listAuditEntries)).body),
+    );
+  });
+
+  it('is CSV with a header, in which no cell begins like a formula', async () => {
+    const log = givenLog({ ...flowStream(renamed('=cmd()"')), [`project-${ids.project}`]: [projectCreated()] });
+    const [header, first, second] = (await exported(log, 'text/csv', { resource: ids.flow })).split('\r\n');
+    assert.equal(
+      header,
+      'position,time,actorKeyId,actorKeyType,requestId,resourceKind,resourceId,type,summary,changes',
+    );
+    assert.match(first ?? '', /^4,.*,FlowRenamed,"?The flow was renamed to “=cmd\(\)""”\."?,"\[/);
+    assert.match(second ?? '', /^1,.*,FlowCreated,/);
+  });
+
+  it('holds a few entries in memory, however long it is', async () => {
+    const names = Array.from({ length: 3_000 }, (_, index) => renamed(`Name ${index}`));
+    const log = givenLog(flowStream(...names));
+    const { chunks } = await log.export(listAuditEntries, 'application/x-ndjson', {});
+    let longest = 0;
+    let lines = 0;
+    for await (const chunk of chunks) {
+      longest = Math.max(longest, chunk.split('\n').length - 1);
+      lines += chunk.split('\n').length - 1;
+      await nextTurn();
+    }
+    assert.equal(lines, 3_003);
+    assert.ok(longest <= 200, `${longest} entries in one piece`);
+  });
+});
+
+describe('StreamHistory', () => {
+  it('reads a part of a long stream from a state that it kept nearby', async () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => renamed(`Name ${index}`));
+    const { store } = givenLog(flowStream(...names));
+    const { flow } = await import('#domain/flow/flow.ts');
+    const history = new StreamHistory(store);
+    await history.at(flow, ids.flow, 1_002);
+    store.reads.length = 0;
+    const { revision } = await history.at(flow, ids.flow, 555);
+    assert.equal(revision, 555);
+    assert.deepEqual(store.reads, [[`flow-${ids.flow}`, 500]]);
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { DocumentWrite, Generation, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+
+const documentsOfCommit = 500;
+const definition = { name: 'items', version: 1, indexes: [['group'], ['key']] };
+const page = { limit: 100_000, maxBytes: 1e9 };
+
+describe('a read store whose filling is written by a thread', () => {
+  let folder: string;
+  let file: string;
+  let writer: ReadStoreWriter;
+  let reader: ReadStore;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'read-store-'));
+    file = join(folder, 'read-store.sqlite');
+    writer = openSqliteReadStoreWriter(file, assert.fail, { putsBeforeThread: 2 * documentsOfCommit });
+    reader = openSqliteReadStore(file);
+  });
+  afterEach(async () => {
+    await reader.close();
+    await writer.close().catch(() => undefined);
+    await rm(folder, { recursive: true });
+  });
+
+  /** Puts as many commits of a filling as are asked for, each promised to be followed by another. */
+  const fill = async (generation: Generation, commits: number, from = 0) => {
+    for (let number = from; number < from + commits; number += 1)
+      await writer.commit([{ generation, writes: writesOf(number), checkpoint: lastOf(number) }], true);
+  };
+  const stored = async () => (await reader.list('items', {}, page)).documents.map(({ order }) => order);
+
+  it('stores the commits before the thread, in it and after it, and publishes them with all indexes', async () => {
+    const generation = await writer.begin(definition, 0);
+    await fill(generation, 14);
+    const [id = ''] = writesOf(0).map((write) => ('id' in write ? write.id : ''));
+    assert.deepEqual((await writer.read(generation, [id])).get(id)?.value, { group: 'g0', key: 'd0' });
+    await writer.finish(generation);
+    await writer.publish(generation);
+    await writer.commit([{ generation, writes: writesOf(14), checkpoint: lastOf(14) }]);
+    assert.deepEqual(await stored(), upTo(15));
+    assert.equal((await reader.list('items', { group: 'g1' }, page)).documents.length, (15 * documentsOfCommit) / 5);
+    assert.equal((await reader.list('items', { key: 'd700' }, page)).documents.length, 1);
+    assert.deepEqual(indexesOf(file), 3);
+  });
+
+  it('has of the commits that were put off those up to its checkpoint after a crash, and no other', async () => {
+    const generation = await writer.begin(definition, 0);
+    await fill(generation, 10);
+    const copy = join(folder, 'copy.sqlite');
+    for (const suffix of ['', '-wal']) await copyFile(file + suffix, copy + suffix);
+    const after = openSqliteReadStoreWriter(copy, assert.fail);
+    const { current } = await after.generations('items');
+    assert.ok(current);
+    const documents = openSqliteReadStore(copy);
+    const orders = (await documents.list('items', {}, page)).documents.map(({ order }) => order);
+    assert.deepEqual(orders, upTo(current.checkpoint / documentsOfCommit));
+    await documents.close();
+    await after.close();
+  });
+
+  it('refuses everything after a commit that was put off and has failed, and stores none of it', async () => {
+    const generation = await writer.begin(definition, 0);
+    await fill(generation, 3);
+    const impossible: DocumentWrite = { kind: 'delete-where', where: { undeclared: 1 }, position: 1 };
+    await writer.commit([{ generation, writes: [impossible], checkpoint: 9999 }], true).catch(() => undefined);
+    await assert.rejects(async () => {
+      for (let number = 3; number < 100; number += 1) await fill(generation, 1, number);
+    }, /lost commits that were put off|before it that were put off have failed/);
+    await assert.rejects(writer.publish(generation));
+    await writer.close().catch(() => undefined);
+    writer = openSqliteReadStoreWriter(file, assert.fail);
+    const { current } = await writer.generations('items');
+    assert.ok((current?.checkpoint ?? 9999) <= lastOf(2));
+    assert.deepEqual(await stored(), upTo((current?.checkpoint ?? 0) / documentsOfCommit));
+  });
+
+  it('takes saves of keys and snapshots while the file changes hands', async () => {
+    const generation = await writer.begin(definition, 0);
+    const saves: Promise<void>[] = [];
+    for (let number = 0; number < 6; number += 1) {
+      const commit = writer.commit([{ generation, writes: writesOf(number), checkpoint: lastOf(number) }], true);
+      saves.push(writer.saveKeysLastUsed(new Map([[`key${number}`, '2026-01-01T00:00:00.000Z']])));
+      await commit;
+    }
+    await Promise.all(saves);
+    await writer.finish(generation);
+    await Promise.all([
+      writer.publish(generation),
+      writer.saveKeysLastUsed(new Map([['late', '2026-01-02T00:00:00.000Z']])),
+    ]);
+    assert.equal((await reader.keysLastUsed(['key0', 'key3', 'key5', 'late'])).size, 4);
+    assert.deepEqual(await stored(), upTo(6));
+  });
+});
+
+/** The documents of a commit; their orders count up from one commit to the next. */
+function writesOf(number: number): ReadonlyArray<DocumentWrite> {
+  return Array.from({ length: documentsOfCommit }, (_, index) => {
+    const order = number * documentsOfCommit + index;
+    const value = { group: `g${order % 5}`, key: `d${order}` };
+    return { kind: 'put', id: `d${order}`, order, value, body: JSON.stringify(value), position: order };
+  });
+}
+
+/** The checkpoint after a commit. */
+function lastOf(number: number): number {
+  return (number + 1) * documentsOfCommit;
+}
+
+/** The orders of all documents of the first commits. */
+function upTo(commits: number): ReadonlyArray<number> {
+  return Array.from({ length: commits * documentsOfCommit }, (_, order) => order);
+}
+
+function indexesOf(file: string): unknown {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database
+      .prepare("SELECT count(*) AS count FROM sqlite_schema WHERE type = 'index' AND name LIKE '%By%'")
+      .get()?.count;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Availability } from '#shared/async/availability.ts';
+import { VirtualTime } from '#test/leases/virtual-time.ts';
+
+/** Steps in which time passes, each with turns for what follows from it. */
+const stepMs = 10;
+const turnsPerStep = 30;
+
+/** What a killed server's probe comes to, and a frozen one's. */
+const outages: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
+  ['refuses connections', () => Promise.reject(new Error('refused'))],
+  ['never answers', () => new Promise(() => {})],
+];
+
+describe('Availability', () => {
+  let time: VirtualTime;
+  let answer: () => Promise<unknown>;
+  let probedAt: number[];
+  let lines: string[];
+  /** How much later than asked a pause ends. */
+  let stallMs: number;
+  let availability: Availability;
+
+  beforeEach(() => {
+    time = new VirtualTime();
+    answer = async () => {};
+    probedAt = [];
+    lines = [];
+    stallMs = 0;
+    availability = new Availability({
+      server: 'The server',
+      probe: () => {
+        probedAt.push(time.now);
+        return answer();
+      },
+      explain: async (failure) => ({ detail: String(failure), isPermanent: false }),
+      isAnswer: () => false,
+      timedOut: (waitedMs) => new Error(`no answer within ${waitedMs} ms`),
+      log: {
+        info: (_, message) => lines.push(`info: ${message}`),
+        warn: ({ cause }, message) => lines.push(`warn: ${message} (${cause})`),
+        error: () => assert.fail('nothing is an error'),
+      },
+      clock: {
+        now: () => time.now,
+        pause: (milliseconds, signal) =>
+          new Promise((resolve) => {
+            time.in(Math.max(0, milliseconds) + stallMs, resolve);
+            signal.addEventListener('abort', () => resolve(), { once: true });
+          }),
+      },
+    });
+  });
+  afterEach(() => availability.close());
+
+  const pass = async (milliseconds: number) => {
+    for (let passed = 0; passed < milliseconds; passed += stepMs) {
+      await time.pass(stepMs);
+      for (let turn = 0; turn < turnsPerStep; turn += 1) await nextTurn();
+    }
+  };
+  const isAway = () => availability.cause !== null;
+
+  for (const [what, silence] of outages) {
+    it(`finds within 600 ms that a server ${what}, and probes it twice a second from then on`, async () => {
+      answer = silence;
+      availability.suspect();
+      await pass(600);
+      assert.ok(isAway());
+      const before = probedAt.length;
+      await pass(5_000);
+      assert.equal(probedAt.length - before, 10);
+    });
+
+    it(`finds within a second that a server answers again that ${what === 'never answers' ? 'never answered' : 'refused connections'}, whenever it comes back`, async () => {
+      for (let later = 0; later < 500; later += 50) {
+        answer = silence;
+        availability.suspect();
+        await pass(1_000 + later);
+        assert.ok(isAway());
+        answer = async () => {};
+        const cameBackAt = time.now;
+        while (isAway()) await pass(stepMs);
+        assert.ok(time.now - cameBackAt <= 1_000, `it took ${time.now - cameBackAt} ms`);
+      }
+    });
+
+    it(`writes one line when a server ${what}, and one when it answers again`, async () => {
+      answer = silence;
+      availability.suspect();
+      await pass(5_000);
+      answer = async () => {};
+      await pass(1_000);
+      assert.equal(lines.length, 2, lines.join('\n'));
+      assert.match(
+        lines[0] ?? '',
+        /^warn: The server cannot be used; it is probed until it can \(Error: (?:refused|no answer)/,
+      );
+      assert.equal(lines[1], 'info: The server can be used again');
+    });
+  }
+
+  it('ends a wait for work as soon as the server is known to be away', async () => {
+    answer = () => Promise.reject(new Error('refused'));
+    const outcome = availability.unlessAway(new Promise(() => {}), ({ detail }) => detail);
+    availability.suspect();
+    await pass(600);
+    assert.equal(await outcome, 'Error: refused');
+  });
+
+  it('does not take a server for away because its own process stood still', async () => {
+    answer = () => new Promise(() => {});
+    stallMs = 1_000;
+    availability.suspect();
+    await pass(1_400);
+    stallMs = 0;
+    answer = async () => {};
+    await pass(2_000);
+    assert.equal(probedAt.length, 2);
+    assert.deepEqual(lines, []);
+  });
+
+  it('takes a server for away in the end, however often its own process stood still', async () => {
+    answer = () => new Promise(() => {});
+    stallMs = 1_000;
+    availability.suspect();
+    await pass(10_000);
+    assert.ok(isAway());
+  });
+
+  it('takes an outage that is over within 300 ms for none', async () => {
+    answer = () => Promise.reject(new Error('refused'));
+    availability.suspect();
+    await pass(200);
+    answer = async () => {};
+    await pass(1_000);
+    assert.ok(!isAway());
+    assert.deepEqual(lines, []);
+  });
+});

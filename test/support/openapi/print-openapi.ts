@@ -1,0 +1,5 @@
+import { openApiDocument } from '#application/operations/openapi.ts';
+import { allOperations } from './all-operations.ts';
+
+// Prints the specification, for tools that check it.
+process.stdout.write(`${JSON.stringify(openApiDocument(allOperations()), null, 2)}\n`);

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { maxAtOnce, maxOpen } from '#webhooks/delivery/endpoint-queue.ts';
+import { retryForMs } from '#webhooks/delivery/retry-schedule.ts';
+import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import { messageAt, VirtualReceiver } from './virtual-receiver.ts';
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const hour = 60 * 60 * 1000;
+const day = 24 * hour;
+
+describe('EndpointQueue', () => {
+  it('begins messages in the order of the log, eight at once', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.follow(...range(1, 30));
+    assert.deepEqual(receiver.begun, range(1, maxAtOnce));
+    await receiver.time.pass(1_000);
+    assert.deepEqual(receiver.begun, range(1, 30));
+    assert.equal(receiver.mostAtOnce, 8);
+    assert.deepEqual(receiver.queue.state, newDeliveryState(30));
+  });
+
+  it('tries a message that failed again within 30 s, and holds nothing up for it', async () => {
+    const receiver = new VirtualReceiver();
+    let refuses = true;
+    receiver.receive = ({ position }) => ({ ms: 10, kind: position === 3 && refuses ? 'failed' : 'delivered' });
+    receiver.follow(...range(1, 20));
+    await receiver.time.pass(1_000);
+    assert.deepEqual(receiver.begun, range(1, 20));
+    assert.deepEqual(
+      receiver.queue.state.open.map(({ position }) => position),
+      [3],
+    );
+    assert.equal(receiver.queue.position, 20);
+    refuses = false;
+    await receiver.time.pass(30_000);
+    assert.deepEqual(receiver.begun, [...range(1, 20), 3]);
+    assert.deepEqual(receiver.queue.state, newDeliveryState(20));
+    assert.deepEqual(receiver.outcomes.slice(-1), ['3.2 delivered']);
+  });
+
+  it('leaves half of what may be tried at once to new messages, while retries are due', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = ({ position }) => ({ ms: 100, kind: position <= 40 ? 'failed' : 'delivered' });
+    receiver.follow(...range(1, 40));
+    await receiver.time.pass(600);
+    receiver.tries.length = 0;
+    await receiver.time.pass(6_000);
+    receiver.follow(...range(41, 60));
+    await receiver.time.pass(600);
+    assert.ok(range(41, 60).every((position) => receiver.begun.includes(position)));
+  });
+
+  it('waits at its position while 1,000 messages are open, and continues as there is room', async () => {
+    const receiver = new VirtualReceiver();
+    let isRefused = (position: number) => position % 2 === 0;
+    receiver.receive = ({ position }) => ({ ms: 1, kind: isRefused(position) ? 'failed' : 'delivered' });
+    let next = 1;
+    // Every second message is refused, so that the endpoint does not count as dead.
+    while (receiver.queue.state.open.length < maxOpen && next < 10_000) {
+      if (receiver.follow(next)[0] === true) next += 1;
+      await receiver.time.pass(1);
+    }
+    assert.equal(receiver.queue.state.open.length, maxOpen);
+    const taken = range(next, next + 300).filter((position) => receiver.follow(position)[0]);
+    await receiver.time.pass(10);
+    assert.ok(taken.length <= 100, 'what is not begun is bounded, too');
+    assert.equal(receiver.queue.isLive, false);
+    const waitingAt = receiver.queue.position;
+    assert.ok(waitingAt < next);
+    assert.equal(receiver.queue.state.open.length, maxOpen);
+    isRefused = () => false;
+    await receiver.time.pass(day);
+    assert.equal(receiver.queue.state.open.length, 0);
+    assert.ok(receiver.queue.hasRoom);
+    assert.ok(receiver.queue.position >= (taken.at(-1) ?? 0));
+  });
+
+  it('has its state disabled after three days of failures only, and continues with what was open when it is enabled', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = () => ({ ms: 10, kind: 'failed' });
+    receiver.follow(1, 2);
+    await receiver.time.pass(retryForMs - hour);
+    assert.equal(receiver.exhausted, 0);
+    await receiver.time.pass(4 * hour);
+    assert.equal(receiver.exhausted, 1);
+    const tries = receiver.tries.length;
+    assert.ok(tries > 20);
+    receiver.follow(3);
+    await receiver.time.pass(day);
+    assert.equal(receiver.tries.length, tries);
+    assert.equal(receiver.queue.position, 2);
+    receiver.receive = () => ({ ms: 10, kind: 'delivered' });
+    receiver.queue.enable();
+    assert.equal(receiver.queue.isLive, false);
+    assert.equal(receiver.queue.offer(messageAt(3)), true);
+    receiver.queue.passTo(3);
+    await receiver.time.pass(1_000);
+    assert.deepEqual(receiver.begun.slice(tries).toSorted(), [1, 2, 3]);
+    assert.deepEqual(receiver.queue.state, newDeliveryState(3));
+  });
+
+  it('gives up a message after three days while others are delivered', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = ({ position }) => ({ ms: 10, kind: position === 1 ? 'failed' : 'delivered' });
+    receiver.follow(1);
+    for (let hours = 0; hours < 80; hours += 1) {
+      receiver.follow(receiver.followed + 1);
+      await receiver.time.pass(hour);
+    }
+    assert.equal(receiver.exhausted, 0);
+    assert.deepEqual(receiver.queue.state.open, []);
+    assert.match(receiver.outcomes.filter((outcome) => outcome.startsWith('1.')).at(-1) ?? '', /given-up$/);
+    const lastTry = receiver.tries.findLast(({ position }) => position === 1);
+    assert.ok((lastTry?.at ?? 0) >= retryForMs && (lastTry?.at ?? 0) <= retryForMs + 3 * hour);
+  });
+
+  it('leaves a dead endpoint alone, but for one try a minute, and delivers at once when it is there again', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = () => ({ ms: 1, kind: 'failed' });
+    for (let position = 1; position <= 100; position += 1) {
+      receiver.follow(position);
+      await receiver.time.pass(1);
+    }
+    await receiver.time.pass(hour);
+    receiver.tries.length = 0;
+    receiver.mostAtOnce = 0;
+    await receiver.time.pass(hour);
+    assert.ok(receiver.tries.length >= 58 && receiver.tries.length <= 61, `${receiver.tries.length} tries in an hour`);
+    assert.equal(receiver.mostAtOnce, 1);
+    receiver.receive = () => ({ ms: 1, kind: 'delivered' });
+    await receiver.time.pass(61_000);
+    assert.deepEqual(receiver.queue.state.open, []);
+  });
+
+  it('does not count a message that could not be made as a try', async () => {
+    const receiver = new VirtualReceiver();
+    let isMade = false;
+    receiver.receive = () => ({ ms: 1, kind: isMade ? 'delivered' : 'postponed' });
+    receiver.follow(1);
+    await receiver.time.pass(12_000);
+    assert.equal(receiver.tries.length, 3);
+    assert.deepEqual(receiver.outcomes, []);
+    assert.equal(receiver.queue.state.failures, 0);
+    isMade = true;
+    await receiver.time.pass(5_000);
+    assert.deepEqual(receiver.outcomes, ['1.1 delivered']);
+  });
+
+  it('sends a test at once and once, also while it is disabled or waits', async () => {
+    const receiver = new VirtualReceiver(undefined, newDeliveryState(4), false);
+    receiver.receive = () => ({ ms: 10, kind: 'failed' });
+    receiver.queue.test(messageAt(9));
+    await receiver.time.pass(day);
+    assert.deepEqual(receiver.begun, [9]);
+    assert.deepEqual(receiver.outcomes, ['9.1 given-up']);
+    assert.deepEqual(receiver.queue.state, newDeliveryState(4));
+  });
+
+  it('goes back for a replay once, also where the request is met again on the way', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.follow(...range(1, 9));
+    await receiver.time.pass(100);
+    assert.equal(receiver.queue.replay(4, 10), true);
+    assert.deepEqual([receiver.queue.isLive, receiver.queue.position], [false, 4]);
+    for (const position of range(5, 9)) receiver.queue.offer(messageAt(position));
+    assert.equal(receiver.queue.replay(4, 10), false);
+    receiver.queue.passTo(9);
+    await receiver.time.pass(100);
+    assert.deepEqual(receiver.begun, [...range(1, 9), ...range(5, 9)]);
+    assert.equal(receiver.queue.state.replayedAt, 10);
+  });
+
+  it('leaves nothing out for a replay after a position that it has not reached', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.follow(1, 2);
+    assert.equal(receiver.queue.replay(1_000, 3), false);
+    receiver.follow(4);
+    await receiver.time.pass(100);
+    assert.deepEqual(receiver.begun, [1, 2, 4]);
+  });
+
+  it('loses nothing when it is taken over at any moment', async () => {
+    for (let moment = 0; moment < 60; moment += 1) {
+      const before = new VirtualReceiver();
+      const received = new Set<number>();
+      before.receive = ({ position, attempts }) => {
+        const kind = position % 3 === 0 && attempts === 0 ? 'failed' : 'delivered';
+        if (kind === 'delivered') received.add(position);
+        return { ms: 1 + (position % 5) * 7, kind };
+      };
+      before.follow(...range(1, 40));
+      await before.time.pass(moment);
+      const state = JSON.parse(JSON.stringify(before.queue.state));
+      before.queue.stop();
+      // What was under way when the node ended may not have been received.
+      for (const { position } of state.open) received.delete(position);
+      const after = new VirtualReceiver(undefined, state, true, 40);
+      for (const position of range(1, 40)) {
+        while (!after.queue.offer(messageAt(position))) await after.time.pass(1);
+      }
+      after.queue.passTo(40);
+      await after.time.pass(10_000);
+      for (const position of after.begun) received.add(position);
+      assert.deepEqual(
+        [...received].toSorted((one, other) => one - other),
+        range(1, 40),
+        `at ${moment} ms`,
+      );
+      assert.deepEqual(after.queue.state, newDeliveryState(40));
+    }
+  });
+
+  it('holds nobody else up while an endpoint is dead', async () => {
+    const dead = new VirtualReceiver();
+    const living = new VirtualReceiver(dead.time);
+    dead.receive = () => ({ ms: 15_000, kind: 'failed' });
+    for (let position = 1; position <= 500; position += 1) {
+      dead.follow(position);
+      living.follow(position);
+      await dead.time.pass(10);
+      assert.equal(living.queue.state.open.length <= 1, true);
+    }
+    assert.deepEqual(living.begun, range(1, 500));
+  });
+});

@@ -1,0 +1,111 @@
+import { VirtualTime } from '#test/leases/virtual-time.ts';
+import { EndpointQueue, type TryResult } from '#webhooks/delivery/endpoint-queue.ts';
+import type { QueueClock } from '#webhooks/delivery/queue-clock.ts';
+import {
+  type DeliveryState,
+  type Message,
+  newDeliveryState,
+  type OpenMessage,
+} from '#webhooks/state/delivery-state.ts';
+
+/** A clock that goes with simulated time. Random numbers are 0.5. */
+export function clockOf(time: VirtualTime): QueueClock {
+  return {
+    now: () => time.now,
+    after: (milliseconds, run) => {
+      let isEnded = false;
+      time.in(milliseconds, () => {
+        if (!isEnded) run();
+      });
+      return () => {
+        isEnded = true;
+      };
+    },
+    random: () => 0.5,
+  };
+}
+
+/** A message at a position. */
+export const messageAt = (position: number, type = 'FlowRenamed'): Message => ({
+  position,
+  stream: 'flow-cflowone00000001',
+  revision: position,
+  type,
+});
+
+/** How a receiver takes a message: after so many ms, and whether it accepts it. */
+export interface Reception {
+  readonly ms: number;
+  readonly kind: TryResult['kind'];
+}
+
+/** A try that began, and when. */
+export interface SeenTry {
+  readonly position: number;
+  readonly at: number;
+}
+
+/** One endpoint's queue in simulated time, with a receiver that the test scripts. */
+export class VirtualReceiver {
+  readonly time: VirtualTime;
+  readonly tries: SeenTry[] = [];
+  readonly outcomes: string[] = [];
+  /** Where the log was followed to. */
+  followed: number;
+  changes = 0;
+  exhausted = 0;
+  mostAtOnce = 0;
+  #atOnce = 0;
+  /** Decides how a message is taken. */
+  receive: (message: OpenMessage) => Reception = () => ({ ms: 10, kind: 'delivered' });
+  readonly queue: EndpointQueue<TryResult>;
+
+  constructor(time = new VirtualTime(), state: DeliveryState = newDeliveryState(0), isEnabled = true, followed = 0) {
+    this.time = time;
+    this.followed = followed;
+    this.queue = new EndpointQueue({
+      state,
+      isEnabled,
+      clock: clockOf(time),
+      followed: () => this.followed,
+      deliver: (message) => this.#deliver(message),
+      onTried: ({ position }, attempt, _, outcome) => this.outcomes.push(`${position}.${attempt} ${outcome}`),
+      onChange: () => {
+        this.changes += 1;
+      },
+      onRoom: () => undefined,
+      onExhausted: () => {
+        this.exhausted += 1;
+      },
+    });
+    this.queue.passTo(state.position);
+    this.queue.start();
+  }
+
+  /** Offers messages at these positions, as the log is followed. @returns whether each was taken */
+  follow(...positions: ReadonlyArray<number>): ReadonlyArray<boolean> {
+    return positions.map((position) => {
+      const taken = this.queue.offer(messageAt(position));
+      this.followed = position;
+      return taken;
+    });
+  }
+
+  /** The positions of the tries, in the order in which they began. */
+  get begun(): ReadonlyArray<number> {
+    return this.tries.map(({ position }) => position);
+  }
+
+  #deliver(message: OpenMessage): Promise<TryResult> {
+    const { ms, kind } = this.receive(message);
+    this.tries.push({ position: message.position, at: this.time.now });
+    this.#atOnce += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
+    return new Promise((resolve) => {
+      this.time.in(ms, () => {
+        this.#atOnce -= 1;
+        resolve({ kind });
+      });
+    });
+  }
+}

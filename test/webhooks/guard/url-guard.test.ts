@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { HostNotFoundError } from '#webhooks/guard/guard-errors.ts';
+import type { HostAddress, ResolveHost } from '#webhooks/guard/resolve-host.ts';
+import { UrlGuard } from '#webhooks/guard/url-guard.ts';
+
+const hosts: Readonly<Record<string, ReadonlyArray<HostAddress>>> = {
+  'public.example': [{ address: '93.184.216.34', family: 4 }],
+  'private.example': [{ address: '10.0.0.1', family: 4 }],
+  'mixed.example': [
+    { address: '93.184.216.34', family: 4 },
+    { address: '::1', family: 6 },
+  ],
+};
+
+const resolve: ResolveHost = async (hostname) => {
+  if (hostname === 'slow.example') throw new Error('queryA ETIMEOUT');
+  const addresses = hosts[hostname];
+  if (addresses === undefined) throw new HostNotFoundError(hostname);
+  return addresses;
+};
+
+const guard = new UrlGuard({ allowsPrivateNetworks: false, resolve });
+const open = new UrlGuard({ allowsPrivateNetworks: true, resolve });
+
+describe('UrlGuard', () => {
+  it('allows https to a host with public addresses, and to a public address itself', async () => {
+    for (const url of [
+      'https://public.example/hooks?a=b',
+      'https://8.8.8.8:8443/',
+      'https://[2606:4700:4700::1111]/',
+    ]) {
+      assert.equal(await guard.faultOf(url), null, url);
+    }
+  });
+
+  it('refuses a host with any address that is not public', async () => {
+    for (const url of ['https://private.example/', 'https://mixed.example/']) {
+      assert.match((await guard.faultOf(url)) ?? '', /public addresses alone/, url);
+    }
+  });
+
+  it('refuses private addresses in every spelling that a URL may have', async () => {
+    const spellings = [
+      '127.0.0.1',
+      '0x7f.1',
+      '2130706433',
+      '127.1',
+      '0177.0.0.1',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '169.254.169.254',
+    ];
+    for (const host of spellings) assert.match((await guard.faultOf(`https://${host}/`)) ?? '', /public/, host);
+  });
+
+  it('refuses what is no https URL, or has a user, a password or a fragment', async () => {
+    const urls = [
+      'hooks',
+      'http://public.example/',
+      'ftp://public.example/',
+      'https://me:pass@public.example/',
+      'https://me@public.example/',
+      'https://public.example/#part',
+      'https://',
+    ];
+    for (const url of urls) assert.notEqual(await guard.faultOf(url), null, url);
+  });
+
+  it('refuses a host without an address, and cannot say while the name servers are silent', async () => {
+    assert.match((await guard.faultOf('https://absent.example/')) ?? '', /has an address/);
+    await assert.rejects(guard.faultOf('https://slow.example/'), UnavailableError);
+  });
+
+  it('allows private networks and plain HTTP where that is set, and still no other scheme', async () => {
+    assert.equal(await open.faultOf('http://127.0.0.1:9000/hooks'), null);
+    assert.equal(await open.faultOf('http://anything.internal/'), null);
+    assert.notEqual(await open.faultOf('file:///etc/passwd'), null);
+  });
+});

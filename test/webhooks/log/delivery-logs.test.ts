@@ -1,0 +1,22 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { deliveryLogContract } from '#test/contract/delivery-log.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
+import { openMongoDbDeliveryLog } from '#webhooks/log/mongodb/mongodb-delivery-log.ts';
+import { openSqliteDeliveryLog } from '#webhooks/log/sqlite/sqlite-delivery-log.ts';
+
+deliveryLogContract('SQLite', async () => {
+  const folder = temporaryFolder();
+  return {
+    log: openSqliteDeliveryLog(join(folder.path, 'webhook-deliveries.db')),
+    dispose: async () => rmSync(folder.path, { recursive: true }),
+  };
+});
+
+describeOnMongoDb('the delivery log on MongoDB', (server) => {
+  deliveryLogContract('MongoDB', async () => ({
+    log: openMongoDbDeliveryLog({ url: server.newUrl() }),
+    dispose: async () => undefined,
+  }));
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { deliveryStateStoreContract } from '#test/contract/delivery-state-store.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
+import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import { openMongoDbDeliveryStateStore } from '#webhooks/state/mongodb/mongodb-delivery-state-store.ts';
+import { openSqliteDeliveryStateStore } from '#webhooks/state/sqlite/sqlite-delivery-state-store.ts';
+
+deliveryStateStoreContract('SQLite', async () => {
+  const folder = temporaryFolder();
+  return {
+    connect: () => openSqliteDeliveryStateStore(join(folder.path, 'processes.db')),
+    dispose: async () => rmSync(folder.path, { recursive: true }),
+  };
+});
+
+describeOnMongoDb('delivery states on MongoDB', (server) => {
+  deliveryStateStoreContract('MongoDB', async () => {
+    const url = server.newUrl();
+    return { connect: () => openMongoDbDeliveryStateStore({ url }), dispose: async () => undefined };
+  });
+
+  it('refuses what a node with an older token writes, once another has taken up', async () => {
+    const url = server.newUrl();
+    const [older, newer] = [1, 2].map((fence) => openMongoDbDeliveryStateStore({ url, fence }));
+    assert.ok(older !== undefined && newer !== undefined);
+    try {
+      const state = new Map([['one', newDeliveryState(3)]]);
+      await older.takeUp('log');
+      await older.write('log', state, 3);
+      await newer.takeUp('log');
+      await assert.rejects(older.write('log', new Map([['one', newDeliveryState(1)]]), 1), FencedError);
+      await assert.rejects(older.takeUp('log'), FencedError);
+      assert.deepEqual(await newer.takeUp('log'), { followed: 3, states: state });
+    } finally {
+      await older.close();
+      await newer.close();
+    }
+  });
+});
