@@ -19,8 +19,11 @@ export interface MongoDbAvailabilityOptions {
 
 /** What holds connections that an outage may break. */
 export interface ConnectionHolder {
-  /** Makes sure that calls reach the server, which answers again. Never throws. */
-  ensureUsable(): Promise<void>;
+  /**
+   * Makes sure that calls reach the server, which answers again. Never throws.
+   * @param tookMs how long the server's answer took
+   */
+  ensureUsable(tookMs: number): Promise<void>;
 }
 
 /**
@@ -32,20 +35,21 @@ export class MongoDbAvailability {
   /** What the operator calls the address. */
   readonly urlName: string;
   readonly #url: string;
-  readonly #probeTimeoutMs: number;
   readonly #holders = new Set<ConnectionHolder>();
-  /** Probes on a connection of its own: those of the holders may be broken while the server is back. */
-  #prober: MongoClient | null = null;
+  /** Each probe has a client of its own: those of the holders may be broken while the server is back. */
+  readonly #clients = new Set<MongoClient>();
 
   constructor(options: MongoDbAvailabilityOptions) {
     const { url, urlName = 'its URL', probeTimeoutMs = defaultProbeTimeoutMs, log } = options;
     this.#url = url;
-    this.#probeTimeoutMs = probeTimeoutMs;
     this.urlName = urlName;
     this.state = new Availability({
       server: 'MongoDB',
       probeTimeoutMs,
-      probe: () => this.#probe(),
+      probe: (timeoutMs) => this.#probe(timeoutMs),
+      repair: async (tookMs) => {
+        await Promise.all([...this.#holders].map((holder) => holder.ensureUsable(tookMs)));
+      },
       explain: async (failure) => causeOf(failure, urlName),
       isAnswer: isOfServer,
       timedOut: (waitedMs) => new MongoOperationTimeoutError(`No answer within ${waitedMs} ms`),
@@ -61,23 +65,34 @@ export class MongoDbAvailability {
 
   /** Probes no more. */
   async close(): Promise<void> {
-    await Promise.all([this.state.close(), this.#endProber()]);
-    await this.#endProber();
+    const probing = this.state.close();
+    await Promise.all([...this.#clients].map((client) => this.#end(client)));
+    await probing;
   }
 
-  async #probe(): Promise<void> {
+  async #probe(timeoutMs: number): Promise<void> {
     // A client that fails to connect at first stays closed (driver 7.9.0), so each probe makes a new one.
-    void this.#endProber();
-    const prober = clientFor(this.#url, this.#probeTimeoutMs);
-    this.#prober = prober;
-    await ping(prober);
-    if (this.state.cause !== null) await Promise.all([...this.#holders].map((holder) => holder.ensureUsable()));
-    if (this.#prober === prober) void this.#endProber();
+    const client = clientFor(this.#url, timeoutMs);
+    this.#clients.add(client);
+    try {
+      await Promise.race([ping(client), unreachable(client)]);
+    } finally {
+      void this.#end(client);
+    }
   }
 
-  async #endProber(): Promise<void> {
-    const prober = this.#prober;
-    this.#prober = null;
-    if (prober !== null) await closeClient(prober);
+  async #end(client: MongoClient): Promise<void> {
+    if (this.#clients.delete(client)) await closeClient(client);
   }
+}
+
+/** Rejects with the cause as soon as every host is known not to be reachable, for which a call waits until its time is up. */
+function unreachable(client: MongoClient): Promise<never> {
+  return new Promise((_, reject) => {
+    client.on('topologyDescriptionChanged', ({ newDescription }) => {
+      const servers = [...newDescription.servers.values()];
+      const error = servers.find((server) => server.error !== null)?.error;
+      if (error && servers.every((server) => server.error !== null)) reject(error);
+    });
+  });
 }

@@ -11,8 +11,9 @@ const patience = 2;
 /** A probe that takes longer counts as failed: so long at least, or this part of what a call may take. */
 const leastProbeTimeoutMs = 500;
 const probePartOfTimeout = 0.1;
-/** A client that does not answer so soon after the server is back is replaced. */
-const recoveryMs = 250;
+/** A client that does not answer so soon after the server is back is replaced: so long at least, or as many times as long as the server took. */
+const leastRecoveryMs = 250;
+const recoveryFactor = 4;
 const maxUpdates = 1000;
 const maxFerretDbUpdates = 5;
 
@@ -49,7 +50,7 @@ export class MongoDbConnection {
     this.#database = this.#client.db(databaseOf(url));
     const probeTimeoutMs = Math.max(leastProbeTimeoutMs, timeoutMs * probePartOfTimeout);
     const known = availability ?? new MongoDbAvailability({ url, probeTimeoutMs });
-    const leave = known.add({ ensureUsable: () => this.#ensureUsable() });
+    const leave = known.add({ ensureUsable: (tookMs) => this.#ensureUsable(tookMs) });
     this.#availability = known;
     this.#leave = availability === undefined ? () => known.close() : leave;
   }
@@ -109,13 +110,13 @@ export class MongoDbConnection {
   }
 
   /** Replaces a client whose calls do not reach the server although it answers. */
-  async #ensureUsable(): Promise<void> {
+  async #ensureUsable(tookMs: number): Promise<void> {
     const client = this.#client;
     const reached = ping(client).then(
       () => true,
       () => false,
     );
-    const isUsable = await withTimeout(recoveryMs, reached, false);
+    const isUsable = await withTimeout(Math.max(leastRecoveryMs, tookMs * recoveryFactor), reached, false);
     if (!isUsable && client === this.#client) this.#replaceClient();
   }
 

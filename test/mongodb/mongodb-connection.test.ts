@@ -269,3 +269,39 @@ describeOnFerretDb('MongoDbConnection to a server that is away', (ferret) => {
       );
     });
 });
+
+describeOnFerretDb('MongoDbConnection to a server that is slow', (ferret) => {
+  let proxy: TcpProxy;
+  let connection: MongoDbConnection;
+
+  beforeEach(async () => {
+    proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+    connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()) });
+  });
+  afterEach(async () => {
+    await connection.close();
+    await proxy.close();
+  });
+
+  it('calls it again once it knows how long its answers take', async () => {
+    const ask = () =>
+      connection
+        .call((database) => database.command({ ping: 1 }))
+        .then(
+          () => true,
+          (error: unknown) => {
+            assert.ok(error instanceof UnavailableError, String(error));
+            return false;
+          },
+        );
+    await eventually(ask);
+    // A new client needs two round trips for its first call.
+    proxy.delay(400);
+    await eventually(ask);
+    for (let inARow = 0, call = 0; inARow < 10; call += 1) {
+      assert.ok(call < 30, 'the server was taken for away again and again');
+      inARow = (await ask()) ? inARow + 1 : 0;
+    }
+  });
+});

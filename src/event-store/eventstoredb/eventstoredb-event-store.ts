@@ -85,9 +85,6 @@ export interface EventStoreDbEventStore extends EventStore, StreamRemoval, Pick<
 /** Bytes of one answer to `readRawLog`, give or take an event. */
 const rawLogBytes = 4 * 1024 * 1024;
 
-/** Of the probe's call; the probe itself is given up before. */
-const probeDeadlineMs = 2_000;
-
 /** Until one event is found among those of other applications, however many. */
 const searchMs = 600_000;
 const searchAgainMs = 200;
@@ -128,10 +125,15 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     const names = this.#names;
     const { log, isPatient = false } = options;
     const connection = new Connection(options.url);
-    const probe = { maxBytes: Number.POSITIVE_INFINITY, deadlineMs: probeDeadlineMs, keepsPart: false };
     const availability = new Availability({
       server: 'EventStoreDB',
-      probe: () => readOnce(connection, lastEventRequest(), probe),
+      probe: (deadlineMs) => {
+        return readOnce(connection, lastEventRequest(), {
+          maxBytes: Number.POSITIVE_INFINITY,
+          deadlineMs,
+          keepsPart: false,
+        });
+      },
       explain: (failure) => explainFailure(options.url, failure),
       isAnswer: (failure) => isOfServer(callFailure(failure)),
       timedOut: (waitedMs) => new TimedOutError(waitedMs),

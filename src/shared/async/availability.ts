@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '#shared/logging/logger.ts';
 import { delay } from './delay.ts';
+import { type ProbeClock, Prober } from './prober.ts';
 
 /** Why a server cannot be used, for an operator: without addresses and secrets. */
 export interface UnavailableCause {
@@ -19,41 +19,35 @@ const probeEveryMs = 500;
 const blipMs = 300;
 const blipProbeEveryMs = 50;
 
-/** Turns of the event loop that an answer which has come may need until it is seen: one costs nothing when all is quiet. */
-const answerTurns = 20;
-
-/** A process that sees the end of a probe's time so much later was not running itself: the probe says nothing. */
-const stallMs = 250;
+/** How many probes in a row may say nothing because the process itself was not running. */
 const maxStalls = 3;
 
 /** A call without an answer for so long has the server probed, and again each time as long has passed. */
 const suspectAfterMs = 500;
-
-/** What time it is, and how to wait: the machine's own, except in tests. */
-export interface ProbeClock {
-  /** Milliseconds since some moment. */
-  readonly now: () => number;
-  /** Waits, for less when the signal aborts. */
-  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-}
 
 const ownClock: ProbeClock = { now: () => performance.now(), pause: delay };
 
 export interface AvailabilityOptions {
   /** The server's name in the log. */
   readonly server: string;
-  /** Asks the server for as little as there is. @throws the call's failure */
-  readonly probe: () => Promise<unknown>;
+  /** Asks the server for as little as there is; gives up when the time is over. @throws the call's failure */
+  readonly probe: (timeoutMs: number) => Promise<unknown>;
+  /**
+   * Repairs what the outage broke, before the server counts as back. Never throws.
+   * @param tookMs how long the server's answer took
+   */
+  readonly repair?: (tookMs: number) => Promise<void>;
   /** Finds out why a probe failed. */
   readonly explain: (failure: unknown) => Promise<UnavailableCause>;
   /** Whether a failure is the server's own answer, if only that it will not. */
   readonly isAnswer: (failure: unknown) => boolean;
   /** What a probe that took too long has failed with. */
   readonly timedOut: (waitedMs: number) => Error;
-  /** A probe that takes longer counts as failed. Default 500 ms. */
+  /** A probe that takes longer counts as failed, unless the ones before took as long. Default 500 ms. */
   readonly probeTimeoutMs?: number;
   /** Gets a line when the server is found away or back. Default: nobody does. */
   readonly log?: Logger;
+  /** Default: the machine's own. */
   readonly clock?: ProbeClock;
 }
 
@@ -64,6 +58,7 @@ export interface AvailabilityOptions {
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #clock: ProbeClock;
+  readonly #prober: Prober;
   readonly #closed = new AbortController();
   #cause: UnavailableCause | null = null;
   #probing: Promise<void> | null = null;
@@ -75,6 +70,9 @@ export class Availability {
   constructor(options: AvailabilityOptions) {
     this.#options = options;
     this.#clock = options.clock ?? ownClock;
+    const { probe, isAnswer, timedOut, probeTimeoutMs = defaultProbeTimeoutMs } = options;
+    const { signal } = this.#closed;
+    this.#prober = new Prober({ probe, isAnswer, timedOut, probeTimeoutMs, clock: this.#clock, signal });
   }
 
   /** Why the server cannot be used; null while it can, as far as is known. */
@@ -131,53 +129,23 @@ export class Availability {
     let stalls = 0;
     while (!signal.aborted) {
       const began = this.#clock.now();
-      const failure = await this.#failureOfProbe();
-      if (failure === null) {
-        this.#setAvailable();
-        return;
-      }
-      if (signal.aborted) return;
-      if (this.#clock.now() - began > this.#probeTimeoutMs + stallMs && stalls < maxStalls) {
+      const result = await this.#prober.ask();
+      if (result.kind === 'answered') return this.#setAvailable(result.tookMs);
+      if (result.kind === 'answered late') continue;
+      if (result.isOwnStall && stalls < maxStalls) {
         stalls += 1;
         continue;
       }
+      if (signal.aborted) return;
       const isAway = this.#cause !== null || this.#clock.now() - suspectedAt >= blipMs;
-      if (isAway) this.#setAway(await this.#options.explain(failure));
-      await this.#clock.pause(began + (isAway ? probeEveryMs : blipProbeEveryMs) - this.#clock.now(), signal);
+      if (isAway) this.#setAway(await this.#options.explain(result.failure));
+      await this.#prober.pause(began + (isAway ? probeEveryMs : blipProbeEveryMs) - this.#clock.now());
     }
   }
 
-  get #probeTimeoutMs(): number {
-    return this.#options.probeTimeoutMs ?? defaultProbeTimeoutMs;
-  }
-
-  /** Null when it was answered. */
-  async #failureOfProbe(): Promise<unknown> {
-    const probeTimeoutMs = this.#probeTimeoutMs;
-    let outcome: { readonly failure: unknown } | null = null;
-    const probe = this.#options.probe().then(
-      () => {
-        outcome = { failure: null };
-      },
-      (failure: unknown) => {
-        outcome = { failure: this.#options.isAnswer(failure) ? null : failure };
-      },
-    );
-    const answered = new AbortController();
-    await Promise.race([
-      probe,
-      this.#clock.pause(probeTimeoutMs, AbortSignal.any([answered.signal, this.#closed.signal])),
-    ]);
-    answered.abort();
-    // A busy process may see that the time is up before it sees the answer that has come.
-    for (let turns = 0; outcome === null && turns < answerTurns; turns += 1) await nextTurn();
-    return outcome === null
-      ? this.#options.timedOut(probeTimeoutMs)
-      : (outcome as { readonly failure: unknown }).failure;
-  }
-
-  #setAvailable(): void {
+  async #setAvailable(tookMs: number): Promise<void> {
     if (this.#cause === null) return;
+    await this.#options.repair?.(tookMs);
     this.#cause = null;
     this.#away = new AbortController();
     this.#back.abort();

@@ -20,6 +20,7 @@ describe('Availability', () => {
   let lines: string[];
   /** How much later than asked a pause ends. */
   let stallMs: number;
+  let repair: () => Promise<void>;
   let availability: Availability;
 
   beforeEach(() => {
@@ -28,6 +29,7 @@ describe('Availability', () => {
     probedAt = [];
     lines = [];
     stallMs = 0;
+    repair = async () => {};
     availability = new Availability({
       server: 'The server',
       probe: () => {
@@ -36,6 +38,7 @@ describe('Availability', () => {
       },
       explain: async (failure) => ({ detail: String(failure), isPermanent: false }),
       isAnswer: () => false,
+      repair: () => repair(),
       timedOut: (waitedMs) => new Error(`no answer within ${waitedMs} ms`),
       log: {
         info: (_, message) => lines.push(`info: ${message}`),
@@ -127,6 +130,63 @@ describe('Availability', () => {
     availability.suspect();
     await pass(10_000);
     assert.ok(isAway());
+  });
+
+  it('finds a server back whose answers take longer than half a second, and keeps using it', async () => {
+    answer = () => new Promise<void>((resolve) => time.in(1_200, resolve));
+    availability.suspect();
+    await pass(600);
+    assert.ok(isAway());
+    await pass(3_000);
+    assert.ok(!isAway());
+    for (let second = 0; second < 20; second += 1) {
+      availability.suspect();
+      await pass(1_000);
+      assert.ok(!isAway());
+    }
+    assert.equal(lines.length, 2, lines.join('\n'));
+  });
+
+  it('finds within 600 ms that a server is away that was slow before and then quick', async () => {
+    answer = () => new Promise<void>((resolve) => time.in(1_200, resolve));
+    availability.suspect();
+    await pass(4_000);
+    answer = async () => {};
+    availability.suspect();
+    await pass(100);
+    answer = () => new Promise(() => {});
+    availability.suspect();
+    await pass(600);
+    assert.ok(isAway());
+  });
+
+  it('does not take the time that a server was frozen for the time that its answers need', async () => {
+    const frozen = Promise.withResolvers<void>();
+    answer = () => frozen.promise;
+    availability.suspect();
+    await pass(3_000);
+    answer = async () => {};
+    frozen.resolve();
+    await pass(100);
+    assert.ok(!isAway());
+    answer = () => new Promise(() => {});
+    availability.suspect();
+    await pass(600);
+    assert.ok(isAway());
+  });
+
+  it('has what an outage broke repaired before the server counts as back', async () => {
+    answer = () => Promise.reject(new Error('refused'));
+    availability.suspect();
+    await pass(600);
+    const repaired = Promise.withResolvers<void>();
+    repair = () => repaired.promise;
+    answer = async () => {};
+    await pass(2_000);
+    assert.ok(isAway());
+    repaired.resolve();
+    await pass(stepMs);
+    assert.ok(!isAway());
   });
 
   it('takes an outage that is over within 300 ms for none', async () => {
