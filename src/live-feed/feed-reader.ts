@@ -1,6 +1,6 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
-import { ending } from './event-stream-message.ts';
+import { ending, eventStreamType, opening } from './event-stream-message.ts';
 
 /** Why a feed ended. */
 export type FeedEnd = 'left' | 'too slow' | 'key not valid' | 'stopping' | 'unavailable';
@@ -11,6 +11,8 @@ const reasons: Readonly<Record<Exclude<FeedEnd, 'left'>, string>> = {
   stopping: 'ended: this node stops',
   unavailable: 'ended: the log or its read models cannot be read just now',
 };
+
+const headers = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 
 /** Bytes that wait for one reader at most. */
 const defaultMaxQueuedBytes = 1024 * 1024;
@@ -32,6 +34,7 @@ export class FeedReader {
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #end: FeedEnd | null = null;
+  #hasStarted = false;
   /** What is pushed waits for what is written first. */
   #isHeld = false;
   /** The client has not taken what was written. */
@@ -52,6 +55,16 @@ export class FeedReader {
 
   get hasEnded(): boolean {
     return this.#end !== null;
+  }
+
+  /** Writes the head and what each feed opens with; a feed that has ended before says so at once. */
+  start(): void {
+    if (this.#end === 'left') return;
+    this.#hasStarted = true;
+    const { response } = this.#options;
+    response.start(200, headers);
+    response.write(opening);
+    if (this.#end !== null) this.#writeEnding(this.#end);
   }
 
   /** Sends something when the client has room. A client that has too much waiting loses the feed. */
@@ -100,13 +113,14 @@ export class FeedReader {
     this.#end = reason;
     this.#queue = [];
     this.#queuedBytes = 0;
-    const { response } = this.#options;
-    response.onDisconnect(null);
-    if (reason !== 'left') {
-      response.write(ending(reasons[reason]));
-      response.end();
-    }
+    this.#options.response.onDisconnect(null);
+    if (this.#hasStarted && reason !== 'left') this.#writeEnding(reason);
     this.#ended.resolve(reason);
+  }
+
+  #writeEnding(reason: Exclude<FeedEnd, 'left'>): void {
+    this.#options.response.write(ending(reasons[reason]));
+    this.#options.response.end();
   }
 
   #flush(): void {

@@ -11,7 +11,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type AudienceGroup, Audiences } from './audiences.ts';
-import { entryMessage, eventStreamType, keepAlive, opening } from './event-stream-message.ts';
+import { entryMessage, keepAlive } from './event-stream-message.ts';
 import { FeedReader } from './feed-reader.ts';
 import type { PastEntries } from './past-entries.ts';
 
@@ -53,7 +53,6 @@ const eventsOfBatch = 200;
 const retryLimits = { firstMs: 20, longestMs: 5_000 };
 /** A reader that lacks fewer past entries than this joins the live ones. */
 const joinBelow = 100;
-const headers = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 
 /**
  * Sends each event that histories list to those who may see it, as it is stored. The log is followed once for all feeds of
@@ -63,7 +62,6 @@ export class LiveFeed {
   readonly #options: LiveFeedOptions;
   readonly #outage: OutageLog;
   readonly #readers = new Set<FeedReader>();
-  readonly #feedsOfProject = new Map<string, number>();
   readonly #audiences = new Audiences<FeedReader>();
   #follower: Promise<Follower> | null = null;
   #timers: ReadonlyArray<NodeJS.Timeout> = [];
@@ -91,9 +89,8 @@ export class LiveFeed {
     this.#add(reader);
     try {
       const follower = await this.#follow();
-      if (after !== null) await this.#options.past.reach(follower.position);
-      response.start(200, headers);
-      response.write(opening);
+      if (after !== null) await Promise.race([this.#options.past.reach(follower.position), reader.ended]);
+      reader.start();
       if (after === null) this.#audiences.add(caller, reader);
       else await this.#replay(reader, follower, after);
       await reader.ended;
@@ -113,7 +110,8 @@ export class LiveFeed {
     const { maxFeeds, maxFeedsPerProject } = this.#options.limits;
     if (this.#hasStopped) throw new UnavailableError('This node stops.');
     if (this.size >= maxFeeds) return failure('feeds-full', 'This node has no room for more live feeds.', later);
-    if ((this.#feedsOfProject.get(projectId) ?? 0) < maxFeedsPerProject) return null;
+    const ofProject = [...this.#readers].filter(({ caller }) => caller.projectId === projectId);
+    if (ofProject.length < maxFeedsPerProject) return null;
     const detail = `The keys of a project have ${maxFeedsPerProject} live feeds at most: close one.`;
     return failure('too-many-feeds', detail, later);
   }
@@ -121,8 +119,6 @@ export class LiveFeed {
   #add(reader: FeedReader): void {
     const { keepAliveMs = 15_000, keyCheckMs = 500 } = this.#options;
     this.#readers.add(reader);
-    const { projectId } = reader.caller;
-    this.#feedsOfProject.set(projectId, (this.#feedsOfProject.get(projectId) ?? 0) + 1);
     if (this.#timers.length > 0) return;
     this.#timers = [
       setInterval(() => void this.#keepAlive(), keepAliveMs).unref(),
@@ -131,13 +127,9 @@ export class LiveFeed {
   }
 
   async #remove(reader: FeedReader): Promise<void> {
-    const { projectId } = reader.caller;
     reader.end('left');
     this.#audiences.delete(reader.caller, reader);
     this.#readers.delete(reader);
-    const left = (this.#feedsOfProject.get(projectId) ?? 1) - 1;
-    if (left === 0) this.#feedsOfProject.delete(projectId);
-    else this.#feedsOfProject.set(projectId, left);
     if (this.size > 0) return;
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import { flow } from '#domain/flow/flow.ts';
@@ -40,13 +41,15 @@ describe('LiveFeed', () => {
     served = [];
   });
 
+  const readsOf = () => ({
+    history: new StreamHistory(service.store),
+    personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
+  });
+  const pastThatWaits = (waitForAudit: (position: number) => Promise<boolean>) =>
+    new PastEntries({ documents: service.documents, reads: readsOf(), waitForAudit });
   const feedWith = (options: Partial<LiveFeedOptions> = {}) => {
-    const reads = {
-      history: new StreamHistory(service.store),
-      personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
-    };
-    const past = new PastEntries({ documents: service.documents, reads, waitForAudit: async () => true });
-    const feed = new LiveFeed({ store: service.store, reads, past, limits: noLimits, log, ...options });
+    const past = pastThatWaits(async () => true);
+    const feed = new LiveFeed({ store: service.store, reads: readsOf(), past, limits: noLimits, log, ...options });
     feeds.push(feed);
     return feed;
   };
@@ -134,6 +137,36 @@ describe('LiveFeed', () => {
       client.entries.map(({ id }) => id),
       expected,
     );
+  });
+
+  it('ends a feed in order that is stopped before it was open', async () => {
+    const reached = Promise.withResolvers<boolean>();
+    const feed = feedWith({ past: pastThatWaits(() => reached.promise) });
+    await createFlow();
+    const client = new FeedClient();
+    const serving = feed.serve({ caller: callerOf('admin'), response: client, after: 0, isKeyValid: async () => true });
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    assert.equal(client.status, 0);
+    feed.stop();
+    assert.equal(await serving, null);
+    assert.equal(client.status, 200);
+    assert.ok(client.text.startsWith(': live\n'), client.text);
+    assert.ok(client.text.endsWith(': ended: this node stops\n\n'), client.text);
+    assert.ok(client.hasEnded);
+    reached.resolve(true);
+  });
+
+  it('writes nothing to a client that leaves before its feed was open', async () => {
+    const reached = Promise.withResolvers<boolean>();
+    const feed = feedWith({ past: pastThatWaits(() => reached.promise) });
+    await createFlow();
+    const client = new FeedClient();
+    const serving = feed.serve({ caller: callerOf('admin'), response: client, after: 0, isKeyValid: async () => true });
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    client.leave();
+    assert.equal(await serving, null);
+    assert.deepEqual([client.status, client.text, feed.size], [0, '', 0]);
+    reached.resolve(true);
   });
 
   it('ends a feed that is read too slowly, and lets the others be', async () => {
