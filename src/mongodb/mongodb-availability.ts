@@ -1,5 +1,5 @@
 import { type MongoClient, MongoOperationTimeoutError } from 'mongodb';
-import { Availability } from '#shared/async/availability.ts';
+import { Availability } from '#shared/availability/availability.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { clientFor, closeClient, ping } from './mongodb-client.ts';
 import { causeOf, isOfServer } from './mongodb-failure.ts';

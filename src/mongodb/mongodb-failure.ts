@@ -9,7 +9,7 @@ import {
   MongoSystemError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import type { UnavailableCause } from '#shared/async/availability.ts';
+import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { duplicateKey } from './duplicate-key.ts';
 

@@ -1,6 +1,7 @@
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { pagesOf } from '#event-store/transfer/raw-log.ts';
+import { aborted } from '#shared/async/aborted.ts';
 
 type FollowedLog = Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'>;
 
@@ -27,11 +28,6 @@ async function* batchesUntil(
     yield { events, position: Math.max(last, options.after), caughtUp: true };
     return aborted(options.signal);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 /** A place in a log. */

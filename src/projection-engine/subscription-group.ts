@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
+import { aborted } from '#shared/async/aborted.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { retrying } from '#shared/async/retrying.ts';
@@ -152,9 +153,4 @@ export class SubscriptionGroup {
 
   readonly #commit: ReadStoreWriter['commit'] = (commits, more) =>
     retrying('Storing documents', () => this.#options.store.commit(commits, more), this.#options);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

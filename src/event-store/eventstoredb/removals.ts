@@ -1,6 +1,6 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { Availability } from '#shared/async/availability.ts';
 import { BackOff } from '#shared/async/back-off.ts';
+import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isConflict, isDeleted, isRefusal } from './connection/call-failure.ts';
 import type { Connection } from './connection/connection.ts';

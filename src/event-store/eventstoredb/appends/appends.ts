@@ -8,9 +8,9 @@ import { unavailableError } from '#event-store/eventstoredb/connection/unavailab
 import { eventOf, positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
-import type { Availability, UnavailableCause } from '#shared/async/availability.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
+import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { type Attempt, attemptOf, failedAttemptOf } from './append-attempt.ts';

@@ -1,5 +1,5 @@
 import { connect } from 'node:tls';
-import type { UnavailableCause } from '#shared/async/availability.ts';
+import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { causeOf } from './unavailable-cause.ts';
 
 const handshakeMs = 300;

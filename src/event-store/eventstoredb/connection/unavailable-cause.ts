@@ -1,4 +1,4 @@
-import type { UnavailableCause } from '#shared/async/availability.ts';
+import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { type CallFailure, callFailure } from './call-failure.ts';
 
 const deadlineExceeded = 4;

@@ -1,4 +1,4 @@
-import type { UnavailableCause } from '#shared/async/availability.ts';
+import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isDeleted } from './call-failure.ts';
 import { causeOf } from './unavailable-cause.ts';

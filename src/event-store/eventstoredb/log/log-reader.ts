@@ -7,9 +7,9 @@ import { lastEventRequest, logRequest } from '#event-store/eventstoredb/wire/req
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
-import type { Availability } from '#shared/async/availability.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
+import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';

@@ -3,8 +3,8 @@ import { type Connection, endCall, type ReadCall } from '#event-store/eventstore
 import { eventOf, positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
 import { subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
-import type { Availability } from '#shared/async/availability.ts';
 import { BackOff } from '#shared/async/back-off.ts';
+import type { Availability } from '#shared/availability/availability.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
 /** A subscription that ended is opened again after so long: until then the end of the log is asked for. */

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import type { PageKey } from '#read-store/read-store.ts';
+import { inTransaction } from '#shared/database/in-transaction.ts';
 import { type DeliveryLog, placeOfTry } from '#webhooks/log/delivery-log.ts';
 
 /** Rows that are removed at a time: they are removed on the thread that serves requests. */
@@ -28,19 +29,9 @@ export function openSqliteDeliveryLog(file: string): DeliveryLog {
   );
   const selectOld = database.prepare('SELECT endpoint, at, id FROM tries WHERE at < ? ORDER BY at LIMIT ?');
   const deleteOne = database.prepare('DELETE FROM tries WHERE endpoint = ? AND at = ? AND id = ?');
-  const inTransaction = (work: () => void): void => {
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      database.exec('COMMIT');
-    } catch (error) {
-      database.exec('ROLLBACK');
-      throw error;
-    }
-  };
   return {
     add: async (tries) =>
-      inTransaction(() => {
+      inTransaction(database, () => {
         for (const { endpointId, id, ...delivery } of tries) {
           insert.run(id, endpointId, Date.parse(delivery.time), JSON.stringify(delivery));
         }
@@ -56,7 +47,7 @@ export function openSqliteDeliveryLog(file: string): DeliveryLog {
     removeBefore: async (time) => {
       const { order } = placeOfTry({ time, id: '' });
       const old = selectOld.all(order, removedAtOnce);
-      inTransaction(() => {
+      inTransaction(database, () => {
         for (const { endpoint, at, id } of old) deleteOne.run(String(endpoint), Number(at), String(id));
       });
       return old.length === removedAtOnce;

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from '#shared/database/in-transaction.ts';
 import type { DeliveryState } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 import { followedKey, readState } from '#webhooks/state/stored-state.ts';
@@ -21,16 +22,6 @@ export function openSqliteDeliveryStateStore(file: string): DeliveryStateStore {
     'INSERT INTO webhook_deliveries (endpoint, log, state) VALUES (?1, ?2, ?3) ON CONFLICT (endpoint) DO UPDATE SET log = ?2, state = ?3',
   );
   const deleteOne = database.prepare('DELETE FROM webhook_deliveries WHERE endpoint = ?');
-  const inTransaction = (work: () => void): void => {
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      database.exec('COMMIT');
-    } catch (error) {
-      database.exec('ROLLBACK');
-      throw error;
-    }
-  };
   return {
     takeUp: async (log) => {
       const states = new Map<string, DeliveryState>();
@@ -42,12 +33,12 @@ export function openSqliteDeliveryStateStore(file: string): DeliveryStateStore {
       return { followed, states };
     },
     write: async (log, states, followed) =>
-      inTransaction(() => {
+      inTransaction(database, () => {
         for (const [endpoint, state] of states) upsert.run(endpoint, log, JSON.stringify(state));
         upsert.run(followedKey, log, String(followed));
       }),
     remove: async (endpointIds) =>
-      inTransaction(() => {
+      inTransaction(database, () => {
         for (const endpoint of endpointIds) deleteOne.run(endpoint);
       }),
     peek: async (endpointId) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Availability } from '#shared/async/availability.ts';
+import { Availability } from '#shared/availability/availability.ts';
 import { VirtualTime } from '#test/leases/virtual-time.ts';
 
 /** Steps in which time passes, each with turns for what follows from it. */

@@ -1,5 +1,5 @@
+import { delay } from '#shared/async/delay.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { delay } from './delay.ts';
 import { type ProbeClock, Prober } from './prober.ts';
 
 /** Why a server cannot be used, for an operator: without addresses and secrets. */
