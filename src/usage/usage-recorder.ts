@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import { upcasters } from '#domain/shared/upcasters.ts';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { dayOf } from '#domain/usage/usage-time.ts';
 import { type AppendFailure, type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
-import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
-import { newestVersion } from '#event-store/upcasting.ts';
 import type { CallRecord } from '#gateway/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import { meterActor, meterTenant } from './meter.ts';
+import { usageMetadata } from './meter.ts';
 import { UsageWindow } from './usage-window.ts';
 
 const intervalMs = 5_000;
@@ -187,15 +184,7 @@ export class UsageRecorder {
       callsLost,
       usage,
     };
-    const metadata: UnsealedMetadata = {
-      $correlationId: id,
-      $causationId: id,
-      actor: meterActor,
-      ...meterTenant,
-      requestId: id,
-      time: until,
-      schemaVersion: newestVersion(upcasters, type),
-    };
+    const metadata = usageMetadata(id, type, until);
     return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
   }
 }

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { upcasters } from '#domain/shared/upcasters.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { newestVersion } from '#event-store/upcasting.ts';
 import { mustAppend, someEvent } from '#test/contract/event-store.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
@@ -19,7 +17,7 @@ import {
   until,
 } from '#test/support/service/service-process.ts';
 import { callRecord } from '#test/usage/call-records.ts';
-import { meterActor, meterTenant } from '#usage/meter.ts';
+import { usageMetadata } from '#usage/meter.ts';
 import { UsageWindow } from '#usage/usage-window.ts';
 
 const stream = 'usage-2026-01-05-node';
@@ -31,8 +29,7 @@ function recorded(until: string) {
   window.add(callRecord({ outcome: 'failed', cost: null }));
   const data = { node: 'node', from: until, until, relativeAccuracy, callsLost: 0, usage: window.entries() };
   const id = randomUUID();
-  const causes = { $correlationId: id, $causationId: id, requestId: id, actor: meterActor, ...meterTenant };
-  const metadata = { ...causes, time: until, schemaVersion: newestVersion(upcasters, 'UsageRecorded') };
+  const metadata = usageMetadata(id, 'UsageRecorded', until);
   return { ...someEvent('UsageRecorded', data as never), metadata: JSON.stringify(metadata) };
 }
 

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import { upcasters } from '#domain/shared/upcasters.ts';
 import type { ClosedUsageStream, HourlyUsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { relativeAccuracy as currentAccuracy } from '#domain/usage/latency-bins.ts';
 import type { AppendFailure, EventStore } from '#event-store/event-store.ts';
-import { type StoredEvent, seal, type UnsealedMetadata } from '#event-store/hash-chain.ts';
+import { type StoredEvent, seal } from '#event-store/hash-chain.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
-import { newestVersion } from '#event-store/upcasting.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { meterActor, meterTenant } from '#usage/meter.ts';
+import { usageMetadata } from '#usage/meter.ts';
 import { type ClosedDay, readClosedDay, usageDayStream } from './closed-day.ts';
 import { storedEventsOf } from './metering-stream.ts';
 import { StreamCount } from './stream-count.ts';
@@ -115,18 +113,10 @@ export class DayClosing {
   }
 
   #seal(data: Closing, before: Pick<ClosedDay, 'revision' | 'hash' | 'time'>) {
-    const id = randomUUID();
     const now = this.#options.now().toISOString();
     const time = before.time !== null && before.time > now ? before.time : now;
-    const metadata: UnsealedMetadata = {
-      $correlationId: id,
-      $causationId: id,
-      actor: meterActor,
-      ...meterTenant,
-      requestId: id,
-      time,
-      schemaVersion: newestVersion(upcasters, type),
-    };
+    const id = randomUUID();
+    const metadata = usageMetadata(id, type, time);
     const stream = usageDayStream(data.day);
     return { ...seal(stream, before.revision + 1, before.hash, { id, type, data }, metadata), time };
   }
