@@ -1,38 +1,19 @@
 import assert from 'node:assert/strict';
-import * as E from 'fp-ts/lib/Either.js';
-import type { AnyCommand } from '#application/commands/command.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
 import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
-import { project } from '#domain/project/project.ts';
 import { revokeDescendantKeys } from '#processes/revoke-descendant-keys.ts';
-import { apiKeyCreated, projectCreated } from '#test/support/events/tenant-events.ts';
-import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
-import { Service } from '#test/support/harness/in-memory-service.ts';
+import { ids } from '#test/support/events/tenants.ts';
+import type { Service } from '#test/support/harness/in-memory-service.ts';
 import { interruptAtEachAppend, ProcessDriver } from '#test/support/harness/process-harness.ts';
-
-const root = 'ckeyroot00000001';
-const caller = (keyId: string) => callerOf('project', { keyId });
-
-/** Starts a service with a project and a key that no other key created. */
-async function startService(): Promise<Service> {
-  const service = new Service();
-  const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-    service.writer.write({
-      entity,
-      id,
-      origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },
-      decide: () => E.right({ events: [event as never], tenant: tenants.project }),
-    });
-  await store(project, ids.project, projectCreated());
-  await store(apiKey, root, apiKeyCreated({ id: root, scopes: null }));
-  return service;
-}
+import { callerWithKey, rootKey, serviceWithKey } from './service-with-key.ts';
 
 async function make(service: Service, maker: string): Promise<string> {
   const body = { name: 'Key', keyType: 'project' };
-  return String((await service.ok(createApiKey, { projectId: ids.project }, { caller: caller(maker), body })).body.id);
+  return String(
+    (await service.ok(createApiKey, { projectId: ids.project }, { caller: callerWithKey(maker), body })).body.id,
+  );
 }
 
 const revoke = (service: Service, keyId: string, body = {}) => service.ok(revokeApiKey, { keyId }, { body });
@@ -43,49 +24,49 @@ async function areRevoked(service: Service, keyIds: ReadonlyArray<string>): Prom
 
 describe('revokeDescendantKeys', () => {
   it('revokes every key that the key or a descendant created, lists them, and keeps others valid', async () => {
-    const service = await startService();
-    const child = await make(service, root);
+    const service = await serviceWithKey();
+    const child = await make(service, rootKey);
     const grandchild = await make(service, child);
     const other = await make(service, 'ckeyother0000001');
-    const { body } = await revoke(service, root, { descendants: true });
-    assert.deepEqual(body.revokedKeyIds, [root, child, grandchild]);
+    const { body } = await revoke(service, rootKey, { descendants: true });
+    assert.deepEqual(body.revokedKeyIds, [rootKey, child, grandchild]);
     await new ProcessDriver(revokeDescendantKeys, service).settle();
-    assert.deepEqual(await areRevoked(service, [root, child, grandchild, other]), [true, true, true, false]);
+    assert.deepEqual(await areRevoked(service, [rootKey, child, grandchild, other]), [true, true, true, false]);
   });
 
   it('revokes every key that the key or a descendant rotated', async () => {
-    const service = await startService();
-    const child = await make(service, root);
+    const service = await serviceWithKey();
+    const child = await make(service, rootKey);
     const [taken, kept] = [await make(service, 'ckeyother0000001'), await make(service, 'ckeyother0000001')];
-    await service.ok(rotateApiKey, { keyId: taken }, { caller: caller(child) });
-    const { body } = await revoke(service, root, { descendants: true });
-    assert.deepEqual(body.revokedKeyIds, [root, child, taken]);
+    await service.ok(rotateApiKey, { keyId: taken }, { caller: callerWithKey(child) });
+    const { body } = await revoke(service, rootKey, { descendants: true });
+    assert.deepEqual(body.revokedKeyIds, [rootKey, child, taken]);
     await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.deepEqual(await areRevoked(service, [child, taken, kept]), [true, true, false]);
   });
 
   it('revokes descendants of keys that were revoked alone before, and of the key itself', async () => {
-    const service = await startService();
-    const child = await make(service, root);
+    const service = await serviceWithKey();
+    const child = await make(service, rootKey);
     const grandchild = await make(service, child);
     await revoke(service, child);
-    await revoke(service, root);
+    await revoke(service, rootKey);
     assert.deepEqual(await areRevoked(service, [grandchild]), [false]);
-    assert.equal(await service.refusal(revokeApiKey, { keyId: root }), 'key-not-found');
-    const { body } = await revoke(service, root, { descendants: true });
-    assert.deepEqual(body.revokedKeyIds, [root, grandchild]);
+    assert.equal(await service.refusal(revokeApiKey, { keyId: rootKey }), 'key-not-found');
+    const { body } = await revoke(service, rootKey, { descendants: true });
+    assert.deepEqual(body.revokedKeyIds, [rootKey, grandchild]);
     await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.deepEqual(await areRevoked(service, [grandchild]), [true]);
     assert.equal(
-      await service.refusal(revokeApiKey, { keyId: root }, { body: { descendants: true } }),
+      await service.refusal(revokeApiKey, { keyId: rootKey }, { body: { descendants: true } }),
       'key-not-found',
     );
   });
 
   it('revokes the listed keys although the read model cannot be read', async () => {
-    const service = await startService();
-    const child = await make(service, root);
-    await revoke(service, root, { descendants: true });
+    const service = await serviceWithKey();
+    const child = await make(service, rootKey);
+    await revoke(service, rootKey, { descendants: true });
     service.documents.list = () => Promise.reject(new Error('the read model cannot be read'));
     await assert.rejects(new ProcessDriver(revokeDescendantKeys, service).settle());
     assert.deepEqual(await areRevoked(service, [child]), [true]);
@@ -93,15 +74,15 @@ describe('revokeDescendantKeys', () => {
 
   for (const how of ['created', 'rotated'])
     it(`revokes a key that a descendant ${how} while that was being revoked`, async () => {
-      const service = await startService();
-      const child = await make(service, root);
+      const service = await serviceWithKey();
+      const child = await make(service, rootKey);
       const taken = await make(service, 'ckeyother0000001');
       const driver = new ProcessDriver(revokeDescendantKeys, service);
       await driver.settle();
       service.store.beforeAppend = async ({ stream, events: [event] }) => {
         if (stream === `apiKey-${child}` || event?.type === 'ApiKeyRevoked') return null;
         service.store.beforeAppend = async () => null;
-        await revoke(service, root, { descendants: true });
+        await revoke(service, rootKey, { descendants: true });
         await driver.settle();
         return null;
       };
@@ -115,7 +96,7 @@ describe('revokeDescendantKeys', () => {
       const asked =
         how === 'created'
           ? make(service, child)
-          : service.ok(rotateApiKey, { keyId: taken }, { caller: caller(child) });
+          : service.ok(rotateApiKey, { keyId: taken }, { caller: callerWithKey(child) });
       await assert.rejects(asked);
       const restarted = service.restarted();
       await new ProcessDriver(revokeDescendantKeys, restarted, driver.position).settle();
@@ -126,11 +107,11 @@ describe('revokeDescendantKeys', () => {
 
   it('gives the same result wherever the process ends and starts again', async () => {
     const story = async () => {
-      const service = await startService();
-      const child = await make(service, root);
+      const service = await serviceWithKey();
+      const child = await make(service, rootKey);
       await make(service, child);
       await make(service, child);
-      await revoke(service, root, { descendants: true });
+      await revoke(service, rootKey, { descendants: true });
       return service;
     };
     const outcome = async ({ store }: Service) => store.types().filter((type) => type === 'ApiKeyRevoked').length;
@@ -138,13 +119,13 @@ describe('revokeDescendantKeys', () => {
   });
 
   it('changes nothing when it reads the log again', async () => {
-    const service = await startService();
-    const child = await make(service, root);
+    const service = await serviceWithKey();
+    const child = await make(service, rootKey);
     const grandchild = await make(service, child);
     await revoke(service, child);
     await new ProcessDriver(revokeDescendantKeys, service).settle();
     assert.deepEqual(await areRevoked(service, [grandchild]), [false]);
-    await revoke(service, root, { descendants: true });
+    await revoke(service, rootKey, { descendants: true });
     await new ProcessDriver(revokeDescendantKeys, service).settle();
     const { length } = service.store.log;
     await new ProcessDriver(revokeDescendantKeys, service).settle();
