@@ -11,26 +11,9 @@ import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { ActorName, ResourceLink } from '#dashboard/page/parts/who.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
 import { auditQuery, fitsFilters } from '#dashboard/page/views/audit/audit-filters.ts';
+import { resourceKinds } from '#dashboard/page/views/audit/resource-kinds.ts';
 
 const pageItems = 50;
-const kinds = [
-  'flow',
-  'flow-version',
-  'phone-number',
-  'agent-profile',
-  'template',
-  'template-version',
-  'instance',
-  'store',
-  'file',
-  'batch',
-  'organization',
-  'customer',
-  'project',
-  'key',
-  'projection',
-  'process',
-];
 
 interface Page {
   readonly entries: ReadonlyArray<AuditEntry>;
@@ -48,7 +31,7 @@ export function AuditView({ search }: { search: URLSearchParams }): VNode {
 function Filters({ search, query }: { search: URLSearchParams; query: string }): VNode {
   const at = (name: string) => search.get(name) ?? '';
   return html`<div class="filters">
-    <${SelectField} label="Resource" value=${kinds.includes(at('resource')) ? at('resource') : ''} options=${[{ value: '', text: 'any' }, ...kinds.map((value) => ({ value, text: value.replace('-', ' ') }))]} onPick=${(resource: string) => setSearch({ resource })} />
+    <${SelectField} label="Resource" value=${resourceKinds.includes(at('resource')) ? at('resource') : ''} options=${[{ value: '', text: 'any' }, ...resourceKinds.map((value) => ({ value, text: value.replaceAll('-', ' ') }))]} onPick=${(resource: string) => setSearch({ resource })} />
     <${Settled} label="Type" name="type" value=${at('type')} placeholder="FlowVersionCreated" />
     <${Settled} label="Actor" name="actor" value=${at('actor')} placeholder="id of a key" />
     <${Settled} label="Since" name="since" value=${at('since')} placeholder="2026-11-19 00:00" />

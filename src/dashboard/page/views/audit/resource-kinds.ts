@@ -1,0 +1,20 @@
+/** The kinds of resource that entries of the audit are about. */
+export const resourceKinds: ReadonlyArray<string> = [
+  'flow',
+  'flow-version',
+  'phone-number',
+  'agent-profile',
+  'template',
+  'template-version',
+  'instance',
+  'store',
+  'file',
+  'batch',
+  'organization',
+  'customer',
+  'project',
+  'key',
+  'webhook-endpoint',
+  'projection',
+  'process',
+];
