@@ -10,6 +10,7 @@ import { processTable } from '#processes/table.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { withoutPositions } from '#test/support/fakes/without-positions.ts';
 import { field, payload } from '#test/support/inputs/template-payload.ts';
+import { long } from '#test/support/run/long.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
   adminKey,
@@ -93,7 +94,7 @@ describe('npm run events', function () {
     assert.deepEqual(await documents(target), await documents(source));
   });
 
-  it('lets a service continue on the other engine, whatever its read store holds', async () => {
+  it(`lets a service continue on the other engine, whatever its read store holds ${long}`, async () => {
     const double = await EventStoreDbDouble.start();
     try {
       const file = join(target.path, 'log.ndjson');
@@ -141,7 +142,7 @@ describe('npm run events', function () {
     elsewhere.remove();
   });
 
-  it('reports an error in one line, and exits with 1', async () => {
+  it(`reports an error in one line, and exits with 1 ${long}`, async () => {
     const file = join(target.path, 'log.ndjson');
     await succeeds(source, 'export', file);
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -173,7 +174,7 @@ describe('npm run events', function () {
     assert.match((await succeeds(target, '--help')).stdout, /^Usage: /);
   });
 
-  it('stops on SIGINT with instructions to continue, and continues with the same command', async () => {
+  it(`stops on SIGINT with instructions to continue, and continues with the same command ${long}`, async () => {
     const double = await EventStoreDbDouble.start();
     try {
       const file = join(target.path, 'log.ndjson');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { long } from '#test/support/run/long.ts';
 import {
   type ServiceEnvironment,
   ServiceProcess,
@@ -65,7 +66,7 @@ describe('a start on an EventStoreDB without streams under the prefix', function
     await expectRefused(newFolder(), {}, /streams of this service without a prefix/);
   });
 
-  it('ends where the read store was filled from another log, and makes no first key', async () => {
+  it(`ends where the read store was filled from another log, and makes no first key ${long}`, async () => {
     const dataDir = newFolder();
     await beginLog(dataDir, { EVENT_STORE_STREAM_PREFIX: 'one.' });
     await expectRefused(dataDir, { EVENT_STORE_STREAM_PREFIX: 'other.' }, /the read store was filled from another log/);

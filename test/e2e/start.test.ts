@@ -158,7 +158,7 @@ describe('start of the service', function () {
     assert.doesNotMatch(third.stdout + third.stderr, keyForm);
   });
 
-  it('leaves one organization, one project and one printed key after kill -9 during the first start', async () => {
+  it(`leaves one organization, one project and one printed key after kill -9 during the first start ${long}`, async () => {
     let printed = '';
     for (let attempt = 0; attempt < 4; attempt += 1) {
       const service = new ServiceProcess({ dataDir: folder.path, environment: { BOOTSTRAP_API_KEY: undefined } });
@@ -211,7 +211,7 @@ describe('start of the service', function () {
     }
   });
 
-  it('starts with the smallest allowed sizes', async () => {
+  it(`starts with the smallest allowed sizes ${long}`, async () => {
     const service = await start({ MAX_APPEND_BYTES: '4096', MAX_BODY_BYTES: '1024', MAX_HEADER_BYTES: '1024' });
     expectStatus(await service.client.get('/v1/me'), 200);
   });
@@ -277,7 +277,7 @@ describe('start of the service', function () {
     }
   });
 
-  it('refuses an event file that is not SQLite, belongs to another program, or is truncated or overwritten', async () => {
+  it(`refuses an event file that is not SQLite, belongs to another program, or is truncated or overwritten ${long}`, async () => {
     const path = join(folder.path, 'events.db');
     writeFileSync(path, 'these are no events'.repeat(1_000));
     assert.ok((await refusal({})).includes(path));
@@ -315,7 +315,7 @@ describe('start of the service', function () {
     assert.match(await refusal({}, join(folder.path, 'data')), /events\.db/);
   });
 
-  it('rebuilds a damaged read store, and warns when the keys of personal data are lost', async () => {
+  it(`rebuilds a damaged read store, and warns when the keys of personal data are lost ${long}`, async () => {
     const warning = 'no keys of personal data';
     const first = await start({ LOG_LEVEL: 'warn' });
     const { id } = expectStatus(await first.client.post<{ id: string }>('/v1/projects', { name: 'Kept' }), 201);

@@ -13,7 +13,7 @@ import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { CommandLoad } from '#test/e2e/support/load.ts';
 import { type LoggedEvent, readDocuments, readLog } from '#test/e2e/support/stores.ts';
-import { itInRounds } from '#test/support/run/long.ts';
+import { itInManyRounds, itInRounds } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { startService, temporaryFolder, until } from '#test/support/service/service-process.ts';
 
@@ -74,33 +74,28 @@ describe('a service that is stopped under load', function () {
     }
   });
 
-  const effectRounds = { few: 1, many: 6 };
-  itInRounds(
-    'completes the effects of a deleted flow and a replaced profile after kill -9',
-    effectRounds,
-    async (rounds) => {
-      const folder = temporaryFolder();
-      let service = await startService({ dataDir: folder.path });
-      try {
-        for (let round = 0; round < rounds; round += 1) {
-          const scene = await setScene(service.client);
-          const sent = Promise.allSettled([
-            service.client.remove(`/v1/flows/${scene.doomedFlowId}`),
-            service.client.put(`/v1/agent-profiles/${scene.profileId}`, scene.replacement),
-          ]);
-          await sleep(3 + round * (36 / rounds));
-          await service.kill();
-          const answers = await sent;
-          service = await startService({ dataDir: folder.path });
-          const [deleted, replaced] = answers.map((answer) => answer.status === 'fulfilled');
-          await expectEffects(service.client, scene, { deleted: deleted === true, replaced: replaced === true });
-        }
-      } finally {
+  itInManyRounds('completes the effects of a deleted flow and a replaced profile after kill -9', 6, async (rounds) => {
+    const folder = temporaryFolder();
+    let service = await startService({ dataDir: folder.path });
+    try {
+      for (let round = 0; round < rounds; round += 1) {
+        const scene = await setScene(service.client);
+        const sent = Promise.allSettled([
+          service.client.remove(`/v1/flows/${scene.doomedFlowId}`),
+          service.client.put(`/v1/agent-profiles/${scene.profileId}`, scene.replacement),
+        ]);
+        await sleep(3 + round * (36 / rounds));
         await service.kill();
-        folder.remove();
+        const answers = await sent;
+        service = await startService({ dataDir: folder.path });
+        const [deleted, replaced] = answers.map((answer) => answer.status === 'fulfilled');
+        await expectEffects(service.client, scene, { deleted: deleted === true, replaced: replaced === true });
       }
-    },
-  );
+    } finally {
+      await service.kill();
+      folder.remove();
+    }
+  });
 });
 
 /** Waits until processes and read models have handled the whole log, so that documents no longer change. */

@@ -12,7 +12,7 @@ import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts'
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { readLog } from '#test/e2e/support/stores.ts';
-import { itInRounds } from '#test/support/run/long.ts';
+import { itInManyRounds } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import {
   type ServiceProcess,
@@ -128,7 +128,7 @@ describe('erasure of personal data', function () {
     assert.equal(keyOf(folder.path, id), null);
   });
 
-  itInRounds('completes an erasure after kill -9 at a random moment', { few: 1, many: 12 }, async (rounds) => {
+  itInManyRounds('completes an erasure after kill -9 at a random moment', 12, async (rounds) => {
     for (let round = 0; round < rounds; round += 1) {
       const id = await create(service.client);
       const answer = service.client.remove(`${path}/${id}/personal-data`).catch(() => null);

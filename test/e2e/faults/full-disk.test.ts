@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { long } from '#test/support/run/long.ts';
 import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
 import { adminKey, ServiceProcess } from '#test/support/service/service-process.ts';
 
@@ -77,7 +78,7 @@ function define(this: Mocha.Suite): void {
     };
   };
 
-  it('starts on a full disk, answers reads, refuses writes with 503, and accepts them once there is room', async () => {
+  it(`starts on a full disk, answers reads, refuses writes with 503, and accepts them once there is room ${long}`, async () => {
     const path = disk ?? '';
     await (await start(path)).listening();
     const me = (await get('/v1/me')).json as { readonly projectId: string };

@@ -4,7 +4,7 @@ import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts'
 import type { ReadStore } from '#read-store/read-store.ts';
 import { expectConsistent } from '#test/e2e/support/consistent-stores.ts';
 import { SettlingLoad } from '#test/e2e/support/settling-load.ts';
-import { itInRounds, long } from '#test/support/run/long.ts';
+import { itInManyRounds, long } from '#test/support/run/long.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
 import { type ServiceProcess, until } from '#test/support/service/service-process.ts';
@@ -47,7 +47,7 @@ describeOnSharedEngines('two nodes that run projections and processes', (engines
   };
   const beat = async () => (await reader.positions())?.beat;
 
-  itInRounds('loses and repeats nothing when each node is killed in mid-batch', { few: 1, many: 3 }, async (rounds) => {
+  itInManyRounds('loses and repeats nothing when each node is killed in mid-batch', 3, async (rounds) => {
     for (let round = 0; round < rounds; round += 1) {
       const killed = await someHolder();
       // The events that it missed form the batch.

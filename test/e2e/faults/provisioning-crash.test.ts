@@ -4,7 +4,7 @@ import type { FlowRecord } from '#domain/flow/record.ts';
 import type { InstanceDetails } from '#domain/instance/record.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
-import { itInRounds } from '#test/support/run/long.ts';
+import { itInManyRounds } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { startService, temporaryFolder, until } from '#test/support/service/service-process.ts';
 
@@ -25,7 +25,7 @@ describe('provisioning of instances under kill -9', function () {
   this.timeout(180_000);
 
   const title = 'completes the last requested operation of every instance, and leaves no resources behind';
-  itInRounds(title, { few: 1, many: 8 }, async (kills) => {
+  itInManyRounds(title, 8, async (kills) => {
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     try {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { completion, FakeProvider, json, saying, stream } from '#test/gateway/support/fake-provider.ts';
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
+import { long } from '#test/support/run/long.ts';
 import {
   adminKey,
   type ServiceEnvironment,
@@ -71,7 +72,7 @@ describe('gateway of the service', function () {
       assert.ok(path in paths, path);
   });
 
-  it('accepts a slow upload up to a limit of its own', async () => {
+  it(`accepts a slow upload up to a limit of its own ${long}`, async () => {
     await start({ HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '300', UPLOAD_TIMEOUT_MS: '6000' });
     const body = transcriptionOf('auto', 100_000);
     const port = Number(new URL(service.url).port);

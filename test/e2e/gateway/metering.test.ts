@@ -6,6 +6,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type UsageEntry, usageEvents } from '#domain/usage/events.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { FakeProvider, role, stream, words } from '#test/gateway/support/fake-provider.ts';
+import { long } from '#test/support/run/long.ts';
 import {
   adminKey,
   type ServiceProcess,
@@ -82,7 +83,7 @@ describe('metering of the service', function () {
       );
   });
 
-  it('records a call that has not ended when the service stops', async () => {
+  it(`records a call that has not ended when the service stops ${long}`, async () => {
     await service.stop();
     const provider = await FakeProvider.start();
     try {

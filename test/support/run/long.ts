@@ -27,8 +27,20 @@ export function itInRounds(
   it(`${title}, in ${few} ${few === 1 ? 'round' : 'rounds'}`, function () {
     return test.call(this, few);
   });
-  it(`${title}, in ${many} rounds ${long}`, function () {
+  itInManyRounds(title, many, test);
+}
+
+/**
+ * Declares a test with many rounds for `npm run test:long`, of what another test covers in `npm test`.
+ * @param test takes the number of rounds
+ */
+export function itInManyRounds(
+  title: string,
+  rounds: number,
+  test: (this: Context, rounds: number) => Promise<void> | void,
+): void {
+  it(`${title}, in ${rounds} rounds ${long}`, function () {
     this.timeout(longTestMs);
-    return test.call(this, many);
+    return test.call(this, rounds);
   });
 }
