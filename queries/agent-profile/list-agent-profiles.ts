@@ -1,7 +1,7 @@
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { projects } from '#projections/access/projects.ts';
 import { agentProfiles } from '#projections/agent-profiles.ts';
-import { projects } from '#projections/projects.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
 import { nameFilter } from '#queries/shared/list-filters.ts';
 

@@ -8,7 +8,7 @@ import { apiKeyHistory } from '#domain/api-key/history.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { type ApiKeyDocument, apiKeys } from '#projections/api-keys.ts';
+import { type ApiKeyDocument, apiKeys } from '#projections/access/api-keys.ts';
 
 const Input = t.intersection([t.type({ keyId: cuid }), t.partial(asOfInput)]);
 

@@ -6,8 +6,8 @@ import { query } from '#application/queries/query.ts';
 import { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { type ApiKeyDocument, apiKeys } from '#projections/api-keys.ts';
-import { type ProjectDocument, projects } from '#projections/projects.ts';
+import { type ApiKeyDocument, apiKeys } from '#projections/access/api-keys.ts';
+import { type ProjectDocument, projects } from '#projections/access/projects.ts';
 import { filteredBy, nameFilter } from '#queries/shared/list-filters.ts';
 import { listOf } from '#queries/shared/list-of.ts';
 

@@ -4,7 +4,7 @@ import { query } from '#application/queries/query.ts';
 import { BatchRecord } from '#domain/batch/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { batches } from '#projections/batches.ts';
+import { batches } from '#projections/files/batches.ts';
 
 /** What OpenAI gives without a `limit`. */
 const usualLimit = 20;

@@ -9,7 +9,7 @@ import { organizationHistory } from '#domain/organization/history.ts';
 import { customer } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { type CustomerDocument, customers } from '#projections/customers.ts';
+import { type CustomerDocument, customers } from '#projections/access/customers.ts';
 
 const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfInput)]);
 

@@ -8,7 +8,7 @@ import { customerRecord } from '#domain/organization/customer.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { type CustomerDocument, customers } from '#projections/customers.ts';
+import { type CustomerDocument, customers } from '#projections/access/customers.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 
 const Input = t.partial(listInput);

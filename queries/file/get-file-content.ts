@@ -5,7 +5,7 @@ import { get } from '#application/operations/operation.ts';
 import { contentQuery } from '#application/queries/content-query.ts';
 import { hasExpired } from '#domain/file/file.ts';
 import { fileId } from '#domain/file/record.ts';
-import { type FileDocument, files } from '#projections/files.ts';
+import { type FileDocument, files } from '#projections/files/files.ts';
 
 export const getFileContent = contentQuery<{ readonly file_id: string }, FileDocument>({
   name: 'get_file_content',

@@ -12,7 +12,7 @@ import { hasExpired } from '#domain/file/file.ts';
 import { FilePurpose, FileRecord } from '#domain/file/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { type FileDocument, files } from '#projections/files.ts';
+import { type FileDocument, files } from '#projections/files/files.ts';
 
 const ListFilesInput = t.intersection([ObjectListInput, t.partial({ purpose: FilePurpose, order: ListOrder })]);
 

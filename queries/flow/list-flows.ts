@@ -1,8 +1,8 @@
 import { cuid } from '#domain/codecs/id.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { projects } from '#projections/access/projects.ts';
 import { flows } from '#projections/flows.ts';
-import { projects } from '#projections/projects.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
 import { nameFilter } from '#queries/shared/list-filters.ts';
 

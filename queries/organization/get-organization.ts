@@ -8,7 +8,7 @@ import { organizationHistory } from '#domain/organization/history.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/organizations.ts';
+import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/access/organizations.ts';
 
 const Input = t.intersection([t.type({ organizationId: cuid }), t.partial(asOfInput)]);
 

@@ -6,7 +6,7 @@ import { query } from '#application/queries/query.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/organizations.ts';
+import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/access/organizations.ts';
 import { listOf } from '#queries/shared/list-of.ts';
 
 const Input = t.partial(listInput);

@@ -2,8 +2,8 @@ import { cuid } from '#domain/codecs/id.ts';
 import { PhoneNumberStatus } from '#domain/phone-number/events.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { projects } from '#projections/access/projects.ts';
 import { phoneNumbers } from '#projections/phone-numbers.ts';
-import { projects } from '#projections/projects.ts';
 import { listByParent } from '#queries/shared/list-by-parent.ts';
 import { nameFilter } from '#queries/shared/list-filters.ts';
 

@@ -2,7 +2,7 @@ import { projectHistory } from '#domain/project/history.ts';
 import { project } from '#domain/project/project.ts';
 import { ProjectRecord } from '#domain/project/record.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { projects } from '#projections/projects.ts';
+import { projects } from '#projections/access/projects.ts';
 import { getById } from '#queries/shared/get-by-id.ts';
 
 export const getProject = getById({

@@ -1,6 +1,6 @@
 import { ProjectRecord } from '#domain/project/record.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { projects } from '#projections/projects.ts';
+import { projects } from '#projections/access/projects.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
 import { nameFilter } from '#queries/shared/list-filters.ts';
 

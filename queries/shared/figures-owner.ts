@@ -3,8 +3,8 @@ import { notFound } from '#application/operations/not-found.ts';
 import type { CollectionReader } from '#application/queries/query.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
-import { organizations } from '#projections/organizations.ts';
-import { projects } from '#projections/projects.ts';
+import { organizations } from '#projections/access/organizations.ts';
+import { projects } from '#projections/access/projects.ts';
 
 /** Whose figures are asked for: everybody's, or those of one partner, organization or project. */
 export type FiguresOwner =

@@ -9,7 +9,7 @@ import { examples } from '#domain/shared/examples.ts';
 import { storeHistory } from '#domain/store/history.ts';
 import { StoreRecord } from '#domain/store/record.ts';
 import { store } from '#domain/store/store.ts';
-import { type StoreDocument, stores } from '#projections/stores.ts';
+import { type StoreDocument, stores } from '#projections/files/stores.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 
 const Input = t.intersection([t.type({ store_id: cuid }), t.partial(asOfInput)]);

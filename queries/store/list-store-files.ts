@@ -13,8 +13,8 @@ import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { StoreFileRecord } from '#domain/store/file-record.ts';
-import { type StoreFileDocument, storeFiles } from '#projections/store-files.ts';
-import { type StoreDocument, stores } from '#projections/stores.ts';
+import { type StoreFileDocument, storeFiles } from '#projections/files/store-files.ts';
+import { type StoreDocument, stores } from '#projections/files/stores.ts';
 
 const Input = t.intersection([t.type({ store_id: cuid }), ObjectListInput, t.partial({ order: ListOrder })]);
 

@@ -4,7 +4,7 @@ import { query } from '#application/queries/query.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { StoreRecord } from '#domain/store/record.ts';
-import { stores } from '#projections/stores.ts';
+import { stores } from '#projections/files/stores.ts';
 
 export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>, 'stores'>({
   name: 'list_stores',

@@ -6,7 +6,7 @@ import { createStore } from '#commands/store/create-store.ts';
 import { deleteStore } from '#commands/store/delete-store.ts';
 import { file } from '#domain/file/file.ts';
 import { removeStoreFiles } from '#processes/remove-store-files.ts';
-import type { StoreFileDocument } from '#projections/store-files.ts';
+import type { StoreFileDocument } from '#projections/files/store-files.ts';
 import { fileCreated, fileId } from '#test/support/events/file-events.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';

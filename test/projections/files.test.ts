@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { fileSpace } from '#projections/file-space.ts';
-import { type FileDocument, files } from '#projections/files.ts';
+import { fileSpace } from '#projections/files/file-space.ts';
+import { type FileDocument, files } from '#projections/files/files.ts';
 import { fileCreated, fileDeleted, fileHeld, fileId, fileReleased } from '#test/support/events/file-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';

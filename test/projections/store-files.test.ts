@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/store-files.ts';
-import { stores } from '#projections/stores.ts';
+import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/files/store-files.ts';
+import { stores } from '#projections/files/stores.ts';
 import { storeCreated, storeDeleted, storeFileAdded, storeFileRemoved } from '#test/support/events/store-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type StoreDocument, stores } from '#projections/stores.ts';
+import { type StoreDocument, stores } from '#projections/files/stores.ts';
 import { storeCreated, storeDeleted, storeDescribed } from '#test/support/events/store-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { projectStreams } from '#test/support/harness/projection-harness.ts';

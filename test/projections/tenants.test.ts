@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { hashKey, storedFormOfKey } from '#domain/api-key/secret.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { apiKeyOrigins } from '#projections/api-key-origins.ts';
-import { apiKeySecrets } from '#projections/api-key-secrets.ts';
-import { apiKeys } from '#projections/api-keys.ts';
-import { customers } from '#projections/customers.ts';
-import { organizations } from '#projections/organizations.ts';
-import { projects } from '#projections/projects.ts';
+import { apiKeyOrigins } from '#projections/access/api-key-origins.ts';
+import { apiKeySecrets } from '#projections/access/api-key-secrets.ts';
+import { apiKeys } from '#projections/access/api-keys.ts';
+import { customers } from '#projections/access/customers.ts';
+import { organizations } from '#projections/access/organizations.ts';
+import { projects } from '#projections/access/projects.ts';
 import {
   apiKeyCreated,
   apiKeyRevoked,

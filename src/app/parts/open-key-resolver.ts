@@ -4,7 +4,7 @@ import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import { apiKeySecrets } from '#projections/api-key-secrets.ts';
+import { apiKeySecrets } from '#projections/access/api-key-secrets.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 

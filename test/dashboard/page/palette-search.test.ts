@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findIn, type PaletteItem } from '#dashboard/page/app/palette-search.ts';
+import { findIn, type PaletteItem } from '#dashboard/page/app/palette/palette-search.ts';
 
 const item = (group: string, title: string, key = title): PaletteItem => ({
   group,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { addressOf, addressOfResource, readPlace, viewNames } from '#dashboard/page/app/router.ts';
+import { addressOf, addressOfResource, readPlace, viewNames } from '#dashboard/page/app/routing/router.ts';
 import { pagePaths } from '#dashboard/page-paths.ts';
 
 describe('router of the dashboard', () => {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useSession } from '#dashboard/page/app/session.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { useNow } from '#dashboard/page/app/session.ts';
+import { useNow } from '#dashboard/page/app/session/session.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
 import { formatShortTime, formatTime, formatUtc } from '#dashboard/page/text/times.ts';
 

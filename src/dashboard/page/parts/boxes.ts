@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { ApiError } from '#dashboard/page/api/api-error.ts';
-import type { Data } from '#dashboard/page/app/use-data.ts';
+import type { Data } from '#dashboard/page/app/data/use-data.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
 import { Badge, Time, type Tone } from '#dashboard/page/parts/basics.ts';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
-import { type Curve, LineChart } from '#dashboard/page/parts/line-chart.ts';
+import { type Curve, LineChart } from '#dashboard/page/parts/charts/line-chart.ts';
 import { type Figure, roundTop } from '#dashboard/page/text/numbers.ts';
 import { formatAxisTime, formatTime } from '#dashboard/page/text/times.ts';
 

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { maxProjectsRead } from '#dashboard/page/app/scope.ts';
+import { maxProjectsRead } from '#dashboard/page/app/session/scope.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Notice } from '#dashboard/page/parts/boxes.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Actor, ResourceName } from '#dashboard/page/api/records.ts';
-import { addressOfResource } from '#dashboard/page/app/router.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
+import { addressOfResource } from '#dashboard/page/app/routing/router.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 
 /** Draws the component again when a name becomes known. */

@@ -1,4 +1,4 @@
-import { useData } from '#dashboard/page/app/use-data.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
 
 /** What the calls of a project came to. */
 export interface UsageOfProject {

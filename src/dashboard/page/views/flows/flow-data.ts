@@ -1,7 +1,7 @@
 import { getAll, type Tagged } from '#dashboard/page/api/api.ts';
 import type { Flow, FlowVersion, HistoryEvent, PhoneNumber } from '#dashboard/page/api/records.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
-import { type Data, useData } from '#dashboard/page/app/use-data.ts';
+import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 
 const flowKinds = ['flow', 'flow-version'];
 const maxHistory = 5_000;

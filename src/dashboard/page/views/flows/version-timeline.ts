@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { addressOf } from '#dashboard/page/app/router.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
 import { Card } from '#dashboard/page/parts/boxes.ts';

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { setSearch } from '#dashboard/page/app/location.ts';
-import { projectsIn } from '#dashboard/page/app/scope.ts';
-import { useScope } from '#dashboard/page/app/scope-menu.ts';
+import { setSearch } from '#dashboard/page/app/routing/location.ts';
+import { projectsIn } from '#dashboard/page/app/session/scope.ts';
+import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Segments } from '#dashboard/page/parts/basics.ts';
 import { Card, Loaded, PageHead } from '#dashboard/page/parts/boxes.ts';
+import { LineChart } from '#dashboard/page/parts/charts/line-chart.ts';
 import { SelectField } from '#dashboard/page/parts/fields.ts';
-import { LineChart } from '#dashboard/page/parts/line-chart.ts';
 import { Axis } from '#dashboard/page/parts/panel.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatMoney, roundTop } from '#dashboard/page/text/numbers.ts';

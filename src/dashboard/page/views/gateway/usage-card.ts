@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { toApiError } from '#dashboard/page/api/api-error.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
-import { useData } from '#dashboard/page/app/use-data.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Segments } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, Table } from '#dashboard/page/parts/boxes.ts';
-import { Spark } from '#dashboard/page/parts/sparks.ts';
+import { Spark } from '#dashboard/page/parts/charts/sparks.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMoney, formatMs, noFigure } from '#dashboard/page/text/numbers.ts';
 import { formatMoment } from '#dashboard/page/text/times.ts';

@@ -1,6 +1,6 @@
-import { setSearch } from '#dashboard/page/app/location.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
-import { type Data, useData } from '#dashboard/page/app/use-data.ts';
+import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
+import { setSearch } from '#dashboard/page/app/routing/location.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
 
 const hourMs = 3_600_000;

@@ -1,17 +1,17 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiKey } from '#dashboard/page/api/records.ts';
-import { type OfProjects, useApiKeys } from '#dashboard/page/app/lists.ts';
-import { projectsIn } from '#dashboard/page/app/scope.ts';
-import { useScope } from '#dashboard/page/app/scope-menu.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
+import { type OfProjects, useApiKeys } from '#dashboard/page/app/data/lists.ts';
+import { projectsIn } from '#dashboard/page/app/session/scope.ts';
+import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
-import { ConfirmChange } from '#dashboard/page/parts/confirm-change.ts';
+import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
+import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
+import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
-import { FormDialog } from '#dashboard/page/parts/form-dialog.ts';
-import { NewSecret } from '#dashboard/page/parts/new-secret.ts';
 import { ProjectsLeft } from '#dashboard/page/parts/projects-left.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 

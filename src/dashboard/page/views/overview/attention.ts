@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { addressOf } from '#dashboard/page/app/router.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { type Children, html } from '#dashboard/page/html.ts';
 import { Badge, Time, type Tone } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import { addressOf } from '#dashboard/page/app/router.ts';
-import type { Data } from '#dashboard/page/app/use-data.ts';
+import type { Data } from '#dashboard/page/app/data/use-data.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, type Tone } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, Table } from '#dashboard/page/parts/boxes.ts';
-import { Share } from '#dashboard/page/parts/share.ts';
+import { Share } from '#dashboard/page/parts/charts/share.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { countOf, formatCount } from '#dashboard/page/text/numbers.ts';
 import type { InstanceFigures } from '#dashboard/page/views/overview/overview-answers.ts';

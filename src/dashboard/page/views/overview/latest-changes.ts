@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
-import { addressOf } from '#dashboard/page/app/router.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
-import { useData } from '#dashboard/page/app/use-data.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Card, Empty, Loaded } from '#dashboard/page/parts/boxes.ts';
 import { Feed } from '#dashboard/page/parts/feed.ts';

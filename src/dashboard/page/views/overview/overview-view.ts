@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { addressOf } from '#dashboard/page/app/router.ts';
-import { useScope } from '#dashboard/page/app/scope-menu.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
-import { type Data, useData } from '#dashboard/page/app/use-data.ts';
+import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
+import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Segments } from '#dashboard/page/parts/basics.ts';
 import { Loaded, PageHead } from '#dashboard/page/parts/boxes.ts';
+import { Bars } from '#dashboard/page/parts/charts/sparks.ts';
 import { Panel } from '#dashboard/page/parts/panel.ts';
-import { Bars } from '#dashboard/page/parts/sparks.ts';
 import {
   durationFigure,
   type Figure,

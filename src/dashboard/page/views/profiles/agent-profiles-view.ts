@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AgentProfile } from '#dashboard/page/api/records.ts';
-import { type OfProjects, useAgentProfiles } from '#dashboard/page/app/lists.ts';
-import { addressOf } from '#dashboard/page/app/router.ts';
-import { projectsIn } from '#dashboard/page/app/scope.ts';
-import { useScope } from '#dashboard/page/app/scope-menu.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
+import { type OfProjects, useAgentProfiles } from '#dashboard/page/app/data/lists.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
+import { projectsIn } from '#dashboard/page/app/session/scope.ts';
+import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
+import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
-import { FormDialog } from '#dashboard/page/parts/form-dialog.ts';
 import { ProjectsLeft } from '#dashboard/page/parts/projects-left.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { useSession } from '#dashboard/page/app/session.ts';
-import { useData } from '#dashboard/page/app/use-data.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Status } from '#dashboard/page/parts/basics.ts';
 import { Card, Loaded, Notice, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
-import { ConfirmChange } from '#dashboard/page/parts/confirm-change.ts';
-import { Share } from '#dashboard/page/parts/share.ts';
+import { Share } from '#dashboard/page/parts/charts/share.ts';
+import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { countOf, formatCount, formatDuration, noFigure } from '#dashboard/page/text/numbers.ts';
 import type { Follower, Followers, Rebuild } from '#dashboard/page/views/projections/followers.ts';
 

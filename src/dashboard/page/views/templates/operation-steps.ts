@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Instance, OperationStep, RunningOperation, TemplateVersion } from '#dashboard/page/api/records.ts';
-import { useNow } from '#dashboard/page/app/session.ts';
+import { useNow } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Icon, Status, Time } from '#dashboard/page/parts/basics.ts';
 import { Card } from '#dashboard/page/parts/boxes.ts';

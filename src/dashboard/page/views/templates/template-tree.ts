@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Instance, Template, TemplateVersion } from '#dashboard/page/api/records.ts';
-import { setSearch } from '#dashboard/page/app/location.ts';
+import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 import { Badge, Status, Time } from '#dashboard/page/parts/basics.ts';
-import { Share } from '#dashboard/page/parts/share.ts';
+import { Share } from '#dashboard/page/parts/charts/share.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
 import {

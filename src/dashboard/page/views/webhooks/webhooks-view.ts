@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { addressOf } from '#dashboard/page/app/router.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
-import { useData } from '#dashboard/page/app/use-data.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Status, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
+import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
+import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
-import { FormDialog } from '#dashboard/page/parts/form-dialog.ts';
-import { NewSecret } from '#dashboard/page/parts/new-secret.ts';
 import type { Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
 
 /** Where events are sent. */

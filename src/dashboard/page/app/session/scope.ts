@@ -1,5 +1,5 @@
 import type { Project } from '#dashboard/page/api/records.ts';
-import type { Names } from '#dashboard/page/app/names.ts';
+import type { Names } from '#dashboard/page/app/data/names.ts';
 
 /** Projects whose lists are read side by side; a scope with more asks for a choice. */
 export const maxProjectsRead = 30;

@@ -4,7 +4,7 @@ import type { StoreEvents } from '#domain/store/events.ts';
 import type { StoreRecord } from '#domain/store/record.ts';
 import { describedStoreRecord, newStoreRecord } from '#domain/store/store.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
-import { tenantOf } from './document.ts';
+import { tenantOf } from '#projections/document.ts';
 
 export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
   readonly projectId: string | null;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '#dashboard/page/api/api.ts';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 
 /** What is known of something that was asked for. */
 export interface Data<Value> {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { addressOf, type Place, readPlace, type ViewName } from '#dashboard/page/app/router.ts';
+import { addressOf, type Place, readPlace, type ViewName } from '#dashboard/page/app/routing/router.ts';
 
 const listeners = new Set<() => void>();
 

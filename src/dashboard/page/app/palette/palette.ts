@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useFlows, useTemplates } from '#dashboard/page/app/lists.ts';
-import { navigate } from '#dashboard/page/app/location.ts';
-import { navigationOf } from '#dashboard/page/app/navigation.ts';
-import { findIn, type PaletteItem } from '#dashboard/page/app/palette-search.ts';
-import { addressOf } from '#dashboard/page/app/router.ts';
-import { projectsIn } from '#dashboard/page/app/scope.ts';
-import { useScope } from '#dashboard/page/app/scope-menu.ts';
-import { type Session, useSession } from '#dashboard/page/app/session.ts';
+import { useFlows, useTemplates } from '#dashboard/page/app/data/lists.ts';
+import { findIn, type PaletteItem } from '#dashboard/page/app/palette/palette-search.ts';
+import { navigate } from '#dashboard/page/app/routing/location.ts';
+import { navigationOf } from '#dashboard/page/app/routing/navigation.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
+import { projectsIn } from '#dashboard/page/app/session/scope.ts';
+import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
+import { type Session, useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 

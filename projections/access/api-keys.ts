@@ -1,7 +1,7 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { projection } from '#projection-engine/projection.ts';
-import { changed, type TenantDocument, tenantOf } from './document.ts';
+import { changed, type TenantDocument, tenantOf } from '#projections/document.ts';
 
 export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;
 

@@ -2,7 +2,7 @@ import { erasedCustomer, newCustomer } from '#domain/organization/customer.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import type { SealedCustomer } from '#domain/organization/record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
-import { type TenantDocument, tenantOf } from './document.ts';
+import { type TenantDocument, tenantOf } from '#projections/document.ts';
 
 export type CustomerDocument = TenantDocument<SealedCustomer>;
 

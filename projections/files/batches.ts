@@ -4,7 +4,7 @@ import { type BatchRecord, batchErrors, changedBatchFacts, newBatchFacts } from 
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection } from '#projection-engine/projection.ts';
-import { tenantOf } from './document.ts';
+import { tenantOf } from '#projections/document.ts';
 
 export interface BatchDocument extends Tenant, ListedDocument<BatchRecord> {
   readonly projectId: string | null;

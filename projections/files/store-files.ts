@@ -3,7 +3,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
 import { newStoreFileRecord, type StoreFileRecord } from '#domain/store/file-record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
-import { tenantOf } from './document.ts';
+import { tenantOf } from '#projections/document.ts';
 
 export interface StoreFileDocument extends Tenant, ListedDocument<StoreFileRecord> {
   readonly projectId: string | null;

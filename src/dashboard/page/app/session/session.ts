@@ -3,7 +3,7 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Api } from '#dashboard/page/api/api.ts';
 import type { LiveFeed } from '#dashboard/page/api/live-feed.ts';
 import type { Me } from '#dashboard/page/api/records.ts';
-import type { Names } from '#dashboard/page/app/names.ts';
+import type { Names } from '#dashboard/page/app/data/names.ts';
 import type { Toasts } from '#dashboard/page/app/toasts.ts';
 
 /** Everything that belongs to the key that is signed in. It ends with the tab. */

@@ -2,7 +2,7 @@ import type { ProjectEvents } from '#domain/project/events.ts';
 import type { ProjectRecord } from '#domain/project/record.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';
-import { changed, type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
+import { changed, type TenantDocument, tenantIndexes, tenantOf } from '#projections/document.ts';
 
 export type ProjectDocument = TenantDocument<ProjectRecord>;
 

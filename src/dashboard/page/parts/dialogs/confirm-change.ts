@@ -2,10 +2,10 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 import type { DryRun } from '#dashboard/page/api/records.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
 import { Problem, Skeleton } from '#dashboard/page/parts/boxes.ts';
-import { Dialog } from '#dashboard/page/parts/dialog.ts';
+import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
 /** A change as the API takes it. */
 export interface ChangeRequest {

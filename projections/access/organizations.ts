@@ -4,7 +4,7 @@ import type { SealedOrganization } from '#domain/organization/record.ts';
 import { erasedText } from '#domain/shared/personal-data.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection } from '#projection-engine/projection.ts';
-import { tenantOf } from './document.ts';
+import { tenantOf } from '#projections/document.ts';
 
 /** An organization with whose it is, and the revision for its ETag. */
 export interface OrganizationDocument extends SealedOrganization, Tenant {

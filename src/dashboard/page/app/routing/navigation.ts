@@ -1,5 +1,5 @@
 import type { Me } from '#dashboard/page/api/records.ts';
-import type { ViewName } from '#dashboard/page/app/router.ts';
+import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 
 /** A view in the navigation. */
 export interface Entry {

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { goTo } from '#dashboard/page/app/location.ts';
-import { navigationOf } from '#dashboard/page/app/navigation.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
+import { goTo } from '#dashboard/page/app/routing/location.ts';
+import { navigationOf } from '#dashboard/page/app/routing/navigation.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 
 /** What single keys do besides moving through the page. */
 export interface ShortcutActions {

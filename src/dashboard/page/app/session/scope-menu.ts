@@ -1,7 +1,7 @@
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Scope } from '#dashboard/page/app/scope.ts';
-import { useSession } from '#dashboard/page/app/session.ts';
+import type { Scope } from '#dashboard/page/app/session/scope.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';

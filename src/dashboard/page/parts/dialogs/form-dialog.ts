@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { type ApiError, issueAt, toApiError } from '#dashboard/page/api/api-error.ts';
 import { type Children, html } from '#dashboard/page/html.ts';
 import { Problem } from '#dashboard/page/parts/boxes.ts';
-import { Dialog } from '#dashboard/page/parts/dialog.ts';
+import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
 interface FormProps {
   readonly title: string;

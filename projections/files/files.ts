@@ -4,7 +4,7 @@ import { expiryOf, newFileRecord } from '#domain/file/file.ts';
 import type { FileRecord } from '#domain/file/record.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
-import { tenantOf } from './document.ts';
+import { tenantOf } from '#projections/document.ts';
 
 export interface FileDocument extends Tenant, ListedDocument<FileRecord> {
   readonly projectId: string | null;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { html } from '#dashboard/page/html.ts';
-import { Dialog } from '#dashboard/page/parts/dialog.ts';
+import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
 const keys: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
   [['/'], 'go to or do; also Ctrl K'],

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Place } from '#dashboard/page/app/router.ts';
+import type { Place } from '#dashboard/page/app/routing/router.ts';
 import { html } from '#dashboard/page/html.ts';
 import { AuditView } from '#dashboard/page/views/audit/audit-view.ts';
 import { CustomerView } from '#dashboard/page/views/customers/customer-view.ts';
