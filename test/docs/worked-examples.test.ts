@@ -21,7 +21,7 @@ describe('the worked examples in CONTRIBUTING.md', () => {
 
   it('shows the diffs of an operation, a read model, a process and a provider', () => {
     const files = new Set(parts.map(({ file }) => file.split('/').slice(0, 2).join('/')));
-    for (const folder of ['commands/flow', 'projections/stores.ts', 'src/processes', 'src/gateway'])
+    for (const folder of ['commands/flow', 'projections/files', 'src/processes', 'src/gateway'])
       assert.ok(files.has(folder), folder);
     for (const { file, lines } of parts) assert.ok(lines.length > 0, `the diff of ${file} has no line`);
   });
