@@ -12,6 +12,10 @@ import { until } from '#test/support/service/service-process.ts';
 /** It only keeps a test from hanging: on a busy machine a process may be late. */
 const effectsTimeoutMs = 60_000;
 
+/** How soon an effect on another resource shows. */
+const effectsMs = 2_000;
+const maxAttempts = 5;
+
 describeOnEngines('rules across resources under concurrent requests', (engines) => {
   const running = runningService(engines);
   let client: Client;
@@ -167,6 +171,22 @@ describeOnEngines('rules across resources under concurrent requests', (engines) 
           `${await left()} numbers still point at it`,
         );
       }
+    });
+
+    it('shows on a phone number within two seconds that its flow was deleted', async () => {
+      const attempts: number[] = [];
+      // The fastest of several: a busy machine may delay some of them.
+      while (attempts.length < maxAttempts && !attempts.some((milliseconds) => milliseconds < effectsMs)) {
+        const flowId = await newFlow();
+        const { id } = expectStatus(await newNumber({ number: `attempt ${attempts.length}`, flowId }), 201);
+        expectStatus(await client.remove(`/v1/flows/${flowId}`), 204);
+        const deletedAt = performance.now();
+        const isDetached = async () =>
+          expectStatus(await client.get<PhoneNumberRecord>(`/v1/phone-numbers/${id}`), 200).flowId === null;
+        assert.ok(await until(isDetached, effectsTimeoutMs), 'the phone number still points at the flow');
+        attempts.push(performance.now() - deletedAt);
+      }
+      assert.ok(Math.min(...attempts) < effectsMs, `the attempts took ${attempts.join(', ')} ms`);
     });
   });
 
