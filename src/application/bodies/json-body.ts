@@ -5,13 +5,8 @@ import { type Failure, failure, type InputError } from '#domain/shared/failure.t
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import {
-  type JsonFault,
-  type JsonListener,
-  JsonScanner,
-  lineAndColumn,
-  maxJsonLevels,
-} from '#shared/json/json-scanner.ts';
+import { type JsonFault, type JsonListener, JsonScanner, maxJsonLevels } from '#shared/json/json-scanner.ts';
+import { lineAndColumn } from '#shared/json/line-and-column.ts';
 
 /**
  * The JSON object in a body's bytes. It may hold a member named `__proto__`, as its own: never assign it onto another.

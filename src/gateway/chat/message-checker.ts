@@ -2,7 +2,8 @@ import { maxInputErrors } from '#application/operations/input-errors.ts';
 import type { InputError } from '#domain/shared/failure.ts';
 import { inputError } from '#gateway/faults.ts';
 import { briefValue, type Place } from '#gateway/wire/json-members.ts';
-import { isNamed, type JsonListener } from '#shared/json/json-scanner.ts';
+import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { isNamed } from '#shared/json/json-string.ts';
 
 const openBrace = 0x7b;
 const openBracket = 0x5b;

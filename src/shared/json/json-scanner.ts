@@ -1,4 +1,6 @@
 import { maxPointerLength, pointerTo } from './json-pointer.ts';
+import { stringIn } from './json-string.ts';
+import { byteTable, endOfWord, pastEscape, pastPlainText } from './json-tokens.ts';
 
 /** Levels of arrays and objects in a JSON text at most: a parser takes seconds over millions of them. */
 export const maxJsonLevels = 256;
@@ -42,34 +44,18 @@ export interface JsonLimits {
 
 const quote = 0x22;
 const comma = 0x2c;
-const minus = 0x2d;
-const point = 0x2e;
-const zero = 0x30;
-const nine = 0x39;
 const colon = 0x3a;
 const openBracket = 0x5b;
 const backslash = 0x5c;
 const closeBracket = 0x5d;
-const letterU = 0x75;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-// What a byte is, looked up: a comparison each would cost more than all the rest.
-const isSpace = bytesThatAre(' \t\r\n');
-const isHexDigit = bytesThatAre('0123456789abcdefABCDEF');
-const isEscape = bytesThatAre('"\\/bfnrt');
+const isSpace = byteTable(' \t\r\n');
 
 function isInString(expect: Expect): boolean {
   return expect === Expect.restOfName || expect === Expect.restOfString;
 }
-
-function bytesThatAre(characters: string): Uint8Array {
-  const table = new Uint8Array(256);
-  for (const code of Buffer.from(characters)) table[code] = 1;
-  return table;
-}
-
-const literals = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 
 /** What may come next. */
 const Expect = {
@@ -286,107 +272,4 @@ export class JsonScanner {
     while (end < longest && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1;
     return end < longest ? stringIn(bytes, start, end + 1) : null;
   }
-}
-
-/** The text that a sound JSON string says, which is between two offsets, its quotes included. */
-export function stringIn(bytes: Buffer, start: number, end: number): string {
-  if (!hasEscape(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1);
-  return JSON.parse(bytes.toString('utf8', start, end)) as string;
-}
-
-/** Whether anything in a JSON string is written as an escape. */
-export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && bytes[at] !== backslash) at += 1;
-  return at < end;
-}
-
-/** Whether the name between two offsets, its quotes included, is this one (of ASCII), in whatever spelling. */
-export function isNamed(bytes: Buffer, start: number, end: number, name: string): boolean {
-  const length = end - start - 2;
-  if (length < name.length || length > 6 * name.length) return false;
-  if (length > name.length) return hasEscape(bytes, start, end) && stringIn(bytes, start, end) === name;
-  for (let index = 0; index < length; index += 1) {
-    if (bytes[start + 1 + index] !== name.charCodeAt(index)) return false;
-  }
-  return true;
-}
-
-/** Where an offset is for a person: lines and columns count from 1, columns in characters. */
-export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
-  let line = 1;
-  let lineStart = 0;
-  for (let feed = bytes.indexOf(0x0a); feed !== -1 && feed < offset; feed = bytes.indexOf(0x0a, feed + 1)) {
-    line += 1;
-    lineStart = feed + 1;
-  }
-  return { line, column: bytes.toString('utf8', lineStart, offset).length + 1 };
-}
-
-/** Past what means itself in a string: all but quotes, backslashes and control characters. */
-function pastPlainText(bytes: Buffer, at: number, until: number): number {
-  let end = at;
-  while (end < until) {
-    const code = bytes[end] as number;
-    if (code === quote || code === backslash || code < 0x20) break;
-    end += 1;
-  }
-  return end;
-}
-
-/** @returns the offset past an escape; that of its backslash where it is faulty */
-function pastEscape(bytes: Buffer, at: number): number {
-  const escaped = bytes[at + 1] ?? 0;
-  if (isEscape[escaped] === 1) return at + 2;
-  return escaped === letterU && hasHexDigits(bytes, at + 2) ? at + 6 : at;
-}
-
-function hasHexDigits(bytes: Buffer, at: number): boolean {
-  if (at + 4 > bytes.length) return false;
-  for (let index = at; index < at + 4; index += 1) if (isHexDigit[bytes[index] as number] === 0) return false;
-  return true;
-}
-
-/** @returns the offset past a number or literal; the complement (`~`) of where it is faulty */
-function endOfWord(bytes: Buffer, at: number, code: number): number {
-  if (code === minus || isDigit(code)) return endOfNumber(bytes, at);
-  for (const literal of literals) if (code === literal[0]) return endOfLiteral(bytes, at, literal);
-  return ~at;
-}
-
-function endOfNumber(bytes: Buffer, at: number): number {
-  const start = bytes[at] === minus ? at + 1 : at;
-  let end = bytes[start] === zero ? start + 1 : pastDigits(bytes, start);
-  if (end === start) return ~end;
-  if (bytes[end] === point) {
-    const fraction = end + 1;
-    end = pastDigits(bytes, fraction);
-    if (end === fraction) return ~end;
-  }
-  if (isExponent(bytes[end])) {
-    const sign = bytes[end + 1];
-    const exponent = sign === minus || sign === 0x2b ? end + 2 : end + 1;
-    end = pastDigits(bytes, exponent);
-    if (end === exponent) return ~Math.min(end, bytes.length);
-  }
-  return end;
-}
-
-function pastDigits(bytes: Buffer, at: number): number {
-  let end = at;
-  while (end < bytes.length && isDigit(bytes[end] as number)) end += 1;
-  return end;
-}
-
-function isDigit(code: number): boolean {
-  return code >= zero && code <= nine;
-}
-
-function isExponent(code: number | undefined): boolean {
-  return code === 0x65 || code === 0x45;
-}
-
-function endOfLiteral(bytes: Buffer, at: number, word: Buffer): number {
-  for (let index = 0; index < word.length; index += 1) if (bytes[at + index] !== word[index]) return ~(at + index);
-  return at + word.length;
 }

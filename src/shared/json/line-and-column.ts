@@ -1,0 +1,10 @@
+/** Where an offset is for a person: lines and columns count from 1, columns in characters. */
+export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
+  let line = 1;
+  let lineStart = 0;
+  for (let feed = bytes.indexOf(0x0a); feed !== -1 && feed < offset; feed = bytes.indexOf(0x0a, feed + 1)) {
+    line += 1;
+    lineStart = feed + 1;
+  }
+  return { line, column: bytes.toString('utf8', lineStart, offset).length + 1 };
+}
