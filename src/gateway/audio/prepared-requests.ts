@@ -8,7 +8,7 @@ import {
   type ProviderRequest,
   type UnsupportedRequest,
 } from '#gateway/providers/provider.ts';
-import type { OutgoingRequest, RelayedCall } from '#gateway/relay/relay.ts';
+import type { OutgoingRequest, RelayedCall } from '#gateway/relay/relayed-call.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /** What is sent to each target of a route, made before the first is asked. */

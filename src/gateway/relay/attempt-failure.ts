@@ -104,6 +104,11 @@ export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClas
   return error !== null && isContextLength(error) ? 'context-length' : 'request';
 }
 
+/** Whether a failure is a refusal of this class. */
+export function isRefusedFor(failure: AttemptFailure, refusal: RefusalClass): boolean {
+  return failure.kind === 'refused' && classifyRefusal(failure) === refusal;
+}
+
 const contextLength =
   /context[_ ](?:length|window)|maximum (?:context|prompt|input)|(?:prompt|input) is too long|too many (?:input )?tokens|exceeds? the (?:model'?s )?(?:maximum|context)/i;
 

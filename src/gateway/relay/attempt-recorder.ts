@@ -1,0 +1,96 @@
+import type { Target } from '#gateway/config/catalogue.ts';
+import type { AttemptError, AttemptObserver, AttemptResult } from '#gateway/health/attempt-report.ts';
+import { failureName } from '#gateway/response/error-response.ts';
+import type { AttemptControl } from './attempt.ts';
+import { type AttemptFailure, isRefusedFor } from './attempt-failure.ts';
+import type { CircuitBreaker, CircuitState } from './circuit-breaker.ts';
+import { countsAgainst } from './retry-policy.ts';
+
+/** The longest time for which a target's own `Retry-After` opens its circuit. */
+const maxOpenMs = 60_000;
+
+/** Records the attempts of one call in the circuit breaker, and reports them to the observer. */
+export class AttemptRecorder {
+  readonly #breaker: CircuitBreaker;
+  readonly #observer: AttemptObserver;
+  readonly #requestId: string;
+  /** When the latest attempt began, by the monotonic clock in ms. */
+  #startedAt = 0;
+
+  constructor(breaker: CircuitBreaker, observer: AttemptObserver, requestId: string) {
+    this.#breaker = breaker;
+    this.#observer = observer;
+    this.#requestId = requestId;
+  }
+
+  start(): void {
+    this.#startedAt = performance.now();
+  }
+
+  /** Closes an open circuit as soon as content of the target arrives: the end may take long. */
+  closeCircuitOnContent(target: Target, control: AttemptControl): AttemptControl {
+    if (this.#breaker.openUntil(target.id) === 0) return control;
+    return {
+      markContent: () => {
+        if (this.#breaker.recordContent(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
+        control.markContent();
+      },
+      markEnding: () => control.markEnding(),
+      complete: () => control.complete(),
+      fail: (failure) => control.fail(failure),
+      pause: () => control.pause(),
+      resume: () => control.resume(),
+    };
+  }
+
+  recordSuccess(target: Target): void {
+    this.#recordHealthy(target);
+    this.#reportAttempt(target, 'served', null);
+  }
+
+  recordAbandoned(target: Target): void {
+    this.#reportAttempt(target, 'abandoned', null);
+  }
+
+  recordFailure(target: Target, failure: AttemptFailure): void {
+    const error = attemptErrorOf(failure);
+    const isRequestsFault = isRefusedFor(failure, 'request') || isRefusedFor(failure, 'context-length');
+    this.#reportAttempt(target, isRequestsFault ? 'refused' : 'failed', error);
+    if (isRequestsFault) this.#recordHealthy(target);
+    else if (countsAgainst(failure) && this.#breaker.recordFailure(target.id, this.#startedAt))
+      this.#reportCircuit(target, 'open', error);
+  }
+
+  /** Opens the circuit of a busy target for as long as its `Retry-After` asks. */
+  openCircuitIfBusy(target: Target, failure: AttemptFailure): void {
+    const isBusy = failure.kind === 'refused' && failure.status === 429;
+    if (!isBusy || failure.retryAfterMs === null) return;
+    const isOpening = this.#breaker.open(target.id, Math.min(maxOpenMs, failure.retryAfterMs));
+    if (isOpening) this.#reportCircuit(target, 'open', attemptErrorOf(failure));
+  }
+
+  /** Asks the circuit of a target whether an attempt may start. */
+  tryAcquire(target: Target): boolean {
+    if (!this.#breaker.tryAcquire(target.id)) return false;
+    if (this.#breaker.openUntil(target.id) > 0) this.#reportCircuit(target, 'half-open', null);
+    return true;
+  }
+
+  /** The target works, even where it refused the request. */
+  #recordHealthy(target: Target): void {
+    if (this.#breaker.recordSuccess(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
+  }
+
+  #reportAttempt(target: Target, result: AttemptResult, error: AttemptError | null): void {
+    const durationMs = performance.now() - this.#startedAt;
+    this.#observer.attempt({ target, result, error, durationMs, requestId: this.#requestId });
+  }
+
+  #reportCircuit(target: Target, state: CircuitState, error: AttemptError | null): void {
+    this.#observer.circuit({ target, state, error, requestId: this.#requestId });
+  }
+}
+
+function attemptErrorOf(failure: AttemptFailure): AttemptError {
+  return { code: failureName(failure), status: failure.kind === 'refused' ? failure.status : null };
+}

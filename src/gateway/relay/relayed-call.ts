@@ -1,0 +1,33 @@
+import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
+import type { CallRecord } from '#gateway/call-record.ts';
+import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { ProviderRequest } from '#gateway/providers/provider.ts';
+import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
+import type { ResponseHandler } from '#gateway/response/response-handler.ts';
+import type { Transport } from '#gateway/transport/transport.ts';
+
+/** One call whose request was read and checked. */
+export interface RelayedCall {
+  readonly operation: CallRecord['operation'];
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly isStreamed: boolean;
+  /** Of the text to speak; null in other calls. */
+  readonly characters: number | null;
+  /** When the whole request had arrived, by the monotonic clock in ms. */
+  readonly startedAt: number;
+  readonly route: ModelRoute;
+  readonly response: ResponseSink;
+  readonly responseHandler: ResponseHandler;
+  /** Whether a target's provider supports this operation. */
+  readonly canServe: (target: Target) => boolean;
+  /** Makes the request for a target. @param continueFrom the answer's text so far, which the target continues */
+  readonly requestFor: (target: Target, continueFrom: string | null) => OutgoingRequest;
+}
+
+export interface OutgoingRequest extends ProviderRequest {
+  readonly transport: Transport;
+  /** Takes the operator's secrets out of a refusal; null where there are none. */
+  readonly redactor: SecretRedactor | null;
+}
