@@ -1,7 +1,9 @@
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delivery-state.ts';
+import { EndpointHealth } from './endpoint-health.ts';
+import { OpenMessages } from './open-messages.ts';
 import type { QueueClock } from './queue-clock.ts';
-import { deadAfterFailures, probePauseMs, retryForMs, retryPauseMs } from './retry-schedule.ts';
+import { retryForMs, retryPauseMs } from './retry-schedule.ts';
 
 /**
  * What came of a message. One that is postponed was not tried: what is to be sent could not be made just now. One that is
@@ -44,8 +46,6 @@ export const maxOpen = 1_000;
 /** Messages in memory that were not begun. */
 const maxWaiting = 100;
 const postponedMs = 5_000;
-/** Failed tries before an endpoint can be exhausted: a service that was down for days has tried little. */
-const exhaustedAfterFailures = 8;
 
 /**
  * The messages to one endpoint. They begin in the order of the log, eight at once. One that fails is tried again on its
@@ -55,30 +55,24 @@ const exhaustedAfterFailures = 8;
 export class EndpointQueue<Result extends TryResult> {
   readonly #options: EndpointQueueOptions<Result>;
   readonly #clock: QueueClock;
-  readonly #open: Map<number, OpenMessage>;
-  /** By position; whether it is a retry. */
-  readonly #inFlight = new Map<number, { readonly isRetry: boolean; readonly isTest: boolean }>();
+  readonly #open: OpenMessages;
+  readonly #health: EndpointHealth;
   #waiting: Message[] = [];
   #isLive = false;
   /** Everything up to it was offered; of a live queue what it was when the queue became live. */
   #offeredUpTo: number;
   #isEnabled: boolean;
   #isStopped = false;
-  #failingSince: number | null;
-  #failures: number;
   #replayedAt: number;
-  /** Until when a dead endpoint is left alone. */
-  #restsUntil = 0;
   #cancelTimer: () => void = () => undefined;
 
   constructor(options: EndpointQueueOptions<Result>) {
     const { state } = options;
     this.#options = options;
     this.#clock = options.clock;
-    this.#open = new Map(state.open.map((message) => [message.position, message]));
+    this.#open = new OpenMessages(state.open);
     this.#offeredUpTo = state.position;
-    this.#failingSince = state.failingSince;
-    this.#failures = state.failures;
+    this.#health = new EndpointHealth(state);
     this.#replayedAt = state.replayedAt;
     this.#isEnabled = options.isEnabled;
   }
@@ -92,9 +86,9 @@ export class EndpointQueue<Result extends TryResult> {
   get state(): DeliveryState {
     return {
       position: this.position,
-      open: [...this.#open.values()],
-      failingSince: this.#failingSince,
-      failures: this.#failures,
+      open: this.#open.list,
+      failingSince: this.#health.failingSince,
+      failures: this.#health.failures,
       replayedAt: this.#replayedAt,
       beganAtEndAt: this.#options.state.beganAtEndAt,
     };
@@ -122,7 +116,7 @@ export class EndpointQueue<Result extends TryResult> {
 
   /** Tries under way. */
   get inFlight(): number {
-    return this.#inFlight.size;
+    return this.#open.inFlight;
   }
 
   /**
@@ -161,9 +155,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#replayedAt = at;
     const goesBack = after < this.position;
     if (goesBack) {
-      for (const position of [...this.#open.keys()]) {
-        if (position > after && !this.#inFlight.has(position)) this.#open.delete(position);
-      }
+      this.#open.deleteAfter(after);
       this.#fallBehind(after);
     }
     this.#options.onChange();
@@ -175,10 +167,9 @@ export class EndpointQueue<Result extends TryResult> {
   enable(): void {
     if (this.#isEnabled) return;
     this.#isEnabled = true;
-    this.#failingSince = null;
-    this.#failures = 0;
+    this.#health.forgetFailures();
     const now = this.#clock.now();
-    for (const message of this.#open.values()) this.#keep({ ...message, firstTriedAt: null, dueAt: now });
+    for (const message of this.#open.list) this.#open.keep({ ...message, firstTriedAt: null, dueAt: now });
     this.#options.onChange();
     this.#advance();
   }
@@ -206,10 +197,6 @@ export class EndpointQueue<Result extends TryResult> {
     this.#isLive = false;
   }
 
-  get #isDead(): boolean {
-    return this.#failures >= deadAfterFailures;
-  }
-
   /** Begins what may begin, and comes back when more is due. */
   #advance(): void {
     if (!this.#isEnabled || this.#isStopped) return;
@@ -223,10 +210,10 @@ export class EndpointQueue<Result extends TryResult> {
 
   /** The next message to try; null where none may be tried now. */
   #next(now: number): { readonly message: OpenMessage; readonly isRetry: boolean } | null {
-    const tries = [...this.#inFlight.values()].filter(({ isTest }) => !isTest);
-    if (tries.length >= (this.#isDead ? 1 : maxAtOnce) || now < this.#restsUntil) return null;
-    const due = this.#earliest((message) => message.dueAt <= now);
-    const isRoomForRetry = tries.filter(({ isRetry }) => isRetry).length < maxRetriesAtOnce;
+    const { tries, retries } = this.#open.countTries();
+    if (tries >= (this.#health.isDead ? 1 : maxAtOnce) || now < this.#health.restsUntil) return null;
+    const due = this.#open.earliest((message) => message.dueAt <= now);
+    const isRoomForRetry = retries < maxRetriesAtOnce;
     const [first] = this.#waiting;
     const canBegin = first !== undefined && this.#open.size < maxOpen;
     if (due !== null && (isRoomForRetry || !canBegin)) return { message: due, isRetry: true };
@@ -235,28 +222,18 @@ export class EndpointQueue<Result extends TryResult> {
     return { message: { ...first, attempts: 0, firstTriedAt: null, dueAt: now, isTest: false }, isRetry: false };
   }
 
-  /** The open message that is due first of those that are not under way. */
-  #earliest(fits: (message: OpenMessage) => boolean): OpenMessage | null {
-    let earliest: OpenMessage | null = null;
-    for (const message of this.#open.values()) {
-      if (this.#inFlight.has(message.position) || !fits(message)) continue;
-      if (earliest === null || message.dueAt < earliest.dueAt) earliest = message;
-    }
-    return earliest;
-  }
-
   #comeBackWhenDue(now: number): void {
     this.#cancelTimer();
-    const dueAt = this.#earliest(() => true)?.dueAt ?? (this.#waiting.length > 0 ? this.#restsUntil : null);
+    const { restsUntil } = this.#health;
+    const dueAt = this.#open.earliest()?.dueAt ?? (this.#waiting.length > 0 ? restsUntil : null);
     if (dueAt === null) return;
-    const at = Math.max(dueAt, this.#restsUntil);
+    const at = Math.max(dueAt, restsUntil);
     // What is due and may not be tried now is looked at when a try ends.
     if (at > now) this.#cancelTimer = this.#clock.after(at - now, () => this.#advance());
   }
 
   #begin(message: OpenMessage, isRetry: boolean): void {
-    this.#keep(message);
-    this.#inFlight.set(message.position, { isRetry, isTest: message.isTest });
+    this.#open.beginTry(message, isRetry);
     this.#options.onChange();
     void this.#try(message);
   }
@@ -265,12 +242,12 @@ export class EndpointQueue<Result extends TryResult> {
     const begun = this.#open.get(position);
     if (begun === undefined) return;
     const result = await this.#options.deliver(begun);
-    this.#inFlight.delete(position);
+    this.#open.endTry(position);
     // It may have been enabled meanwhile.
     const message = this.#open.get(position) ?? begun;
     if (isTry(result)) this.#options.onTried(message, message.attempts + 1, result, this.#settle(message, result.kind));
     else if (result.kind === 'dropped') this.#open.delete(position);
-    else this.#keep({ ...message, dueAt: this.#clock.now() + postponedMs });
+    else this.#open.keep({ ...message, dueAt: this.#clock.now() + postponedMs });
     this.#options.onChange();
     this.#advance();
   }
@@ -292,35 +269,27 @@ export class EndpointQueue<Result extends TryResult> {
   #succeeded(): void {
     const now = this.#clock.now();
     // What waits long for its next try need not, once the endpoint is there again.
-    if (this.#isDead) for (const message of this.#open.values()) this.#keep({ ...message, dueAt: now });
-    this.#failingSince = null;
-    this.#failures = 0;
-    this.#restsUntil = 0;
+    if (this.#health.isDead) for (const message of this.#open.list) this.#open.keep({ ...message, dueAt: now });
+    this.#health.recordSuccess();
   }
 
   #failed(message: OpenMessage): DeliveryOutcome {
     const now = this.#clock.now();
     const attempts = message.attempts + 1;
     const firstTriedAt = message.firstTriedAt ?? now;
-    this.#failingSince ??= now;
-    this.#failures += 1;
-    if (this.#isDead) this.#restsUntil = now + probePauseMs(this.#failures);
+    this.#health.recordFailure(now);
     const dueAt = now + retryPauseMs(attempts, this.#clock.random());
-    const isExhausted = this.#failures >= exhaustedAfterFailures && now - this.#failingSince >= retryForMs;
+    const isExhausted = this.#health.isExhausted(now);
     if (!isExhausted && now - firstTriedAt >= retryForMs) {
       this.#open.delete(message.position);
       return 'given-up';
     }
-    this.#keep({ ...message, attempts, firstTriedAt, dueAt });
+    this.#open.keep({ ...message, attempts, firstTriedAt, dueAt });
     if (isExhausted && this.#isEnabled) {
       this.disable();
       this.#options.onExhausted();
     }
     return 'failed';
-  }
-
-  #keep(message: OpenMessage): void {
-    this.#open.set(message.position, message);
   }
 }
 
