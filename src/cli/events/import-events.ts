@@ -1,0 +1,56 @@
+import { createReadStream } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
+import { openTarget } from '#cli/stores/event-logs.ts';
+import {
+  checkLogFile,
+  type ImportResult,
+  importLog,
+  type LogFileSource,
+} from '#event-store/transfer/log-file/import-log.ts';
+import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
+import { Progress } from '#event-store/transfer/log-file/progress.ts';
+import { addressOf } from './event-store-address.ts';
+import type { EventsArguments } from './events-arguments.ts';
+import { say, sayUnknown, totalOf, withAdvice } from './report.ts';
+import { StoredEventDecoder } from './stored-event-decoder.ts';
+
+/** Puts an exported log into a store. @returns the exit code */
+export async function importEvents({ file, store }: EventsArguments, signal: AbortSignal): Promise<number> {
+  const events = file === '-' ? null : await checkedFile(file, signal);
+  const { log: target, close } = await openTarget(addressOf(store));
+  const progress = new Progress('imported', process.stderr);
+  const decoder = new StoredEventDecoder();
+  const check = new LogCheck(null, (event) => decoder.faultOf(event));
+  let imported: ImportResult;
+  try {
+    const { report } = progress;
+    imported = await importLog({ source: sourceOf(file, signal), target, check, events, report, signal });
+  } catch (error) {
+    throw withAdvice(error, 'To continue, run the same command again.');
+  } finally {
+    progress.end();
+    await close();
+  }
+  const held = imported.held === 0 ? '' : `, ${imported.held} of which were there already`;
+  sayUnknown(decoder);
+  say(`imported ${totalOf(check)}${held}`);
+  return 0;
+}
+
+/** Verifies a whole file before a store is touched. @returns how many events it holds */
+async function checkedFile(file: string, signal: AbortSignal): Promise<number> {
+  const progress = new Progress('verified', process.stderr);
+  const decoder = new StoredEventDecoder();
+  const check = new LogCheck(null, (event) => decoder.faultOf(event));
+  try {
+    const source = sourceOf(file, signal);
+    return (await checkLogFile({ source, check, report: progress.report, signal })).events;
+  } finally {
+    progress.end();
+  }
+}
+
+function sourceOf(file: string, signal: AbortSignal): LogFileSource {
+  if (file === '-') return { name: 'standard input', open: () => addAbortSignal(signal, process.stdin) };
+  return { name: file, open: () => createReadStream(file, { highWaterMark: 1024 * 1024 }) };
+}

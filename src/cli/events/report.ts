@@ -1,0 +1,51 @@
+import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
+import type { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { StoredEventDecoder } from './stored-event-decoder.ts';
+
+const maxPrintedBreaks = 20;
+
+/** Prints a line for a person: standard output is for what is asked for. */
+export function say(line: string): void {
+  process.stderr.write(`events: ${line}\n`);
+}
+
+export interface BrokenLinks {
+  readonly found: (fault: string) => void;
+  /** Prints how many there were. @returns the exit code */
+  readonly report: () => number;
+}
+
+/** Counts broken links and prints the first ones as they are found. */
+export function brokenLinks(): BrokenLinks {
+  let count = 0;
+  return {
+    found: (fault) => {
+      count += 1;
+      if (count <= maxPrintedBreaks) say(`BROKEN: ${fault}`);
+    },
+    report: () => {
+      if (count > 0) say(`${count} BROKEN: the log was changed, is damaged, or was written by a newer release`);
+      return count === 0 ? 0 : 1;
+    },
+  };
+}
+
+/** Describes a whole log in words. */
+export function totalOf(check: LogCheck): string {
+  const { events, sha256 } = check.summary();
+  return `${events} events in ${check.streams} streams, SHA-256 ${sha256}`;
+}
+
+/** Says which events were not decoded because a newer release wrote them. */
+export function sayUnknown({ unknownTypes }: StoredEventDecoder): void {
+  const types = [...unknownTypes].map(([type, count]) => `${type} (${count})`);
+  if (types.length > 0) say(`not decoded, for this release does not know their types: ${types.join(', ')}`);
+}
+
+/** Says in an error's message how to continue. */
+export function withAdvice(error: unknown, advice: string): unknown {
+  if (error instanceof InterruptedError) return new InterruptedError(`stopped. ${advice}`);
+  if (error instanceof UnavailableError) return new LogError(`${error.message} ${advice}`, { cause: error });
+  return error;
+}

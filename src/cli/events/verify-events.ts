@@ -1,0 +1,44 @@
+import { openLog } from '#cli/stores/event-logs.ts';
+import { verifyLog } from '#event-store/transfer/log-file/export-log.ts';
+import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
+import { Progress } from '#event-store/transfer/log-file/progress.ts';
+import type { RawEvent } from '#event-store/transfer/raw-log.ts';
+import { openDigestCheck } from './digests.ts';
+import { addressOf } from './event-store-address.ts';
+import type { EventsArguments } from './events-arguments.ts';
+import { brokenLinks, say, sayUnknown, totalOf } from './report.ts';
+import { StoredEventDecoder } from './stored-event-decoder.ts';
+import { verifyArchives } from './usage-archives.ts';
+
+/** Verifies every event of a log, and holds it against the digests of a folder. @returns the exit code */
+export async function verifyEvents(
+  { store, digests: folder, key }: EventsArguments,
+  signal: AbortSignal,
+): Promise<number> {
+  const broken = brokenLinks();
+  const digests = folder === undefined ? null : await openDigestCheck(folder, key, { fault: broken.found, note: say });
+  const { log, close } = await openLog(addressOf(store));
+  const progress = new Progress('verified', process.stderr);
+  const decoder = new StoredEventDecoder();
+  const check = new LogCheck(broken.found, (event) => decoder.faultOf(event));
+  const onVerified = (event: RawEvent) => digests?.take(event, check.heads);
+  let held: string | null = null;
+  try {
+    await verifyLog({ log, check, report: progress.report, signal, onVerified });
+    held = (await digests?.finish(check.heads)) ?? null;
+  } finally {
+    progress.end();
+    await close();
+  }
+  sayUnknown(decoder);
+  process.stdout.write(`verified ${totalOf(check)}\n`);
+  if (held !== null) process.stdout.write(`held against ${held}\n`);
+  return broken.report();
+}
+
+/** Verifies all archives of metering. @returns the exit code */
+export async function verifyUsageArchives({ store }: EventsArguments, signal: AbortSignal): Promise<number> {
+  const broken = brokenLinks();
+  await verifyArchives(addressOf(store), broken.found, signal);
+  return broken.report();
+}
