@@ -1,32 +1,32 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
-import { join } from 'node:path';
-import { threadId } from 'node:worker_threads';
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type CallKind, kindOfRead, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
 
 // Loaded into the service before anything else (`node --import`), in each of its threads: counts the gRPC calls where
-// they leave it, whichever server answers them, and keeps the counts in a file for each thread.
+// they leave it, whichever server answers them. The threads share the counts in memory, and a signal has them written to
+// a file: a file that is written while the service is measured would stop its threads for as long as the disk takes.
 
-const folder = process.env.BENCH_CALLS_FOLDER;
-const savedAfterMs = 20;
+const file = process.env.BENCH_CALLS_FILE;
+const name = 'calls that the benchmark counts';
 /** Of a gRPC message: whether it is compressed, and its length. */
 const headBytes = 5;
 
-const calls = noCalls();
-let isToBeSaved = false;
+const kinds = Object.keys(noCalls()) as CallKind[];
+const counts = isMainThread
+  ? new Int32Array(new SharedArrayBuffer(kinds.length * Int32Array.BYTES_PER_ELEMENT))
+  : (getEnvironmentData(name) as Int32Array);
 
 function count(kind: CallKind): void {
-  calls[kind] += 1;
-  if (isToBeSaved) return;
-  isToBeSaved = true;
-  setTimeout(() => {
-    isToBeSaved = false;
-    const file = join(folder ?? '', `${threadId}.json`);
-    // Whoever reads it meanwhile must not find half of it.
-    writeFileSync(`${file}.new`, JSON.stringify(calls));
-    renameSync(`${file}.new`, file);
-  }, savedAfterMs).unref();
+  Atomics.add(counts, kinds.indexOf(kind), 1);
+}
+
+function write(to: string): void {
+  const calls = Object.fromEntries(kinds.map((kind, index) => [kind, Atomics.load(counts, index)]));
+  // Whoever reads it meanwhile must not find half of it.
+  writeFileSync(`${to}.new`, JSON.stringify(calls));
+  renameSync(`${to}.new`, to);
 }
 
 function countOn(session: ClientHttp2Session): void {
@@ -60,7 +60,11 @@ function countRead(stream: ClientHttp2Stream): void {
   };
 }
 
-if (folder !== undefined) {
+if (file !== undefined) {
+  if (isMainThread) {
+    setEnvironmentData(name, counts);
+    process.on('SIGUSR2', () => write(file));
+  }
   const connect = http2.connect as (...values: ReadonlyArray<unknown>) => ClientHttp2Session;
   Object.assign(http2, {
     connect: (...values: ReadonlyArray<unknown>) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { LoadResult } from '#bench/http-processes/load.ts';
 import { adminKey, call, type Server, sendLoad, startService } from '#bench/http-processes/processes.ts';
 import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
+import { poll } from '#test/support/run/poll.ts';
 import { Client } from '#test/support/service/client.ts';
 
 const counter = pathToFileURL(join(import.meta.dirname, 'count-calls.ts')).href;
@@ -15,8 +16,7 @@ const flows = 256;
 const createdTogether = 16;
 const attempts = 20;
 const retryMs = 500;
-/** More than it takes until the last counts are saved. */
-const settledMs = 300;
+const answerMs = 30_000;
 
 /** What a version holds that is posted: about two kilobytes. */
 export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
@@ -30,21 +30,22 @@ export function newPrefix(): string {
 export class EngineService {
   readonly server: Server;
   readonly client: Client;
-  readonly #folder: string;
+  readonly #calls: string;
   #paths: ReadonlyArray<string> = [];
 
-  private constructor(server: Server, folder: string) {
+  private constructor(server: Server, calls: string) {
     this.server = server;
-    this.#folder = folder;
+    this.#calls = calls;
     this.client = new Client(server.url, adminKey);
   }
 
   /** Starts it, and waits until it is ready. @param eventStore on a server; null for the embedded one */
   static async start(eventStore: { readonly url: string; readonly prefix: string } | null): Promise<EngineService> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-    const calls = await mkdtemp(join(tmpdir(), 'switchyard-bench-calls-'));
+    const callsFolder = await mkdtemp(join(tmpdir(), 'switchyard-bench-calls-'));
+    const calls = join(callsFolder, 'calls.json');
     const server = await startService(folder, {
-      BENCH_CALLS_FOLDER: calls,
+      BENCH_CALLS_FILE: calls,
       ...(eventStore !== null && {
         NODE_OPTIONS: `--import ${counter}`,
         EVENT_STORE_URL: eventStore.url,
@@ -53,7 +54,7 @@ export class EngineService {
     });
     const stop = async () => {
       await server.stop();
-      await Promise.all([folder, calls].map((path) => rm(path, { recursive: true, force: true })));
+      await Promise.all([folder, callsFolder].map((path) => rm(path, { recursive: true, force: true })));
     };
     return new EngineService({ ...server, stop }, calls);
   }
@@ -102,15 +103,12 @@ export class EngineService {
     });
   }
 
-  /** The gRPC calls that it has made so far, by kind, once all are counted. */
+  /** The gRPC calls that it has made so far, by kind; only of one with its event store on a server. */
   async calls(): Promise<Readonly<Record<CallKind, number>>> {
-    await sleep(settledMs);
-    const all = noCalls();
-    for (const file of readdirSync(this.#folder).filter((name) => name.endsWith('.json'))) {
-      const ofThread = JSON.parse(readFileSync(join(this.#folder, file), 'utf8')) as typeof all;
-      for (const kind of Object.keys(all) as CallKind[]) all[kind] += ofThread[kind];
-    }
-    return all;
+    await rm(this.#calls, { force: true });
+    process.kill(this.server.pid, 'SIGUSR2');
+    await poll(() => existsSync(this.#calls), answerMs);
+    return JSON.parse(await readFile(this.#calls, 'utf8')) as Record<CallKind, number>;
   }
 
   async stop(): Promise<void> {
