@@ -21,6 +21,7 @@ import { bindOperations } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
 import { openDigests } from './parts/open-digests.ts';
 import { openFileSpace } from './parts/open-file-space.ts';
+import { type GatewaySource, readGatewaySource } from './parts/open-gateway.ts';
 import { openKeyResolver } from './parts/open-key-resolver.ts';
 import { openLiveFeed } from './parts/open-live-feed.ts';
 import { openMeteredGateway } from './parts/open-metered-gateway.ts';
@@ -96,13 +97,15 @@ async function openLiveService(
   options: ComposeOptions,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
+  // Before anything else: a start that cannot go on makes no key.
+  const gatewaySource = await readGatewaySource(config, options.log);
   const stores = await openStores(config, options, opened);
   if (config.roles.has('control-plane')) {
     const { log, printAdminKey } = options;
     await bootstrapEmptyStore({ ...stores, givenKey: config.bootstrapApiKey, printAdminKey, log });
   }
   const processes = processTable(stores.personalData, stores.blobs);
-  return openService(config, { ...stores, processes, log: options.log, opened });
+  return openService(config, { ...stores, gatewaySource, processes, log: options.log, opened });
 }
 
 /** Opens a service that shows a past moment: it runs nothing, and delivers nothing again. */
@@ -112,12 +115,23 @@ async function openReadOnlyService(
   opened: AsyncDisposableStack,
 ): Promise<Service> {
   const { asOf, ...stores } = await openReadOnlyStores(config, log, opened);
-  const service = await openService({ ...config, roles: new Set() }, { ...stores, processes: [], log, opened });
+  const service = await openService(
+    { ...config, roles: new Set() },
+    {
+      ...stores,
+      gatewaySource: null,
+      processes: [],
+      log,
+      opened,
+    },
+  );
   return { ...service, asOf, operations: refuseWrites(service.operations, asOf) };
 }
 
 /** What a service is put together on. */
 interface Foundation extends Stores {
+  /** Null on a node that calls no model. */
+  readonly gatewaySource: GatewaySource | null;
   readonly processes: ReadonlyArray<Process>;
   readonly log: DebugLogger;
   /** Takes what must be stopped and closed. */
@@ -136,7 +150,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const documents = readyOnly(foundation.documents, projections);
   const base = { ...foundation, documents, processes, bodies, waitForPosition };
   const keys = openKeyResolver(base);
-  const calls = await openMeteredGateway(config, base);
+  const calls = openMeteredGateway(config, foundation.gatewaySource, base);
   const gateway = calls?.gateway ?? null;
   const space = openFileSpace(config, documents);
   const batchesRun = runBatches(config, {

@@ -238,6 +238,12 @@ describe('start of the service', function () {
     }
   });
 
+  it('refuses a configuration of the gateway before it prints a key or opens a store', async () => {
+    const line = await refusalOfProcess({ GATEWAY_CONFIG: 'no-such-file.json', BOOTSTRAP_API_KEY: undefined });
+    assert.match(line, /GATEWAY_CONFIG=no-such-file\.json: the file cannot be read/);
+    assert.deepEqual(readdirSync(folder.path), []);
+  });
+
   it('refuses a data folder of a running process, and an event file in it, by path and process id', async () => {
     const owner = await start();
     const line = await refusal({});

@@ -26,15 +26,31 @@ export interface OpenGatewayOptions {
   readonly node: string;
 }
 
+/** What the gateway starts with. */
+export interface GatewaySource {
+  readonly configuration: GatewayConfiguration;
+  /** Null for the built-in sandbox. */
+  readonly file: ConfigurationFile | null;
+}
+
 /**
- * Opens the gateway on the file that `GATEWAY_CONFIG` names, or on the built-in sandbox.
+ * Reads the file that `GATEWAY_CONFIG` names, or takes the built-in sandbox. It opens and makes nothing.
+ * @returns null on a node that calls no model
  * @throws StartupError for a configuration that is not valid
  */
-export async function openGateway({ gatewayConfig }: Config, options: OpenGatewayOptions): Promise<OpenGateway> {
+export async function readGatewaySource(config: Config, log: Logger): Promise<GatewaySource | null> {
+  if (!callsModels(config)) return null;
+  const { gatewayConfig } = config;
+  if (gatewayConfig === null) return { configuration: sandboxOnly(), file: null };
+  const file = new ConfigurationFile(gatewayConfig, process.env, log);
+  return { configuration: await file.load(), file };
+}
+
+/** Opens the gateway on its configuration, and follows the changes of its file. */
+export function openGateway({ configuration, file }: GatewaySource, options: OpenGatewayOptions): OpenGateway {
   const { log, metering, spools, node } = options;
-  const file = gatewayConfig === null ? null : new ConfigurationFile(gatewayConfig, process.env, log);
   const gateway = new Gateway({
-    configuration: file === null ? sandboxOnly() : await file.load(),
+    configuration,
     environment: process.env,
     usage: metering.usage,
     attempts: metering.attempts,
@@ -44,7 +60,9 @@ export async function openGateway({ gatewayConfig }: Config, options: OpenGatewa
   });
   metering.attempts.watchTargets(() => gateway.targets());
   if (file === null) log.info({}, 'no GATEWAY_CONFIG: the sandbox answers, and no model');
-  file?.watch((configuration) => gateway.configure(configuration));
+  file?.watch((changed) => gateway.configure(changed));
+  // The file may have changed while the stores were opened.
+  void file?.reload();
   return {
     gateway,
     reload: async () => file?.reload(),
@@ -53,6 +71,11 @@ export async function openGateway({ gatewayConfig }: Config, options: OpenGatewa
       await gateway.close();
     },
   };
+}
+
+/** A node without the role may have the gateway for the calls of batches. */
+function callsModels({ roles, gatewayConfig }: Config): boolean {
+  return roles.has('gateway') || (roles.has('projections') && gatewayConfig !== null);
 }
 
 function sandboxOnly(): GatewayConfiguration {

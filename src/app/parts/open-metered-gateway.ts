@@ -4,7 +4,7 @@ import type { EventStore } from '#event-store/event-store.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { openMetering } from '#usage/metering.ts';
-import { type OpenGateway, openGateway } from './open-gateway.ts';
+import { type GatewaySource, type OpenGateway, openGateway } from './open-gateway.ts';
 
 /** What calls of the gateway are counted in. */
 export interface MeteredGatewayDependencies {
@@ -19,22 +19,18 @@ export interface MeteredGatewayDependencies {
 
 /**
  * Opens the gateway and what its calls are counted by, which is closed after it.
+ * @param source null on a node that calls no model
  * @returns null on a node that calls no model
- * @throws StartupError for a configuration that is not valid
  */
-export async function openMeteredGateway(
+export function openMeteredGateway(
   config: Config,
+  source: GatewaySource | null,
   { metrics, events, node, log, opened }: MeteredGatewayDependencies,
-): Promise<OpenGateway | null> {
-  if (!callsModels(config)) return null;
+): OpenGateway | null {
+  if (source === null) return null;
   const metering = openMetering({ registry: metrics.registry, events, node, log });
   opened.defer(() => metering.close());
-  const gateway = await openGateway(config, { log, metering, spools: openSpools(config, metrics), node });
+  const gateway = openGateway(source, { log, metering, spools: openSpools(config, metrics), node });
   opened.defer(() => gateway.close());
   return gateway;
-}
-
-/** A node without the role may have the gateway for the calls of batches. */
-function callsModels({ roles, gatewayConfig }: Config): boolean {
-  return roles.has('gateway') || (roles.has('projections') && gatewayConfig !== null);
 }
