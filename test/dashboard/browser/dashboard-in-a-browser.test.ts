@@ -12,6 +12,7 @@ import {
 } from '#test/support/service/service-process.ts';
 import {
   assertAccessible,
+  assertNoBrokenWord,
   assertNotWider,
   type Dashboard,
   goTo,
@@ -120,6 +121,7 @@ describeInBrowser('dashboard in a browser @long', () => {
         const alerts = await page.locator('main [role="alert"]').allInnerTexts();
         assert.deepEqual(alerts, [], `${view} shows an error`);
         await assertNotWider(page, view);
+        await assertNoBrokenWord(page, `${view}, ${name}`);
         await assertAccessible(page, `${view}, ${name}`);
         await keepPicture(page, `${view}-${name}`);
       }

@@ -92,6 +92,26 @@ export async function assertAccessible(page: Page, where: string): Promise<void>
   assert.deepEqual(found, [], where);
 }
 
+/** Finds words in tables that are broken over two lines. An id may be. */
+const brokenWords = `[...document.querySelectorAll('main td, main tbody th')].flatMap((cell) => {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      if (word.length < 32 && new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(word);
+    }
+  }
+  return found;
+})`;
+
+/** Asserts that every word in a table is on one line. */
+export async function assertNoBrokenWord(page: Page, where: string): Promise<void> {
+  assert.deepEqual(await page.evaluate<string[]>(brokenWords), [], where);
+}
+
 /** Asserts that the page does not scroll sideways. */
 export async function assertNotWider(page: Page, where: string): Promise<void> {
   const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

@@ -136,9 +136,9 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
           ) => html`<tr key=${`${entry.position} ${entry.resource.id}`} class=${classes(entry.position === fresh && 'is-new')}>
             <td class="nowrap faint"><${Time} at=${entry.time} /></td>
             <td class="wide">${entry.summary}</td>
-            <td class="mono faint later">${entry.type}</td>
+            <td class="mono faint later event-type">${entry.type}</td>
             <td class="later end"><${ResourceLink} resource=${entry.resource} /></td>
-            <td class="end"><${ActorName} actor=${entry.actor} /></td>
+            <td class="end actor"><${ActorName} actor=${entry.actor} /></td>
           </tr>`,
         )}
       <//>

@@ -53,7 +53,7 @@ function CustomerPage({ customer }: { customer: Customer }): VNode {
       <${Card} id="numbers" title="Phone numbers"><${Loaded} data=${numbers}>${({ items }: OfProjects<PhoneNumber>) =>
         items.length === 0
           ? html`<${Empty} title="No phone numbers">Add one under Phone numbers, and point it at a flow.<//>`
-          : html`<ul class="changes">${items.map(({ id, number, flowId }) => html`<li key=${id}><span>${number}</span><span>${flowId === null ? html`<span class="faint">points at nothing</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</span></li>`)}</ul>`}<//><//>
+          : html`<ul class="changes numbers">${items.map(({ id, number, flowId }) => html`<li key=${id}><span class="nowrap">${number}</span><span>${flowId === null ? html`<span class="faint">points at nothing</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</span></li>`)}</ul>`}<//><//>
       <${Card} id="flows" title="Flows"><${Loaded} data=${flows}>${({ items }: OfProjects<Flow>) =>
         items.length === 0
           ? html`<${Empty} title="No flows">An instance of a template brings some.<//>`

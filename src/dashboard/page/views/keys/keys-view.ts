@@ -68,10 +68,10 @@ function KeyRow({
   return html`<tr>
     <th scope="row">${name} ${isOwn ? html`<${Badge}>this one<//>` : null}</th>
     <td>${keyType}</td>
-    <td class="mono later">${prefix}…</td>
+    <td class="mono nowrap later">${prefix}…</td>
     <td class="wide muted">${scopes === null ? 'all of its type' : html`<span class="mono small">${scopes.join(' ')}</span>`}${expiresAt === null ? null : html` <span class="small">until <${Time} at=${expiresAt} /></span>`}</td>
     <td class="muted later">${names.ofProject(projectId)}</td>
-    <td class="num faint later end">${lastUsedAt === null ? 'never' : html`<${Time} at=${lastUsedAt} />`}</td>
+    <td class="num faint later">${lastUsedAt === null ? 'never' : html`<${Time} at=${lastUsedAt} />`}</td>
     <td class="num later"><button type="button" class="btn quiet" aria-label=${`Rotate ${name}`} onClick=${() => onOpen({ dialog: 'rotate', key: apiKey })}>Rotate</button>
       <button type="button" class="btn quiet" aria-label=${`Revoke ${name}`} onClick=${() => onOpen({ dialog: 'revoke', key: apiKey })}>Revoke</button></td>
   </tr>`;

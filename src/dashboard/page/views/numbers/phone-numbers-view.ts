@@ -83,13 +83,13 @@ function NumberRow({ number, onOpen }: { number: PhoneNumber; onOpen: (opened: O
   const names = useNames();
   const { flowId } = number;
   return html`<tr>
-    <th scope="row">${number.number}</th>
+    <th scope="row" class="nowrap">${number.number}</th>
     <td><${Status} status=${number.status} /></td>
     <td>${number.name}</td><td class="muted">${number.type}</td>
     <td>${flowId === null ? html`<span class="faint">nothing</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</td>
-    <td class="muted">${names.ofProject(number.projectId)}</td>
-    <td class="num faint"><${Time} at=${number.updatedAt} /></td>
-    <td class="num"><button type="button" class="btn quiet" aria-label=${`Change ${number.number}`} onClick=${() => onOpen({ dialog: 'point', number })}>Change</button>
+    <td class="muted wide">${names.ofProject(number.projectId)}</td>
+    <td class="num faint later"><${Time} at=${number.updatedAt} /></td>
+    <td class="num later"><button type="button" class="btn quiet" aria-label=${`Change ${number.number}`} onClick=${() => onOpen({ dialog: 'point', number })}>Change</button>
       <button type="button" class="btn quiet" aria-label=${`Delete ${number.number}`} onClick=${() => onOpen({ dialog: 'delete', number })}>Delete</button></td>
   </tr>`;
 }
