@@ -177,7 +177,10 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       output: t.type({ text: t.string }, 'Transcription'),
       produces: ['text/plain', 'text/vtt', 'text/event-stream'],
       failures: relayFailures,
-      example: { input: { file: 'speech.mp3', model: 'auto' }, output: { text: 'Hello' } },
+      example: {
+        input: { file: 'speech.mp3', model: 'auto', language: 'en', response_format: 'json' },
+        output: { text: 'Hello' },
+      },
       relay: answering((call) => createTranscription(call, limits)),
     },
     {

@@ -1,37 +1,23 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { runningService } from '#test/e2e/support/running-service.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser } from '#test/support/service/chromium.ts';
 import { adminKey } from '#test/support/service/service-process.ts';
+import { DocsPage } from './support/docs-page.ts';
+import { runningService } from './support/running-service.ts';
 
 describeInBrowser('documentation page in a browser @long', () => {
   const running = runningService({ quick: true, environment: () => ({}) });
-  let browser: Browser;
-  let page: Page;
+  let docs: DocsPage;
 
   before(async () => {
-    browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
-    page = await browser.newPage();
-    page.setDefaultTimeout(30_000);
+    docs = await DocsPage.launch();
   });
-  after(() => browser?.close());
-
-  const open = async (path = '/docs') => {
-    await page.goto(running.url + path);
-    await page.waitForSelector('.opblock');
-  };
-  const authorize = async () => {
-    await page.click('.auth-wrapper .btn.authorize');
-    await page.fill('.auth-container input[type=text] >> nth=0', adminKey);
-    await page.click('.auth-container .btn.authorize >> nth=0');
-    await page.click('.modal-ux .btn-done');
-  };
-  const isAuthorized = async () => (await page.locator('.auth-wrapper .btn.authorize.locked').count()) > 0;
+  after(() => docs?.close());
 
   it('keeps the key for the tab until Logout, and for no other tab', async () => {
-    await open();
-    assert.equal(await isAuthorized(), false);
-    await authorize();
+    const { page, browser } = docs;
+    await docs.open(running.url);
+    assert.equal(await docs.isAuthorized(), false);
+    await docs.authorize(adminKey);
     await page.reload();
     await page.waitForSelector('.auth-wrapper .btn.authorize.locked');
     const other = await (await browser.newContext()).newPage();
@@ -44,11 +30,12 @@ describeInBrowser('documentation page in a browser @long', () => {
     await page.click('.modal-ux .btn-done');
     await page.reload();
     await page.waitForSelector('.opblock');
-    assert.equal(await isAuthorized(), false);
+    assert.equal(await docs.isAuthorized(), false);
   });
 
   it('shows what descriptions have in angle brackets', async () => {
-    await open();
+    const { page } = docs;
+    await docs.open(running.url);
     await page.click('.auth-wrapper .btn.authorize');
     assert.match(await page.locator('.auth-container').first().innerText(), /Bearer <API key>/);
     await page.click('.modal-ux .btn-done');

@@ -4,6 +4,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { type Hoist, jsonSchema, members, requiredMembers } from './json-schema.ts';
 import { errorSchemas } from './openapi/error-schemas.ts';
 import { failureExamples, refusals } from './openapi/failures.ts';
+import { formSchema } from './openapi/form.ts';
 import { groupDescriptions } from './openapi/groups.ts';
 import { linksOf } from './openapi/links.ts';
 import { requestHeaders } from './openapi/request-headers.ts';
@@ -129,7 +130,8 @@ function requestBody(operation: AnyOperation, hoist: Hoist): JsonObject | null {
   const type = bodyType(operation);
   if (schema === null || type === null) return null;
   const { input } = operation.example;
-  const content = { schema, ...(input === undefined ? {} : { example: input }) };
+  const described = type === 'multipart/form-data' ? formSchema(schema, input ?? {}) : schema;
+  const content = { schema: described, ...(input === undefined ? {} : { example: input }) };
   return { required: requiredMembers(schema).length > 0, content: { [type]: content } };
 }
 

@@ -17,7 +17,7 @@ export const docsPath = '/docs';
 const pagePolicy = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 ];
 
 const revalidated = ['Cache-Control', 'no-cache'];

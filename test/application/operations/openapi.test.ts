@@ -149,6 +149,17 @@ describe('openApiDocument of the gateway', () => {
     assert.equal(at(schemas[0], 'properties', 'reasoning', 'enum'), undefined);
   });
 
+  it('gives each field of a form but its file an example, which the documentation page fills in', () => {
+    const fields = at(transcription, 'requestBody', 'content', 'multipart/form-data', 'schema', 'properties');
+    const examples = Object.entries(fields as JsonObject).map(([name, field]) => [name, at(field, 'examples', 0)]);
+    assert.deepEqual(Object.fromEntries(examples), {
+      file: undefined,
+      model: 'auto',
+      language: 'en',
+      response_format: 'json',
+    });
+  });
+
   it('describes event streams and binary responses', () => {
     const answered = (path: string) =>
       Object.entries(at(document, 'paths', path, 'post', 'responses', '200', 'content') as JsonObject).map(

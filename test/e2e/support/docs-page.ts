@@ -1,0 +1,118 @@
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { poll } from '#test/support/run/poll.ts';
+import { chromiumProgram } from '#test/support/service/chromium.ts';
+import type { DocumentedOperation, Specification } from './documented-operations.ts';
+
+/** The limit of each step in the browser. It only keeps a test from hanging. */
+const maxStepMs = 60_000;
+
+/** What is entered into the form of an operation before it is executed; what is missing stays as the page fills it in. */
+export interface FormInput {
+  readonly path?: Readonly<Record<string, string>>;
+  /** Replaces members of the body. */
+  readonly body?: object;
+  /** The file of a multipart form. */
+  readonly file?: { readonly name: string; readonly mimeType: string; readonly buffer: Buffer };
+}
+
+/** What the page shows of an answer. */
+export interface ShownAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The documentation page in a browser of its own. */
+export class DocsPage {
+  /** What the browser reported: errors of scripts, and what the page's policy blocked. */
+  readonly faults: string[] = [];
+  readonly browser: Browser;
+  readonly page: Page;
+
+  private constructor(browser: Browser, page: Page) {
+    this.browser = browser;
+    this.page = page;
+    page.setDefaultTimeout(maxStepMs);
+    page.on('pageerror', ({ message }) => this.faults.push(message));
+    page.on('console', (message) => {
+      // A refusal is what some operations are to answer.
+      const isFault = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
+      if (isFault) this.faults.push(message.text());
+    });
+  }
+
+  /** Starts a browser with an empty page. */
+  static async launch(): Promise<DocsPage> {
+    const browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+    return new DocsPage(browser, await browser.newPage({ viewport: { width: 1280, height: 2000 } }));
+  }
+
+  /** Loads the documentation page of a service. */
+  async open(serviceUrl: string): Promise<void> {
+    await this.page.goto(`${serviceUrl}/docs`);
+    await this.page.waitForSelector('.opblock');
+  }
+
+  /** Enters an API key under "Authorize". */
+  async authorize(key: string): Promise<void> {
+    await this.page.click('.auth-wrapper .btn.authorize');
+    await this.page.fill('.auth-container input[type=text] >> nth=0', key);
+    await this.page.click('.auth-container .btn.authorize >> nth=0');
+    await this.page.click('.modal-ux .btn-done');
+  }
+
+  /** Whether the page has an API key. */
+  async isAuthorized(): Promise<boolean> {
+    return (await this.page.locator('.auth-wrapper .btn.authorize.locked').count()) > 0;
+  }
+
+  /**
+   * Executes an operation with "Try it out". The page is given this operation alone: Swagger UI resolves the whole
+   * document whenever an operation is opened.
+   */
+  async tryOut(specification: Specification, operation: DocumentedOperation, input: FormInput): Promise<ShownAnswer> {
+    const block = await this.#shown(specification, operation);
+    await block.locator('.opblock-summary-control').click();
+    await block.locator('.try-out__btn').click();
+    for (const [name, value] of Object.entries(input.path ?? {})) await enterParameter(block, name, value);
+    if (input.body !== undefined) await replaceMembers(block, input.body);
+    if (input.file !== undefined) await block.locator('input[type=file]').setInputFiles(input.file);
+    await block.locator('.execute').click();
+    const answer = block.locator('.live-responses-table .response');
+    const status = await answer.locator('.response-col_status').innerText();
+    return { status: Number.parseInt(status, 10), text: await answer.innerText() };
+  }
+
+  /** Whether the player of an answer can play it, once it has read how long it lasts. */
+  async canPlay(): Promise<boolean> {
+    // Not `waitForFunction`, which the page's policy forbids.
+    const lasts = "document.querySelector('.responses-wrapper audio')?.duration > 0";
+    return (await poll(async () => (await this.page.evaluate(lasts)) === true, maxStepMs)) === true;
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+  }
+
+  async #shown(
+    specification: Specification,
+    { name, path, method, description }: DocumentedOperation,
+  ): Promise<Locator> {
+    const alone = { ...specification, paths: { [path]: { [method]: description } } };
+    // `page` is the Swagger UI of `start.js`.
+    await this.page.evaluate(`page.specActions.updateJsonSpec(${JSON.stringify(alone)})`);
+    return this.page.locator(`.opblock[id$="-${name}"]`);
+  }
+}
+
+async function enterParameter(block: Locator, name: string, value: string): Promise<void> {
+  const row = block.locator(`tr[data-param-name="${name}"][data-param-in="path"]`);
+  const choice = row.locator('select');
+  if ((await choice.count()) > 0) await choice.selectOption(value);
+  else await row.locator('input').fill(value);
+}
+
+async function replaceMembers(block: Locator, members: object): Promise<void> {
+  const text = block.locator('.body-param__text');
+  const body = { ...JSON.parse(await text.inputValue()), ...members };
+  await text.fill(JSON.stringify(body, null, 2));
+}
