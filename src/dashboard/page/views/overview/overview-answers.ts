@@ -74,3 +74,27 @@ export function activityGroups({ kinds, days }: Activity): ReadonlyArray<Activit
     return { title, total: found.reduce((sum, { total }) => sum + total, 0), events };
   });
 }
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Events over a time, for one curve. */
+export interface EventsCurve {
+  readonly unit: 'hour' | 'day';
+  /** How many hours or days there are, the running one included. */
+  readonly values: ReadonlyArray<number>;
+  /** When each begins, in ms. */
+  readonly times: ReadonlyArray<number>;
+}
+
+/** The newest events by the hour, 24 of them, or by the day for a time of several days. */
+export function eventsCurve({ from, events, hours }: Activity, rangeMs: number): EventsCurve {
+  return rangeMs <= dayMs
+    ? { unit: 'hour', ...newest(hours.events, Date.parse(hours.from), hourMs, 24) }
+    : { unit: 'day', ...newest(events, Date.parse(from), dayMs, Math.round(rangeMs / dayMs)) };
+}
+
+function newest(all: ReadonlyArray<number>, from: number, stepMs: number, count: number) {
+  const times = all.map((_, index) => from + index * stepMs);
+  return { values: all.slice(-count), times: times.slice(-count) };
+}

@@ -10,6 +10,7 @@ import { Loaded, PageHead } from '#dashboard/page/parts/boxes.ts';
 import { Bars } from '#dashboard/page/parts/charts/sparks.ts';
 import { Panel } from '#dashboard/page/parts/panel.ts';
 import {
+  countOf,
   durationFigure,
   type Figure,
   formatCount,
@@ -35,6 +36,7 @@ import { LatestChanges } from '#dashboard/page/views/overview/latest-changes.ts'
 import {
   type Activity,
   activityGroups,
+  eventsCurve,
   type InstanceFigures,
 } from '#dashboard/page/views/overview/overview-answers.ts';
 import type { Followers } from '#dashboard/page/views/projections/followers.ts';
@@ -94,22 +96,21 @@ function Figures({ answer, range, activity, followers }: FiguresProps): VNode {
       <${Panel} title=${link('Errors')} row=${row} figure=${percent(errorShare)} delta=${totals.calls === 0 ? 'no calls' : `${formatCount(totals.errors)} of ${formatCount(totals.calls)}`} format=${percent} label=${`Share of calls that failed over ${range.text}: ${formatCount(totals.errors)} of ${formatCount(totals.calls)}`} curves=${[{ values: errors, colour: '--series-2' }]} />
       <${Panel} title=${link('First content, p95')} row=${row} figure=${durationFigure(totals.firstContentP95Ms)} delta=${range.text} format=${durationFigure} label=${`First content, p95, over ${range.text}`} curves=${[{ values: series.firstContentP95Ms, colour: '--series-1' }]} />
       <${Panel} title=${link('Cost an hour')} row=${row} figure=${money(totals.cost === null ? null : (cost.at(-1) ?? 0))} delta=${totals.cost === null ? 'no price is configured' : `${formatMoney(totals.cost)} in ${range.text}`} format=${money} label=${`Cost an hour over ${range.text}: ${formatMoney(totals.cost)} in all`} curves=${[{ values: cost, colour: '--series-1' }]} />
-      <${EventsPanel} activity=${activity} />
+      <${EventsPanel} activity=${activity} range=${range} />
       ${followers === null ? null : html`<${LagPanel} followers=${followers} />`}
     </div>`;
 }
 
-const hourMs = 3_600_000;
-
-function EventsPanel({ activity }: { activity: Activity | null }): VNode {
+function EventsPanel({ activity, range }: { activity: Activity | null; range: Range }): VNode {
   const [at, setAt] = useState<number | null>(null);
-  const hours = activity?.hours.events ?? [];
-  const from = Date.parse(activity?.hours.from ?? new Date().toISOString());
-  const times = useMemo(() => hours.map((_, index) => from + index * hourMs), [from, hours.length]);
+  const { unit, values, times } = useMemo(
+    () => (activity === null ? ({ unit: 'hour', values: [], times: [] } as const) : eventsCurve(activity, range.ms)),
+    [activity, range.ms],
+  );
   const row = { name: 'events', times, at, onPoint: setAt };
   const all = activity?.counts.events ?? null;
-  return html`<${Panel} title=${html`<a href=${addressOf('audit')}>Events an hour</a>`} row=${row} figure=${rate(hours.at(-1) ?? null)} delta=${all === null ? '' : `${formatCount(all)} in all`} format=${rate}
-    label="Events an hour over 48 hours" curves=${[{ values: hours, colour: '--series-1' }]} />`;
+  return html`<${Panel} title=${html`<a href=${addressOf('audit')}>Events ${unit === 'hour' ? 'an hour' : 'a day'}</a>`} row=${row} figure=${rate(values.at(-1) ?? null)} delta=${all === null ? '' : `${formatCount(all)} in all`} format=${rate}
+    label=${`Events by the ${unit}, the last ${countOf(values.length, unit)}`} curves=${[{ values, colour: '--series-1' }]} />`;
 }
 
 function LagPanel({ followers }: { followers: Followers }): VNode {
