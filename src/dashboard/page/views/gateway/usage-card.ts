@@ -111,8 +111,11 @@ function UsageTable({
     group === 'model' ? answer?.models.find(({ model }) => model === row.model)?.calls : undefined;
   const applies = (row: UsageRow, value: number) =>
     value === 0 && row.callsWithTokens === 0 ? noFigure : formatCount(value);
-  const foot = html`<tr><th scope="row">All</th><td></td><td class="num">${formatCount(sum(({ calls }) => calls))}</td><td class="num">${formatCount(sum(({ errors }) => errors))}</td><td class="num">${formatMoney(sum(({ cost }) => cost))}</td><td></td><td></td><td></td>
-    <td class="num">${formatCount(sum(({ inputTokens }) => inputTokens))}</td><td class="num">${formatCount(sum(({ outputTokens }) => outputTokens))}</td><td class="num">${formatCount(sum(({ callsWithTokens }) => callsWithTokens))}</td><td class="num">${formatCount(sum(({ characters }) => characters))}</td><td class="num">${formatCount(sum(({ audioSeconds }) => audioSeconds))}</td></tr>`;
+  const isPriced = rows.some(({ cost }) => cost !== null);
+  const characters = sum((row) => row.characters);
+  const audioSeconds = sum((row) => row.audioSeconds);
+  const foot = html`<tr><th scope="row">All</th><td></td><td class="num">${formatCount(sum(({ calls }) => calls))}</td><td class="num">${formatCount(sum(({ errors }) => errors))}</td><td class="num">${formatMoney(isPriced ? sum(({ cost }) => cost) : null)}</td><td></td><td></td><td></td>
+    <td class="num">${formatCount(sum(({ inputTokens }) => inputTokens))}</td><td class="num">${formatCount(sum(({ outputTokens }) => outputTokens))}</td><td class="num">${formatCount(sum(({ callsWithTokens }) => callsWithTokens))}</td><td class="num">${characters === 0 ? noFigure : formatCount(characters)}</td><td class="num">${audioSeconds === 0 ? noFigure : formatCount(audioSeconds)}</td></tr>`;
   return html`<${Table} caption=${`Usage by ${group}, scrolls sideways`} foot=${foot} head=${html`<th scope="col">${group[0]?.toUpperCase()}${group.slice(1)}</th><th scope="col"><span class="sr">Calls over time</span></th>${head('calls')}${head('errors')}${head('cost')}<th scope="col" class="num">p50 ms</th>${head('p95Ms')}<th scope="col" class="num">p99 ms</th>${head('inputTokens')}${head('outputTokens')}<th scope="col" class="num">Calls with tokens</th><th scope="col" class="num">Characters</th><th scope="col" class="num">Audio, s</th>`}>
     ${sorted.map((row) => {
       const calls = spark(row);
