@@ -83,7 +83,9 @@ async function fillOwn(stopAtEnd: boolean): Promise<number> {
     throw new DemoError(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
   }
   if (!stopAtEnd) {
-    say(`\nThe service runs at ${url}; ${url}/docs has its API. Stop it with Ctrl-C.`);
+    say(
+      `\nThe service runs at ${url}. In a browser ${url}/dashboard shows it, with $ADMIN or $PARTNER as the key, and ${url}/docs its API. Stop it with Ctrl-C.`,
+    );
     await Promise.race([ended, interrupted]);
     if (!signal.aborted) throw new DemoError(`The service has ended. Start it again: DATA_DIR=${folder} npm start`);
   }
