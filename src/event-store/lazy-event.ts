@@ -34,6 +34,11 @@ export class LazyEvent implements RecordedEvent {
     this.#upcast = upcast;
   }
 
+  /** As it is stored. */
+  get stored(): RawEvent {
+    return this.#stored;
+  }
+
   /** The length of its texts. */
   get characters(): number {
     return this.#stored.data.length + this.#stored.metadata.length;

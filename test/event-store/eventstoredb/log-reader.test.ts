@@ -203,6 +203,30 @@ function describeReader(manner: Manner): void {
       }
     });
 
+    it('sends a reader in another thread what it has read, so that nothing is read twice', async () => {
+      const node = await EventStoreDbDouble.start({ manner, log: double.log });
+      const wake = store.wakePort();
+      // What was stored before is not sent.
+      await eventually(() => double.callsByKind['log-end'] === 1);
+      const other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake });
+      const follower = new Follower(other);
+      try {
+        fill(10);
+        await eventually(hasAll(follower));
+        await eventually(() => follower.caughtUp > 0);
+        await node.kill();
+        for (let round = 0; round < 10; round += 1) {
+          fill(round + 1);
+          await eventually(hasAll(follower));
+        }
+        assert.deepEqual(follower.positions, ours());
+      } finally {
+        await follower.end();
+        await other.close();
+        await node.kill();
+      }
+    });
+
     const thousandsBehind = { few: 5, many: 100 };
     itInRounds(
       'catches up from far behind while one event arrives for every five that it reads, a thousand behind in a round',

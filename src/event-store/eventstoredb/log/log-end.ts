@@ -1,6 +1,6 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { ChangeListener, ChangeNotifier } from '#event-store/change-notifications.ts';
+import { ChangeListener } from '#event-store/change-notifications.ts';
 import { delay } from '#shared/async/delay.ts';
+import type { SharedPage } from './page-port.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
 /** How long it is watched after the last wait has ended: most followers wait again soon. */
@@ -11,6 +11,8 @@ export interface LogEndOptions {
   readonly ask: () => Promise<number>;
   /** Reports new events while somebody waits. It may miss any of them, because the end is asked for too. */
   readonly wakeUps: WakeUpSource;
+  /** Gets a page that another thread has read, before those who wait for it. */
+  readonly onPage: (page: SharedPage) => void;
 }
 
 /**
@@ -20,7 +22,6 @@ export interface LogEndOptions {
 export class LogEnd {
   readonly #options: LogEndOptions;
   readonly #listener = new ChangeListener();
-  readonly #notifiers = new Set<ChangeNotifier>();
   readonly #closed = new AbortController();
   #known = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -42,7 +43,6 @@ export class LogEnd {
     if (position <= this.#known) return;
     this.#known = position;
     this.#listener.notify(position);
-    for (const notifier of this.#notifiers) notifier.send(position);
   }
 
   /** Reports where the log ended when it was asked just now. */
@@ -63,26 +63,16 @@ export class LogEnd {
     }
   }
 
-  /** A port by which a reader in another thread learns what this one learns: for `wakeUpsByPort`. */
-  wakePort(): MessagePort {
-    const { port1, port2 } = new MessageChannel();
-    const notifier = new ChangeNotifier(port1, () => this.#notifiers.delete(notifier));
-    this.#notifiers.add(notifier);
-    this.#watch();
-    return port2;
-  }
-
   /** Ends every wait. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#listener.close();
-    for (const notifier of this.#notifiers) notifier.close();
     await this.#watching;
   }
 
   get #isWanted(): boolean {
     if (this.#closed.signal.aborted) return false;
-    return this.#waiting > 0 || this.#notifiers.size > 0 || performance.now() - this.#waitedAt < lingerMs;
+    return this.#waiting > 0 || performance.now() - this.#waitedAt < lingerMs;
   }
 
   #watch(): void {
@@ -93,8 +83,11 @@ export class LogEnd {
   }
 
   async #watchWhileWanted(): Promise<void> {
-    const { wakeUps, ask } = this.#options;
-    const stopWakeUps = wakeUps.start((position) => this.raise(position));
+    const { wakeUps, ask, onPage } = this.#options;
+    const stopWakeUps = wakeUps.start((position, page) => {
+      if (page !== undefined) onPage(page);
+      this.raise(position);
+    });
     try {
       while (this.#isWanted) {
         const left = this.#askedAt + wakeUps.askEveryMs - performance.now();

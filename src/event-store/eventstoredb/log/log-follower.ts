@@ -1,5 +1,5 @@
 import type { EventBatch, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
-import type { LogPage } from './log-page.ts';
+import { type LogPage, threadsTime } from './log-page.ts';
 
 /** Events in a batch when the follower does not say. */
 const defaultBatchSize = 1_000;
@@ -9,15 +9,14 @@ export class LogFollower {
   readonly #isWanted: (type: string) => boolean;
   readonly #batchSize: number;
   /** Pages that were begun to be read before it came say nothing of where the log ends now. */
-  readonly #readNumberAtStart: number;
+  readonly #begunAt = threadsTime();
   #position: number;
   #isCaughtUp = false;
 
-  constructor(options: Omit<SubscribeOptions, 'signal'>, readNumberAtStart: number) {
+  constructor(options: Omit<SubscribeOptions, 'signal'>) {
     this.#isWanted = filterOf(options);
     this.#batchSize = options.batchSize ?? defaultBatchSize;
     this.#position = options.after;
-    this.#readNumberAtStart = readNumberAtStart;
   }
 
   get position(): number {
@@ -43,7 +42,7 @@ export class LogFollower {
       events.push(event);
       characters += event.characters;
     }
-    const caughtUp = page.isEnd && position >= page.position && page.readNumber > this.#readNumberAtStart;
+    const caughtUp = page.isEnd && position >= page.position && page.begunAt >= this.#begunAt;
     const isNews = position > this.#position || (caughtUp && !this.#isCaughtUp);
     this.#position = position;
     this.#isCaughtUp = caughtUp;

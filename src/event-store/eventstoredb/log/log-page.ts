@@ -11,6 +11,11 @@ export interface LogPage {
   readonly characters: number;
   /** No further event of ours was stored when it was read. */
   readonly isEnd: boolean;
-  /** Counts up with every page that is begun to be read. */
-  readonly readNumber: number;
+  /** When it was begun to be read, on the clock of `threadsTime`. */
+  readonly begunAt: number;
+}
+
+/** Nanoseconds on a clock that all threads of a process share, and that never goes back. */
+export function threadsTime(): number {
+  return Number(process.hrtime.bigint());
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/event-message.ts';
@@ -15,8 +15,9 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { LogEnd } from './log-end.ts';
 import { LogFollower } from './log-follower.ts';
-import type { LogPage } from './log-page.ts';
+import { type LogPage, threadsTime } from './log-page.ts';
 import { LogWindow } from './log-window.ts';
+import { PageSender, type SharedPage } from './page-port.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
 /** Our events in a page at most. */
@@ -49,7 +50,8 @@ export interface LogReaderOptions {
 /**
  * Reads the log for everybody on this thread who follows it: by pages that the server filters, at the pace of whoever
  * asks first. Those at the same place share a page; one that is far behind reads pages of its own until it meets the
- * others. No page is read before somebody asks for it, so a slow follower holds up nobody and nothing piles up.
+ * others. No page is read before somebody asks for it, so a slow follower holds up nobody and nothing piles up. A reader
+ * in another thread is sent the pages at the log's end.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
@@ -59,7 +61,7 @@ export class LogReader {
   /** By the position after which they begin. */
   readonly #underWay = new Map<number, Promise<LogPage>>();
   readonly #closed = new AbortController();
-  #readNumber = 0;
+  readonly #senders = new Set<PageSender>();
   /** What a page may take. */
   #pageMs = shortestPageMs;
   /** On `performance.now()`'s clock. */
@@ -68,13 +70,17 @@ export class LogReader {
   constructor(options: LogReaderOptions) {
     this.#options = options;
     this.#outage = new OutageLog(options.log, 'The event store, whose log is followed,');
-    this.#end = new LogEnd({ ask: () => this.#askForEnd(), wakeUps: options.wakeUps });
+    this.#end = new LogEnd({
+      ask: () => this.#askForEnd(),
+      wakeUps: options.wakeUps,
+      onPage: (page) => this.#window.add(this.#received(page)),
+    });
   }
 
   /** See the port. */
   async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
-    const follower = new LogFollower(options, this.#readNumber);
+    const follower = new LogFollower(options);
     const backOff = new BackOff(retryLimits);
     while (!signal.aborted) {
       const page = await this.#pageAfter(follower.position).catch((error: unknown) => this.#failed(error));
@@ -104,16 +110,50 @@ export class LogReader {
     return position;
   }
 
-  /** See `LogEnd.wakePort`. */
+  /** A port by which a reader in another thread gets what this one reads: for `wakeUpsByPort`. */
   wakePort(): MessagePort {
-    return this.#end.wakePort();
+    const { port1, port2 } = new MessageChannel();
+    const sender = new PageSender(port1);
+    this.#senders.add(sender);
+    // What no retry changes is met by whoever follows the log here, too.
+    void this.#feed(sender)
+      .catch(() => sender.close())
+      .finally(() => this.#senders.delete(sender));
+    return port2;
   }
 
   /** Ends every subscription, without an error. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#options.wakeUps.close();
+    for (const sender of this.#senders) sender.close();
     await this.#end.close();
+  }
+
+  /** Sends what is stored from now on. The other thread reads by itself what comes before, and what it misses. */
+  async #feed(sender: PageSender): Promise<void> {
+    const signal = AbortSignal.any([sender.signal, this.#closed.signal]);
+    const backOff = new BackOff(retryLimits);
+    let position: number | null = null;
+    while (!signal.aborted) {
+      try {
+        position ??= await this.lastPosition();
+        await this.#end.waitPast(position, signal);
+        if (signal.aborted) return;
+        const page = await this.#pageAfter(position);
+        backOff.succeeded();
+        await sender.send(shared(page));
+        position = Math.max(position, page.position);
+      } catch (error) {
+        this.#failed(error);
+        await this.#options.availability.waitUntilBack(backOff.failed(), signal);
+      }
+    }
+  }
+
+  #received({ stored, ...page }: SharedPage): LogPage {
+    const events = stored.map((event) => new LazyEvent(event, this.#options.upcast));
+    return { ...page, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
   }
 
   /** What comes after a position, from memory or by reading; those who ask at once share one reading. */
@@ -127,12 +167,11 @@ export class LogReader {
 
   async #read(after: number): Promise<LogPage> {
     await this.#gather();
-    this.#readNumber += 1;
-    const readNumber = this.#readNumber;
+    const begunAt = threadsTime();
     // Asked for before the page is read: all that is not in a page which is not full is another application's.
     const end = this.#end.known > after ? this.#end.known : await this.lastPosition();
-    if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true, readNumber };
-    const page = await this.#readPage(after, end, readNumber);
+    if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true, begunAt };
+    const page = await this.#readPage(after, end, begunAt);
     this.#outage.succeeded();
     this.#window.add(page);
     this.#end.raise(page.position);
@@ -145,7 +184,7 @@ export class LogReader {
     if (left > 0) await delay(left, this.#closed.signal);
   }
 
-  async #readPage(after: number, end: number, readNumber: number): Promise<LogPage> {
+  async #readPage(after: number, end: number, begunAt: number): Promise<LogPage> {
     const { reads, names, upcast } = this.#options;
     // The event at the position itself comes too.
     const request = logRequest(after, pageEvents + 1, names.ownEvents());
@@ -157,7 +196,7 @@ export class LogReader {
     const isEnd = isWhole && messages.length <= pageEvents;
     const last = events.at(-1)?.position ?? after;
     const characters = fresh.reduce((sum, message) => sum + bytesOf(message), 0);
-    return { after, position: isEnd ? Math.max(last, end) : last, events, characters, isEnd, readNumber };
+    return { after, position: isEnd ? Math.max(last, end) : last, events, characters, isEnd, begunAt };
   }
 
   async #askForEnd(): Promise<number> {
@@ -173,4 +212,8 @@ export class LogReader {
     if (!this.#closed.signal.aborted) this.#outage.failed(error);
     return null;
   }
+}
+
+function shared({ after, position, events, isEnd, begunAt }: LogPage): SharedPage {
+  return { after, position, stored: events.map(({ stored }) => stored), isEnd, begunAt };
 }
