@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { chatService, messages, path } from '#test/gateway/support/chat-service.ts';
 import { completion, error, json, role, silence, stream, words } from '#test/gateway/support/fake-provider.ts';
-import { eventually, openChat, post } from '#test/gateway/support/gateway-service.ts';
+import { openChat, post } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('the log line of a gateway call', () => {
   const given = chatService({ primary: error(500, 'server_error'), backup: json(completion('from the backup')) });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
-import { eventually, type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { caller, type FakeService, startFakeService } from './support/fake-service.ts';
 
 const kibibyte = 1024;

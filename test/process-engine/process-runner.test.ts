@@ -12,8 +12,9 @@ import { ProcessRunner } from '#process-engine/process-runner.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
-import { eventually, testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
+import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const timeoutMs = 60_000;
 const operators = { organizationId: 'corganization1', projectId: null, partnerId: null };
@@ -88,7 +89,7 @@ describe('ProcessRunner', () => {
         assert.equal(await runner.waitUntilProcessed(last, timeoutMs), 0);
         assert.deepEqual(seen, ['one', 'two']);
         const stored = async () => (await checkpoints.peek('follower', store.identity)).position;
-        await eventually('its checkpoint is stored', async () => (await stored()) === last);
+        await eventually(async () => (await stored()) === last, 'its checkpoint is stored');
       });
 
       it(`restarts from the beginning of another log even when that reaches its checkpoint${how}`, async () => {
@@ -100,7 +101,7 @@ describe('ProcessRunner', () => {
         assert.equal(await runner.waitUntilProcessed(last, timeoutMs), 0);
         assert.deepEqual(seen, ['one', 'two']);
         const stored = () => checkpoints.peek('follower', store.identity);
-        await eventually('its checkpoint is stored', async () => (await stored()).position === last);
+        await eventually(async () => (await stored()).position === last, 'its checkpoint is stored');
         assert.deepEqual(await stored(), { position: last, lastAppended: 0, failure: null });
       });
     }
@@ -191,7 +192,7 @@ describe('ProcessRunner', () => {
       await documentsUpToDate('flows');
     }, false);
     await created('one');
-    await eventually('it has tried again', async () => tries >= 3);
+    await eventually(async () => tries >= 3, 'it has tried again');
     assert.deepEqual([informed, logged], [['waiting for a read model'], []]);
   });
 
@@ -275,8 +276,8 @@ describe('ProcessRunner', () => {
       });
 
       const watched = () => checkpoints.peek('follower', store.identity);
-      const hasStopped = () => eventually('it has stopped', async () => (await watched()).failure !== null);
-      const runs = () => eventually('it runs', async () => (await watched()).failure === null);
+      const hasStopped = () => eventually(async () => (await watched()).failure !== null, 'it has stopped');
+      const runs = () => eventually(async () => (await watched()).failure === null, 'it runs');
       const asked = async (...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
         const decide = () => E.right({ events, tenant: operators });
         assert.ok(E.isRight(await writer.write({ entity: processControl, id: 'follower', origin, decide })));
@@ -299,7 +300,7 @@ describe('ProcessRunner', () => {
           },
         );
         assert.match(failure?.message ?? '', /it is not JSON/);
-        await eventually('it says so', () => stops().length === 1);
+        await eventually(() => stops().length === 1, 'it says so');
         assert.deepEqual(waits, [], 'it is not tried again by itself');
       });
 
@@ -308,7 +309,7 @@ describe('ProcessRunner', () => {
         await hasStopped();
         await skip();
         const last = await created('two');
-        await eventually('it is past the event', async () => (await watched()).position >= last);
+        await eventually(async () => (await watched()).position >= last, 'it is past the event');
         assert.equal((await watched()).failure, null);
         assert.deepEqual(seen, ['one', 'two']);
         await first.stop();
@@ -323,7 +324,7 @@ describe('ProcessRunner', () => {
         await hasStopped();
         await asked(newEvent('ProcessRetried', { process: 'another' }));
         await asked(newEvent('ProcessRetried', { process: 'follower' }));
-        await eventually('it has stopped there again', () => stops().length === 2);
+        await eventually(() => stops().length === 2, 'it has stopped there again');
         await skip();
         await runs();
       });
@@ -367,7 +368,7 @@ describe('ProcessRunner', () => {
       );
       const position = await created('one');
       const watched = () => checkpoints.peek('follower', store.identity);
-      await eventually('it has stopped', async () => (await watched()).failure !== null);
+      await eventually(async () => (await watched()).failure !== null, 'it has stopped');
       const { failure } = await watched();
       assert.equal(failure?.position, position, 'it names the event that it was about to handle to');
       assert.match(failure?.message ?? '', new RegExp(broken.id), 'and the event that cannot be read');
@@ -403,23 +404,23 @@ describe('ProcessRunner', () => {
       const second = store.appendUnreadable('organization-broken', 'OrganizationCreated');
       start(async ({ data }) => void seen.push(data.id), true, 1);
       await created('one');
-      await eventually('the other is done', () => seen.length === 1);
+      await eventually(() => seen.length === 1, 'the other is done');
       const failure = async () => (await checkpoints.peek('follower', store.identity)).failure;
-      await eventually('both have stopped', () => logged.length === 2);
+      await eventually(() => logged.length === 2, 'both have stopped');
       assert.equal((await failure())?.eventId, first.id);
       const events = [newEvent('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
       const decide = () => E.right({ events, tenant: operators });
       await writer.write({ entity: processControl, id: 'follower', origin, decide });
-      await eventually('the second is named', async () => (await failure())?.eventId === second.id);
+      await eventually(async () => (await failure())?.eventId === second.id, 'the second is named');
     });
 
     it('starts as many reactions as allowed, and the next when one has ended', async () => {
       const gates = new Gates();
       for (const id of ['one', 'two', 'three']) await created(id);
       start(gates.handle, true, 2);
-      await eventually('two are begun', () => gates.begun.length === 2);
+      await eventually(() => gates.begun.length === 2, 'two are begun');
       gates.release('two');
-      await eventually('the third is begun', () => gates.begun.length === 3);
+      await eventually(() => gates.begun.length === 3, 'the third is begun');
       assert.deepEqual(gates.begun, ['one', 'two', 'three']);
       gates.release('one', 'three');
     });
@@ -431,8 +432,8 @@ describe('ProcessRunner', () => {
       const first = start(gates.handle, true, 4);
       gates.release('zero', 'two', 'three');
       await eventually(
-        'the first is behind it',
         async () => (await checkpoints.peek('follower', store.identity)).position === positions[0],
+        'the first is behind it',
       );
       assert.equal(await first.waitUntilProcessed(positions[1] ?? 0, 50), null);
       const stopped = first.stop();
@@ -446,8 +447,8 @@ describe('ProcessRunner', () => {
       assert.deepEqual(again.begun, ['one', 'two', 'three']);
       const last = positions[3] ?? 0;
       await eventually(
-        'it is past all',
         async () => (await checkpoints.peek('follower', store.identity)).position >= last,
+        'it is past all',
       );
     });
 
@@ -467,7 +468,7 @@ describe('ProcessRunner', () => {
       await created('pauses');
       const failing = await created('fails');
       for (let number = 0; number < 20; number += 1) await created(`other ${number}`);
-      await eventually('the others are done', () => tries.size === 22 && tries.get('fails') === 3);
+      await eventually(() => tries.size === 22 && tries.get('fails') === 3, 'the others are done');
       assert.equal(await runner.waitUntilProcessed(failing, 20), null);
       assert.equal(logged.length, 2);
       await runner.stop();
@@ -504,11 +505,11 @@ describe('ProcessRunner', () => {
       gates.release('one');
       const position = await created('one');
       start(gates.handle, true, 2);
-      await eventually('it says so', () => logged.includes('a process will try again'));
+      await eventually(() => logged.includes('a process will try again'), 'it says so');
       failing = false;
       await eventually(
-        'it is written',
         async () => (await checkpoints.peek('follower', store.identity)).position >= position,
+        'it is written',
       );
       assert.ok(gates.begun.length >= 2);
     });

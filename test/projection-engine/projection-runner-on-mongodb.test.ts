@@ -5,7 +5,8 @@ import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-sto
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 import {
@@ -67,7 +68,7 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
       await caughtUp(runner, events);
     }
     events.append(rebuildRequest);
-    await eventually('the projection is rebuilt', () => runner.status().every(({ state }) => state === 'running'));
+    await eventually(() => runner.status().every(({ state }) => state === 'running'), 'the projection is rebuilt');
     await caughtUp(runner, events);
     await assertEqualsRebuildFromZero();
   });
@@ -127,11 +128,13 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
       events.append(...history(30, 30));
       const list = () => reader.list('flows', {}, { limit: 10, maxBytes: 1e6 });
       // On a busy machine the server may answer once more before the signal reaches its threads.
-      await eventually('it is frozen', () =>
-        list().then(
-          () => false,
-          () => true,
-        ),
+      await eventually(
+        () =>
+          list().then(
+            () => false,
+            () => true,
+          ),
+        'it is frozen',
       );
       const asked = performance.now();
       await assert.rejects(list(), UnavailableError);

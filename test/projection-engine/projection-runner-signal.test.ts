@@ -6,7 +6,8 @@ import { type ProjectionRunner, startProjectionRunner } from '#projection-engine
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { caughtUp, flowsAndVersions, history } from './hosting/flows-and-versions.ts';
 
 const never = () => new Promise<never>(() => undefined);
@@ -51,7 +52,7 @@ describe('startProjectionRunner with a signal', () => {
       },
     });
   const endsWhenAborted = async (starting: Promise<ProjectionRunner>) => {
-    await eventually('the store is asked', () => calls > 0);
+    await eventually(() => calls > 0, 'the store is asked');
     ending.abort();
     const runner = await starting;
     await runner.finished;

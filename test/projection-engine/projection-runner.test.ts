@@ -8,7 +8,8 @@ import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { eventually, type GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { type GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 interface Flow {
   readonly flowId: string;
@@ -127,7 +128,7 @@ describe('ProjectionRunner', () => {
   const all = async (collection: string) =>
     (await reader.list(collection, {}, { limit: 1000, maxBytes: 1e7 })).documents.map(({ value }) => value);
   const caughtUp = () =>
-    eventually('everything is caught up', async () => {
+    eventually(async () => {
       const end = await log.lastPosition();
       return (
         running().ready() &&
@@ -135,7 +136,7 @@ describe('ProjectionRunner', () => {
           .positions()
           .every(({ live, position }) => !live || position >= end)
       );
-    });
+    }, 'everything is caught up');
   const running = () => {
     assert.ok(runner);
     return runner;
@@ -159,7 +160,7 @@ describe('ProjectionRunner', () => {
       store: zeroWriter,
       log: { info: quiet, warn: quiet, error: quiet },
     });
-    await eventually('the runner from zero is ready', () => zero.ready());
+    await eventually(() => zero.ready(), 'the runner from zero is ready');
     const documents: unknown[] = [];
     for (const { name } of projections) {
       documents.push(await zeroReader.list(name, {}, { limit: 1000, maxBytes: 1e7 }));
@@ -247,8 +248,8 @@ describe('ProjectionRunner', () => {
     const [poison] = log.append(renamed('f1', 'poison'), renamed('f1', 'after'));
     log.append(version('f1', 1));
     await start();
-    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
-    await eventually('versions is caught up', async () => (await all('versions')).length === 1);
+    await eventually(() => statusOf('flows').state === 'stopped', 'flows has stopped');
+    await eventually(async () => (await all('versions')).length === 1, 'versions is caught up');
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'good', seen: 101 }]);
     assert.deepEqual(statusOf('flows').failure, {
       eventId: poison?.id,
@@ -270,25 +271,25 @@ describe('ProjectionRunner', () => {
     await start();
     await caughtUp();
     log.append(renamed('f1', 'poison'), renamed('f1', 'after'));
-    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    await eventually(() => statusOf('flows').state === 'stopped', 'flows has stopped');
     await restart();
-    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    await eventually(() => statusOf('flows').state === 'stopped', 'flows has stopped');
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'f1', seen: 100 }]);
   });
 
   it('leaves out a skipped event at once, after restarts and in rebuilds', async () => {
     const [, poison] = log.append(created('f1'), renamed('f1', 'poison'), renamed('f1', 'after'));
     await start();
-    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    await eventually(() => statusOf('flows').state === 'stopped', 'flows has stopped');
     log.append(operator('ProjectionEventSkipped', { projection: 'flows', eventId: poison?.id ?? '' }));
-    await eventually('flows runs again', () => statusOf('flows').state === 'running');
+    await eventually(() => statusOf('flows').state === 'running', 'flows runs again');
     await caughtUp();
     const expected = [{ flowId: 'f1', name: 'after', seen: 101 }];
     assert.deepEqual(await all('flows'), expected);
     log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
     await restart();
     await caughtUp();
-    await eventually('the projection is rebuilt', () => statusOf('flows').state === 'running');
+    await eventually(() => statusOf('flows').state === 'running', 'the projection is rebuilt');
     assert.deepEqual(await all('flows'), expected);
     assert.deepEqual((await fromZero([flows(), versions]))[0], (await stored(['flows']))[0]);
   });
@@ -299,14 +300,14 @@ describe('ProjectionRunner', () => {
       await start([flows(), unwritableNames]);
       await caughtUp();
       const [, poison] = log.append(renamed('f1', 'fine'), renamed('f1', unwritable));
-      await eventually('it has stopped', () => statusOf('unwritable').state === 'stopped');
+      await eventually(() => statusOf('unwritable').state === 'stopped', 'it has stopped');
       assert.equal(statusOf('unwritable').failure?.eventId, poison?.id);
       assert.deepEqual(await all('unwritable'), [{ name: 'fine' }]);
       log.append(renamed('f1', 'after'));
       await caughtUp();
       assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'after', seen: 103 }]);
       log.append(operator('ProjectionEventSkipped', { projection: 'unwritable', eventId: poison?.id ?? '' }));
-      await eventually('the projection runs again', () => statusOf('unwritable').state === 'running');
+      await eventually(() => statusOf('unwritable').state === 'running', 'the projection runs again');
       await caughtUp();
       assert.deepEqual(await all('unwritable'), [{ name: 'after' }]);
       log.append(operator('ProjectionRebuildRequested', { projection: 'unwritable' }));
@@ -356,9 +357,9 @@ describe('ProjectionRunner', () => {
   it('retries on an operator’s request, and stops again at an unchanged failure', async () => {
     log.append(created('f1'), renamed('f1', 'poison'));
     await start();
-    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    await eventually(() => statusOf('flows').state === 'stopped', 'flows has stopped');
     log.append(operator('ProjectionRetried', { projection: 'flows' }));
-    await eventually('the projection has stopped again', () => errors.length === 2);
+    await eventually(() => errors.length === 2, 'the projection has stopped again');
     assert.equal(statusOf('flows').state, 'stopped');
   });
 
@@ -380,8 +381,8 @@ describe('ProjectionRunner', () => {
     await shut();
     open();
     await startLogged([flows(2), versions]);
-    await eventually('the read model is built', () => statusOf('flows').state === 'running');
-    await eventually('the message is logged', () => messages.length > 0);
+    await eventually(() => statusOf('flows').state === 'running', 'the read model is built');
+    await eventually(() => messages.length > 0, 'the message is logged');
     assert.deepEqual(messages, ['Read models are built']);
   });
 
@@ -397,7 +398,7 @@ describe('ProjectionRunner', () => {
       store: writer,
       log: logger,
     });
-    await eventually('the message is logged', () => messages.length > 1);
+    await eventually(() => messages.length > 1, 'the message is logged');
     assert.deepEqual(messages, [
       ['Read models are being built', ['flows', 'versions']],
       ['Read models are built', ['flows', 'versions']],
@@ -414,12 +415,12 @@ describe('ProjectionRunner', () => {
     const held = gated(writer);
     held.close();
     await start([flows(2), versions], held.writer);
-    await eventually('a commit is held', () => held.waiting() > 0);
+    await eventually(() => held.waiting() > 0, 'a commit is held');
     assert.equal(statusOf('flows').state, 'rebuilding');
     assert.deepEqual([statusOf('flows').ready, running().positions()[0]?.live], [true, false]);
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'a', seen: 101 }]);
     held.open();
-    await eventually('the new generation is swapped in', () => statusOf('flows').state === 'running');
+    await eventually(() => statusOf('flows').state === 'running', 'the new generation is swapped in');
     assert.deepEqual(await all('flows'), [
       { flowId: 'f1', name: 'a', seen: 201 },
       { flowId: 'f2', name: 'f2', seen: 200 },
@@ -432,10 +433,10 @@ describe('ProjectionRunner', () => {
     await caughtUp();
     const before = (await writer.generations('flows')).current?.number ?? 0;
     log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
-    await eventually('the projection is rebuilt', async () => {
+    await eventually(async () => {
       const { current } = await writer.generations('flows');
       return current !== null && current.number > before && current.complete;
-    });
+    }, 'the projection is rebuilt');
     const rebuilt = (await writer.generations('flows')).current?.number;
     // The crash loses the record that the request was obeyed.
     await running().close();
@@ -460,8 +461,9 @@ describe('ProjectionRunner', () => {
       operator('ProjectionRebuildRequested', { projection: 'flows' }),
       operator('ProjectionRebuildRequested', { projection: 'versions' }),
     );
-    await eventually('both projections are rebuilt', async () =>
-      (await numbers()).every((number, index) => number > (before[index] ?? 0)),
+    await eventually(
+      async () => (await numbers()).every((number, index) => number > (before[index] ?? 0)),
+      'both projections are rebuilt',
     );
     assert.equal(log.subscriptions - subscriptions, 1);
     assert.equal((await all('flows')).length, 300);
@@ -476,7 +478,7 @@ describe('ProjectionRunner', () => {
       log.append(renamed('f1', `n${index}`), created(`g${index}`), version(`g${index}`, 1));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await eventually('the projection is rebuilt', () => statusOf('flows').state === 'running');
+    await eventually(() => statusOf('flows').state === 'running', 'the projection is rebuilt');
     await caughtUp();
     assert.deepEqual(await reader.get('flows', 'f1').then((flow) => flow?.value), {
       flowId: 'f1',
@@ -523,7 +525,7 @@ describe('ProjectionRunner', () => {
     await caughtUp();
     const strict = { ...flows(2), on: { FlowCreated: () => assert.fail('never') } } as AnyProjection;
     await restart([strict, versions]);
-    await eventually('flows has stopped', () => statusOf('flows').state === 'stopped');
+    await eventually(() => statusOf('flows').state === 'stopped', 'flows has stopped');
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'f1', seen: 100 }]);
   });
 
@@ -549,11 +551,11 @@ describe('ProjectionRunner', () => {
     const held = gated(writer);
     held.close();
     await start(undefined, held.writer);
-    await eventually('a commit is held', () => held.waiting() > 0);
+    await eventually(() => held.waiting() > 0, 'a commit is held');
     assert.deepEqual([statusOf('flows').ready, statusOf('versions').ready], [false, false]);
     held.open();
     await caughtUp();
-    await eventually('all documents are there', async () => (await all('flows')).length === 2);
+    await eventually(async () => (await all('flows')).length === 2, 'all documents are there');
     assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
     const rebuilt = (await writer.generations('flows')).current?.number;
     await restart();
@@ -572,13 +574,13 @@ describe('ProjectionRunner', () => {
     const held = gated(writer);
     held.close();
     await start(undefined, held.writer);
-    await eventually('a commit is held', () => held.waiting() > 0);
+    await eventually(() => held.waiting() > 0, 'a commit is held');
     const closed = running().close();
     held.open();
     await closed;
     await restart();
     await caughtUp();
-    await eventually('all documents are there', async () => (await all('versions')).length === 1);
+    await eventually(async () => (await all('versions')).length === 1, 'all documents are there');
     assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
   });
 
@@ -589,7 +591,7 @@ describe('ProjectionRunner', () => {
     log = new InMemoryEventStore();
     log.append(created('g1'));
     await restart();
-    await eventually('the projection is rebuilt', () => statusOf('flows').state === 'running');
+    await eventually(() => statusOf('flows').state === 'running', 'the projection is rebuilt');
     assert.deepEqual((await all('flows')).length, 1);
   });
 
@@ -634,10 +636,12 @@ describe('ProjectionRunner', () => {
     }
     await start();
     await caughtUp();
-    await eventually('all projections run', () =>
-      running()
-        .status()
-        .every(({ state }) => state === 'running'),
+    await eventually(
+      () =>
+        running()
+          .status()
+          .every(({ state }) => state === 'running'),
+      'all projections run',
     );
     assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
   });

@@ -9,7 +9,7 @@ import type { AppendFailure, EventStore } from '#event-store/event-store.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { UsageRecorder, type UsageRecorderOptions } from '#usage/usage-recorder.ts';
 import { callRecord } from './call-records.ts';
 
@@ -53,7 +53,7 @@ describe('UsageRecorder', () => {
     time = '2026-01-05T09:30:05.000Z';
     recorder.take([callRecord()]);
     assert.equal(store.log.length, 0);
-    await eventually('it is stored', () => store.log.length === 1);
+    await eventually(() => store.log.length === 1, 'it is stored');
     await recorder.close();
     const [event] = store.log;
     assert.equal(event?.stream, 'usage-2026-01-05-n1');
@@ -75,7 +75,7 @@ describe('UsageRecorder', () => {
   it('appends nothing without calls', async () => {
     const recorder = open();
     recorder.take([callRecord()]);
-    await eventually('it is stored', () => store.log.length === 1);
+    await eventually(() => store.log.length === 1, 'it is stored');
     recorder.take([]);
     await recorder.close();
     assert.equal(store.log.length, 1);
@@ -95,9 +95,9 @@ describe('UsageRecorder', () => {
   it('begins another stream with another day', async () => {
     const recorder = open();
     recorder.take([callRecord()]);
-    await eventually('it is stored', () => store.log.length === 1);
+    await eventually(() => store.log.length === 1, 'it is stored');
     recorder.take([callRecord()]);
-    await eventually('it is stored', () => store.log.length === 2);
+    await eventually(() => store.log.length === 2, 'it is stored');
     time = '2026-01-06T00:00:01.000Z';
     recorder.take([callRecord()]);
     await recorder.close();
@@ -121,11 +121,11 @@ describe('UsageRecorder', () => {
     const recorder = open();
     for (let wanted = 1; wanted <= 4; wanted += 1) {
       recorder.take([callRecord(), callRecord()]);
-      await eventually('it is tried', () => tries >= wanted);
+      await eventually(() => tries >= wanted, 'it is tried');
     }
     assert.deepEqual(said, ['warn The event store in which usage is recorded cannot be used and is tried again']);
     isDown = false;
-    await eventually('all is stored', () => callsStored() === 8);
+    await eventually(() => callsStored() === 8, 'all is stored');
     await recorder.close();
     // What was sent once stays as it was; all that came meanwhile is one more.
     assert.deepEqual(
@@ -140,11 +140,11 @@ describe('UsageRecorder', () => {
     store.beforeAppend = async () => down;
     const recorder = open({ maxEntries: 2 });
     recorder.take([callRecord()]);
-    await eventually('it is tried', () => said.length === 1);
+    await eventually(() => said.length === 1, 'it is tried');
     recorder.take(['a', 'b', 'c', 'd', 'a'].map((keyId) => callRecord({ keyId })));
     assert.equal(recorder.callsLost, 2);
     store.beforeAppend = async () => null;
-    await eventually('all is stored', () => callsStored() === 4);
+    await eventually(() => callsStored() === 4, 'all is stored');
     assert.deepEqual(
       stored().map(({ callsLost }) => callsLost),
       [0, 2],
@@ -157,7 +157,7 @@ describe('UsageRecorder', () => {
     store.beforeAppend = async () => down;
     const recorder = open({ maxEntries: 1 });
     recorder.take([callRecord()]);
-    await eventually('it is tried', () => said.length === 1);
+    await eventually(() => said.length === 1, 'it is tried');
     recorder.take([callRecord(), callRecord({ keyId: 'k2' })]);
     await recorder.close();
     assert.equal(recorder.callsLost, 3);
@@ -193,7 +193,7 @@ describe('UsageRecorder', () => {
     };
     const recorder = open();
     recorder.take([callRecord()]);
-    await eventually('it is stored', () => callsStored() === 1);
+    await eventually(() => callsStored() === 1, 'it is stored');
     await recorder.close();
     assert.equal(said.length, 2);
   });
@@ -231,7 +231,7 @@ describe('UsageRecorder', () => {
     await store.append('usage-2026-01-05-n1', -1, [event])();
     const recorder = open();
     recorder.take([callRecord()]);
-    await eventually('it is stored', () => store.log.length === 2);
+    await eventually(() => store.log.length === 2, 'it is stored');
     await recorder.close();
   });
 
@@ -260,7 +260,7 @@ describe('UsageRecorder', () => {
       const recorder = open({ events: losing });
       for (let round = 1; round <= 3; round += 1) {
         recorder.take([callRecord()]);
-        await eventually('it is settled', () => appends === 2 * round);
+        await eventually(() => appends === 2 * round, 'it is settled');
       }
       await recorder.close();
       const raw = real.readRaw('usage-2026-01-05-n1', 0);

@@ -4,7 +4,8 @@ import { KeyFollower } from '#application/access/key-follower.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Clock } from '#leases/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -42,18 +43,18 @@ describe('KeyFollower', () => {
   it('passes on key events and no other events', async () => {
     store.append(revoked('a'), other, revoked('b'));
     follow();
-    await eventually('it has seen both', () => seen.length === 2);
+    await eventually(() => seen.length === 2, 'it has seen both');
     store.append(other, revoked('c'));
-    await eventually('it has seen the third', () => seen.length === 3);
+    await eventually(() => seen.length === 3, 'it has seen the third');
     assert.deepEqual(seen, ['a', 'b', 'c']);
   });
 
   it('knows when it last saw the end of the log while it follows', async () => {
     store.append(revoked('a'), other);
     follow();
-    await eventually('it has caught up', () => follower.seenEndAt === 0);
+    await eventually(() => follower.seenEndAt === 0, 'it has caught up');
     clock.time = 5_000;
-    await eventually('it has asked again', () => follower.seenEndAt === 5_000);
+    await eventually(() => follower.seenEndAt === 5_000, 'it has asked again');
   });
 
   it('has not seen the end of the log while stored events have not been passed on', async () => {
@@ -72,7 +73,7 @@ describe('KeyFollower', () => {
     await sleep(30);
     assert.equal(follower.seenEndAt, Number.NEGATIVE_INFINITY);
     release();
-    await eventually('it has caught up', () => follower.seenEndAt === 3_000);
+    await eventually(() => follower.seenEndAt === 3_000, 'it has caught up');
   });
 
   it('waits until everything stored before has been passed on', async () => {
@@ -88,13 +89,13 @@ describe('KeyFollower', () => {
 
   it('detects that the store is away, and does not wait for it', async () => {
     follow();
-    await eventually('it has caught up', () => follower.seenEndAt === 0);
+    await eventually(() => follower.seenEndAt === 0, 'it has caught up');
     let answer: (() => void) | undefined;
     store.lastPosition = () =>
       new Promise((_, reject) => {
         answer = () => reject(new UnavailableError('away'));
       });
-    await eventually('it asks again', () => answer !== undefined);
+    await eventually(() => answer !== undefined, 'it asks again');
     assert.equal(follower.isStoreAway, false);
     clock.time += 1_001;
     assert.equal(follower.isStoreAway, true);
@@ -104,7 +105,7 @@ describe('KeyFollower', () => {
     await sleep(20);
     assert.equal(follower.isStoreAway, true);
     store.lastPosition = InMemoryEventStore.prototype.lastPosition;
-    await eventually('the store is back', () => !follower.isStoreAway);
+    await eventually(() => !follower.isStoreAway, 'the store is back');
   });
 
   it('continues after the last seen event when its subscription fails', async () => {
@@ -119,9 +120,9 @@ describe('KeyFollower', () => {
       }
     };
     follow();
-    await eventually('it follows again', () => afters.length === 2);
+    await eventually(() => afters.length === 2, 'it follows again');
     store.append(revoked('b'));
-    await eventually('it has seen both', () => seen.length === 2);
+    await eventually(() => seen.length === 2, 'it has seen both');
     assert.deepEqual(
       [seen, afters],
       [
@@ -138,11 +139,11 @@ describe('KeyFollower', () => {
     await sleep(20);
     assert.equal(store.subscriptions, 0);
     after = 3;
-    await eventually('it has seen the second', () => seen.length === 1);
+    await eventually(() => seen.length === 1, 'it has seen the second');
     assert.deepEqual(seen, ['b']);
     await follower.stop();
     seen = [];
     follow(() => 1_000);
-    await eventually('it has seen both', () => seen.length === 2);
+    await eventually(() => seen.length === 2, 'it has seen both');
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { openKeyUsage } from '#application/access/key-usage.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('openKeyUsage', () => {
   const stored = new Map<string, string>();
@@ -44,7 +44,7 @@ describe('openKeyUsage', () => {
   it('stores uses after an interval, and the same minute only once', async () => {
     const usage = open(5);
     usage.touch('k1', Date.parse('2026-01-01T10:05:10.000Z'));
-    await eventually('it is stored', () => saves === 1);
+    await eventually(() => saves === 1, 'it is stored');
     usage.touch('k1', Date.parse('2026-01-01T10:05:20.000Z'));
     usage.touch('k1', Date.parse('2026-01-01T10:04:20.000Z'));
     await usage.close();
@@ -66,9 +66,9 @@ describe('openKeyUsage', () => {
     broken = true;
     const usage = open(5);
     usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
-    await eventually('storing has failed', () => warnings > 0);
+    await eventually(() => warnings > 0, 'storing has failed');
     broken = false;
-    await eventually('it is stored', () => stored.has('k1'));
+    await eventually(() => stored.has('k1'), 'it is stored');
     await usage.close();
   });
 

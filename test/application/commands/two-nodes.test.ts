@@ -13,9 +13,9 @@ import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 import { type CommandRequest, Service } from '#test/support/harness/in-memory-service.ts';
 import { seedProjects } from '#test/support/harness/seed.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 /** What a test sends: to one of two nodes, about one of the versions that were made so far. */
@@ -188,12 +188,12 @@ describe('a command on a cached stream', () => {
         attempts += 1;
         return null;
       };
-      await eventually('the state is current', async () => {
+      await eventually(async () => {
         attempts = 0;
         const before = reads();
         await one.ok(createFlowVersion, flow, { body: { flowSchema: {} } });
         return attempts === 1 && reads() === before;
-      });
+      }, 'the state is current');
     } finally {
       await follower.stop();
     }

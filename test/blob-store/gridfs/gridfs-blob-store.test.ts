@@ -6,7 +6,7 @@ import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { blobStoreContract } from '#test/contract/blob-store.ts';
 import { blobSweepContract } from '#test/contract/blob-sweep.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
 describeOnMongoDb('openGridFsBlobStore', (server) => {

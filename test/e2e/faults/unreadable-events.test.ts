@@ -12,8 +12,8 @@ import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { mustAppend } from '#test/contract/event-store.ts';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import {
   ServiceProcess,
   startService,
@@ -120,10 +120,10 @@ for (const [name, engine] of Object.entries(engines)) {
     };
 
     it('stops only the read models that handle an unreadable event, which report its position', async () => {
-      await eventually('all of them have stopped', async () => {
+      await eventually(async () => {
         const states = await Promise.all(stoppedReadModels.map(statusOf));
         return states.every((status) => status?.state === 'stopped');
-      });
+      }, 'all of them have stopped');
       const stopped = (await statuses()).projections.filter(({ state }) => state === 'stopped');
       assert.deepEqual(
         stopped.map(({ name: projection }) => projection),
@@ -165,7 +165,7 @@ for (const [name, engine] of Object.entries(engines)) {
       `${service.stdout}\n${service.stderr}`.split('\n').filter((line) => line.includes('A process has stopped'));
 
     it('stops only the process that handles an unreadable event, which reports its position', async () => {
-      await eventually('it has stopped', async () => (await processes()).some(({ state }) => state === 'stopped'));
+      await eventually(async () => (await processes()).some(({ state }) => state === 'stopped'), 'it has stopped');
       const { failure, position } = await stoppedProcess();
       assert.ok(position < failure.position);
       assert.equal(failure.eventType, 'PhoneNumberCreated');
@@ -179,25 +179,25 @@ for (const [name, engine] of Object.entries(engines)) {
       const metrics = await (await fetch(`${service.url}/metrics`)).text();
       const labels = `kind="process",name="detach-phone-numbers",event_id="${failure.eventId}"`;
       assert.ok(metrics.includes(`switchyard_stopped_at_position{${labels}} ${failure.position}`));
-      await eventually('the log has the line', () => linesOfStops().length === 1);
+      await eventually(() => linesOfStops().length === 1, 'the log has the line');
       assert.ok(linesOfStops()[0]?.includes(failure.eventId));
     });
 
     it('retries the event of a stopped process on request, and skips it on request', async () => {
       const { name: process, failure } = await stoppedProcess();
       expectStatus(await service.client.post(`/v1/processes/${process}/retry`, {}), 200);
-      await eventually('it has stopped there again', () => linesOfStops().length === 2);
+      await eventually(() => linesOfStops().length === 2, 'it has stopped there again');
       assert.deepEqual((await stoppedProcess()).failure, failure);
       const skipped = await service.client.post(`/v1/processes/${process}/skip`, { eventId: failure.eventId });
       expectStatus(skipped, 200);
-      await eventually('it is past the event', async () => {
+      await eventually(async () => {
         const status = (await processes()).find((each) => each.name === process);
         return status?.state === 'running' && status.position >= failure.position;
-      });
+      }, 'it is past the event');
     });
 
     it('passes and counts events of unknown types', async () => {
-      await eventually('it was counted', async () => (await statuses()).unknownEvents.length === 1);
+      await eventually(async () => (await statuses()).unknownEvents.length === 1, 'it was counted');
       const [counted] = (await statuses()).unknownEvents;
       assert.deepEqual([counted?.type, counted?.count], ['FlowBlessed', 1]);
       const metrics = await (await fetch(`${service.url}/metrics`)).text();
@@ -227,15 +227,15 @@ for (const [name, engine] of Object.entries(engines)) {
 
     /** Skips an event at which a read model stops. While a retry runs there is no failure to skip. */
     async function skip(projection: string, eventId: string): Promise<void> {
-      await eventually(`${projection} has stopped at the event`, async () => {
+      await eventually(async () => {
         if ((await statusOf(projection))?.failure?.eventId !== eventId) return false;
         return (await service.client.post(`/v1/projections/${projection}/skip`, { eventId })).status === 200;
-      });
+      }, `${projection} has stopped at the event`);
     }
 
     it('retries the event of a stopped read model on request, and skips it on request', async () => {
       expectStatus(await service.client.post('/v1/projections/flows/retry', {}), 200);
-      await eventually('it has stopped there again', async () => (await statusOf('flows'))?.state === 'stopped');
+      await eventually(async () => (await statusOf('flows'))?.state === 'stopped', 'it has stopped there again');
       const { eventId: broken } = await failureOf('phone-numbers');
       await skip('flows', unreadable);
       await skip('flow-figures', unreadable);
@@ -245,8 +245,8 @@ for (const [name, engine] of Object.entries(engines)) {
         await skip(projection, unreadable);
         await skip(projection, broken);
       }
-      await eventually('all run', async () => (await statuses()).projections.every(({ state }) => state === 'running'));
-      await eventually('it is ready', async () => (await fetch(`${service.url}/readyz`)).status === 200);
+      await eventually(async () => (await statuses()).projections.every(({ state }) => state === 'running'), 'all run');
+      await eventually(async () => (await fetch(`${service.url}/readyz`)).status === 200, 'it is ready');
       const made = await service.client.post(`/v1/projects/${project}/flows`, { name: 'three', flowSchema: {} });
       expectStatus(await service.client.get(`/v1/flows/${made.body.id}`), 200);
     });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
+import { eventually } from '#test/support/run/eventually.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
 import { entryOf, type ReceivedMessage, WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { expectProblem, expectStatus } from '../support/expect.ts';
 import { runningService } from '../support/running-service.ts';
@@ -17,14 +17,7 @@ type Delivery = {
 };
 
 const typesOf = (messages: ReadonlyArray<ReceivedMessage>) => messages.map((message) => entryOf(message).type);
-const timeoutMs = 60_000;
-
-/** Waits for something. @throws AssertionError when it does not come */
-async function eventually<T>(ask: () => Promise<T | null>): Promise<T> {
-  const given = await until(ask, timeoutMs);
-  assert.ok(given !== null, 'it did not come');
-  return given;
-}
+const _timeoutMs = 60_000;
 
 describeOnEngines('webhooks', (engines) => {
   const running = runningService(engines, { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', WEBHOOK_TIMEOUT_MS: '1000' });

@@ -11,10 +11,10 @@ import {
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { mustAppend, mustRefuse, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { appendTooLarge, notLeader, thrownByHandler } from '#test/support/eventstoredb/faults/failures.ts';
 import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-errors.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 /** The message for a failed read, without the addresses that the connection's own message shows. */
 const unreadable =

@@ -8,7 +8,7 @@ import {
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { mustAppend, mustRefuse, someEvent, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('EventStoreDB that is away', function () {
   this.timeout(30_000);

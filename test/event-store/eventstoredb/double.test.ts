@@ -11,7 +11,7 @@ import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { mustAppend, someEvent, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
 import { EventStoreDbDouble, type Manner } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 /** Of 20 KB each: more than the network holds. */
 const slowEvents = 600;

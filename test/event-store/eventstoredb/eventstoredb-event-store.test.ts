@@ -9,7 +9,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventStoreContract, mustAppend, someEvents, someStream } from '#test/contract/event-store.ts';
 import { streamRemovalContract } from '#test/contract/stream-removal.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const realServer = process.env.EVENTSTOREDB_TEST_URL;
 

@@ -9,8 +9,8 @@ import {
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble, type Manner, manners } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { appendForeignEvents } from '#test/support/eventstoredb/foreign-events.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const streamPrefix = 'test.';
@@ -183,7 +183,7 @@ function describeReader(manner: Manner): void {
       await eventually(() => follower.caughtUp > 0);
       appendForeignEvents(double, 500);
       const end = double.log.events.at(-1)?.position ?? 0;
-      await eventually(() => follower.position >= end, 5_000);
+      await eventually(() => follower.position >= end, undefined, 5_000);
       assert.deepEqual(follower.positions, []);
     });
 
@@ -194,9 +194,9 @@ function describeReader(manner: Manner): void {
         await eventually(() => follower.caughtUp > 0);
         await mustAppend(store, 'flow-1', noStream, [someEvent()]);
         filled += 1;
-        await eventually(hasAll(follower), 5_000);
+        await eventually(hasAll(follower), undefined, 5_000);
         fill(10);
-        await eventually(hasAll(follower), 5_000);
+        await eventually(hasAll(follower), undefined, 5_000);
       } finally {
         await follower.end();
         await other.close();
@@ -241,11 +241,11 @@ function describeReader(manner: Manner): void {
           read = behind.positions.length;
           if (behind.caughtUp === 0) fill(Math.ceil(fresh / 5));
         });
-        await eventually(() => behind.caughtUp > 0, catchUpMs);
-        await eventually(hasAll(behind), catchUpMs);
+        await eventually(() => behind.caughtUp > 0, undefined, catchUpMs);
+        await eventually(hasAll(behind), undefined, catchUpMs);
         assert.ok(filled > before, 'nothing arrived meanwhile');
         assert.deepEqual(behind.positions, ours());
-        await eventually(() => live.positions.at(-1) === ours().at(-1), catchUpMs);
+        await eventually(() => live.positions.at(-1) === ours().at(-1), undefined, catchUpMs);
         assert.deepEqual(live.positions, ours().slice(before));
       },
     );

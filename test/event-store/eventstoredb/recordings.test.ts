@@ -4,7 +4,6 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.j
 import { credentials } from '@grpc/grpc-js';
 import { readRequestMessage } from '#test/support/eventstoredb/calls/request-messages.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { ClientReplay, isReplayable } from '#test/support/eventstoredb/recordings/client-replay.ts';
 import {
   byScenario,
@@ -16,6 +15,7 @@ import {
   recordingsFolder,
 } from '#test/support/eventstoredb/recordings/recordings.ts';
 import { Replay } from '#test/support/eventstoredb/recordings/replay.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { skipSuite } from '#test/support/run/skipped-suites.ts';
 
 const suite = 'EventStoreDB double against recordings of a real server';

@@ -8,8 +8,8 @@ import {
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { mustAppend, someEvent, someEvents, someMetadata, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { eventually } from '#test/support/eventstoredb/eventually.ts';
 import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-errors.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 /** A subscription that is read to its end in the background. */
 interface Reading {

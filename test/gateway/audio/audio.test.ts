@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { bytes, error, FakeProvider, json, reset, silence, stream } from '#test/gateway/support/fake-provider.ts';
 import {
-  eventually,
   type GatewayService,
   post,
   type Received,
   sendAndLeave,
   startGateway,
 } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 /** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
 const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };

@@ -6,13 +6,13 @@ import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 import {
-  eventually,
   type GatewayService,
   type GatewayServiceOptions,
   startGateway,
 } from '#test/gateway/support/gateway-service.ts';
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
 import { caller } from '#test/http/support/fake-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const megabyte = 1_000_000;
 const limits = { maxBytesPerProject: 4 * megabyte, maxBytes: 6 * megabyte };

@@ -18,7 +18,8 @@ import {
   stream,
   words,
 } from '#test/gateway/support/fake-provider.ts';
-import { eventually, type GatewayService, openChat, post } from '#test/gateway/support/gateway-service.ts';
+import { type GatewayService, openChat, post } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const chat = { model: 'large', messages, stream: true };

@@ -13,7 +13,6 @@ import {
   silence,
 } from '#test/gateway/support/fake-provider.ts';
 import {
-  eventually,
   type GatewayService,
   openChat,
   post,
@@ -21,6 +20,7 @@ import {
   startGateway,
 } from '#test/gateway/support/gateway-service.ts';
 import { caller as someCaller } from '#test/http/support/fake-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 
 const chat = { model: 'large', messages };

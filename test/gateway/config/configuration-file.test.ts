@@ -7,7 +7,7 @@ import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
-import { eventually } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const withModel = (name: string) =>
   JSON.stringify({

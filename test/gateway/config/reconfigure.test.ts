@@ -10,13 +10,8 @@ import {
   stream,
   words,
 } from '#test/gateway/support/fake-provider.ts';
-import {
-  eventually,
-  type GatewayService,
-  openChat,
-  post,
-  startGateway,
-} from '#test/gateway/support/gateway-service.ts';
+import { type GatewayService, openChat, post, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('a gateway whose configuration changes', () => {
   let one: FakeProvider;

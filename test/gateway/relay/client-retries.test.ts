@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import OpenAI, { APIError } from 'openai';
 import { chatService, messages, path } from '#test/gateway/support/chat-service.ts';
 import { completion, error, json, reset } from '#test/gateway/support/fake-provider.ts';
-import { eventually, post } from '#test/gateway/support/gateway-service.ts';
+import { post } from '#test/gateway/support/gateway-service.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('a client that retries in front of a gateway that retries', () => {
   const given = chatService({ primary: error(500, 'server_error'), backup: error(500, 'server_error') });

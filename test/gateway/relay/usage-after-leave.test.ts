@@ -4,7 +4,8 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { chatService, messages } from '#test/gateway/support/chat-service.ts';
 import { chunk, done, role, saying, stop, stream, words } from '#test/gateway/support/fake-provider.ts';
-import { eventually, openChat, post } from '#test/gateway/support/gateway-service.ts';
+import { openChat, post } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const usage = chunk({}, null, { choices: [], usage: { prompt_tokens: 5, completion_tokens: 7 } });
 const chat = { model: 'large', messages, stream: true };

@@ -22,7 +22,7 @@ import { type HttpServer, listen, type ServerLimits } from '#http/server/server.
 import { FreeSpace } from '#shared/files/free-space.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
-import { poll } from '#test/support/run/poll.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { createAttemptMetrics } from '#usage/attempt-metrics.ts';
 
 /** A gateway behind the real app on a real socket. */
@@ -231,13 +231,4 @@ export async function sendAndLeave(
   await eventually(() => arrived.complete, 'the whole request');
   leaving.destroy();
   await eventually(() => arrived.destroyed, 'that the client has left');
-}
-
-/** Waits until something holds. @throws Error after half a minute */
-export async function eventually(
-  holds: () => boolean | Promise<boolean>,
-  what: string,
-  limitMs = 30_000,
-): Promise<void> {
-  if (!(await poll(holds, limitMs))) throw new Error(`It never came: ${what}`);
 }

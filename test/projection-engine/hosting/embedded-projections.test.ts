@@ -11,7 +11,8 @@ import { type EmbeddedProjections, startEmbeddedProjections } from '#projection-
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { eventually, testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
+import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('startEmbeddedProjections', () => {
   let folder: string;
@@ -49,7 +50,7 @@ describe('startEmbeddedProjections', () => {
   };
   const count = async (collection: string, id: string) =>
     (await reader.get<{ readonly count: number }>(collection, id))?.value.count;
-  const ready = () => eventually('the projector is ready', () => projector.following().live);
+  const ready = () => eventually(() => projector.following().live, 'the projector is ready');
 
   it('lets a reader see its own write after each of fifty waits', async () => {
     await ready();
@@ -83,7 +84,7 @@ describe('startEmbeddedProjections', () => {
     const states: string[] = [];
     const end = projector.onStatus((statuses) => states.push(statuses[1]?.state ?? ''));
     await append('Poisoned', { id: 'a' });
-    await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
+    await eventually(() => projector.status()[1]?.state === 'stopped', 'fragile has stopped');
     assert.equal(states.at(-1), 'stopped');
     end();
     const position = await append('Counted', { id: 'a' });
@@ -96,15 +97,15 @@ describe('startEmbeddedProjections', () => {
   it('obeys an operator’s requests to skip an event and to rebuild a projection', async () => {
     await ready();
     await append('Poisoned', { id: 'a' });
-    await eventually('fragile has stopped', () => projector.status()[1]?.state === 'stopped');
+    await eventually(() => projector.status()[1]?.state === 'stopped', 'fragile has stopped');
     const eventId = projector.status()[1]?.failure?.eventId ?? '';
     await append('ProjectionEventSkipped', { projection: 'fragile', eventId });
     await append('ProjectionRebuildRequested', { projection: 'counters' });
     await append('Counted', { id: 'a' });
-    await eventually('both have counted', async () => {
+    await eventually(async () => {
       const counts = [await count('fragile', 'a'), await count('counters', 'a')];
       return counts.every((one) => one === 1) && projector.status().every(({ state }) => state === 'running');
-    });
+    }, 'both have counted');
   });
 
   it('continues from its checkpoint after it was closed', async () => {
@@ -127,10 +128,10 @@ describe('startEmbeddedProjections', () => {
     await append('Counted', { id: 'a' });
     await append('ThreadKilled', { id: 'b', killFile });
     const position = await append('Counted', { id: 'a' });
-    await eventually('it is down', () => details.length > 0);
+    await eventually(() => details.length > 0, 'it is down');
     assert.match(details[0] ?? '', /^thread restarting: .*code 7/);
     assert.equal(await projector.waitFor(1e9, ['Counted'], 60_000), 'reached');
-    await eventually('it is ready again', () => projector.following().live);
+    await eventually(() => projector.following().live, 'it is ready again');
     assert.equal(await projector.waitForProjections(['counters'], position, 5000), 'reached');
     assert.equal(await count('counters', 'a'), 2);
     assert.equal(errors.length, 1);

@@ -7,7 +7,8 @@ import { type ProjectionRunner, startProjectionRunner } from '#projection-engine
 import type { Page, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
-import { eventually, type GivenEvent, type InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import type { GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 interface FlowEvents {
   readonly FlowCreated: { readonly flowId: string; readonly name: string };
@@ -57,11 +58,11 @@ export function runFlowsAndVersions(events: InMemoryEventStore, store: ReadStore
 }
 
 /** Waits until a runner's documents hold the whole log. */
-export function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore): Promise<void> {
-  return eventually('everything is caught up', async () => {
+export async function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore): Promise<void> {
+  await eventually(async () => {
     const end = await events.lastPosition();
     return runner.ready() && runner.positions().every(({ live, position }) => live && position >= end);
-  });
+  }, 'everything is caught up');
 }
 
 /** All documents of these projections that readers see. */

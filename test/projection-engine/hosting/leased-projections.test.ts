@@ -7,8 +7,9 @@ import type { PositionsReader } from '#projection-engine/progress/published-posi
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { eventually, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { documentsFromZero, documentsOf, flowsAndVersions, history } from './flows-and-versions.ts';
@@ -35,10 +36,10 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
   /** Waits until the published positions are at the end of the log. */
   const publishedToEnd = async () => {
     const end = await events.lastPosition();
-    await eventually('the positions are published', async () => {
+    await eventually(async () => {
       const { ready = false, projections = [] } = (await reader.positions()) ?? {};
       return ready && projections.every(({ position }) => position >= end);
-    });
+    }, 'the positions are published');
   };
   const assertEqualsRebuildFromZero = async () => {
     assert.deepEqual(await documentsOf(reader), await documentsFromZero(events));
@@ -88,7 +89,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
       events.append(...history(40, 40));
       await publishedToEnd();
       const after = await reader.positions();
-      await eventually('another beat is published', async () => (await reader.positions())?.beat !== after?.beat);
+      await eventually(async () => (await reader.positions())?.beat !== after?.beat, 'another beat is published');
       assert.deepEqual((await reader.positions())?.projections, after?.projections);
       await assertEqualsRebuildFromZero();
     });
@@ -154,18 +155,18 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
 
     it(`projects the same documents as a rebuild from zero after repeated kill -9 in mid-batch ${long}`, async () => {
       let [holder, waiting] = [start('node 0'), start('node 1')];
-      await eventually('one holds the lease', () => holder.terms + waiting.terms > 0);
+      await eventually(() => holder.terms + waiting.terms > 0, 'one holds the lease');
       if (waiting.terms > 0) [holder, waiting] = [waiting, holder];
       for (let round = 1; round <= 3; round += 1) {
         grow([holder, waiting], 400);
         const before = (await reader.positions())?.projections[0]?.position ?? 0;
-        await eventually('it has begun to project', async () => {
+        await eventually(async () => {
           const { projections } = (await reader.positions()) ?? { projections: [] };
           return projections.some(({ position }) => position > before) || (await someDocument(reader));
-        });
+        }, 'it has begun to project');
         grow([holder, waiting], 400);
         await holder.kill();
-        await eventually('the other holds the lease', () => waiting.terms > 0);
+        await eventually(() => waiting.terms > 0, 'the other holds the lease');
         [holder, waiting] = [waiting, start(`node ${round + 1}`)];
         waiting.writeLine(`${events.events.length}`);
       }
@@ -175,25 +176,26 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
 
     it('projects the same documents as a rebuild from zero after a node wakes that was frozen past its lease', async () => {
       const frozen = start('frozen');
-      await eventually('it holds the lease', () => frozen.terms > 0);
+      await eventually(() => frozen.terms > 0, 'it holds the lease');
       const awake = start('awake');
       grow([frozen, awake], 300);
       await publishedToEnd();
       // When it wakes, it handles these events as if it still held the lease.
       grow([frozen], 100);
       frozen.signal('SIGSTOP');
-      await eventually('the other holds the lease', () => awake.terms > 0);
+      await eventually(() => awake.terms > 0, 'the other holds the lease');
       awake.writeLine(`${events.events.length}`);
       await publishedToEnd();
       frozen.signal('SIGCONT');
-      await eventually('it has noticed the loss of its lease', () =>
-        /could not be renewed|taken by|cut off/.test(frozen.output),
+      await eventually(
+        () => /could not be renewed|taken by|cut off/.test(frozen.output),
+        'it has noticed the loss of its lease',
       );
       grow([frozen, awake], 100);
       await publishedToEnd();
       await assertEqualsRebuildFromZero();
       frozen.end();
-      await eventually('it ends', () => frozen.output.endsWith('ended\n'));
+      await eventually(() => frozen.output.endsWith('ended\n'), 'it ends');
     });
   });
 });

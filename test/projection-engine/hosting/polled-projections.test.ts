@@ -7,7 +7,7 @@ import {
 import type { PublishedPositions } from '#projection-engine/progress/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const facts = [
   { name: 'flows', types: ['FlowCreated'] },
@@ -154,9 +154,9 @@ describe('startPolledProjections', () => {
       node.publish(6, 6, { token: 2 });
       return projections.following().live && projections.following().detail === detail;
     };
-    await eventually('another node has taken over', isLive('live token 2'));
+    await eventually(isLive('live token 2'), 'another node has taken over');
     holders.set(2, 'node-b');
-    await eventually('its name is known', isLive('live on node-b, token 2'));
+    await eventually(isLive('live on node-b, token 2'), 'its name is known');
   });
 
   it('is not live on positions that were published before its first poll', async () => {
@@ -164,9 +164,9 @@ describe('startPolledProjections', () => {
     const projections = await start();
     assert.equal(projections.following().live, false);
     node.publish(5, 5);
-    await eventually('the projections are live', () => projections.following().live);
+    await eventually(() => projections.following().live, 'the projections are live');
     node.publish(5, 5, { ready: false });
-    await eventually('the node catches up', () => projections.following().detail === 'catching up on node-a, token 1');
+    await eventually(() => projections.following().detail === 'catching up on node-a, token 1', 'the node catches up');
     assert.equal(projections.following().live, false);
   });
 
@@ -186,10 +186,10 @@ describe('startPolledProjections', () => {
     projections.onStatus((statuses) => reported.push(statuses));
     node.publish(7, 8);
     node.statuses = [statusOf('flows', { ready: false, position: 6 }), statusOf('projects')];
-    await eventually('the positions are read', () => projections.status()[0]?.position === 7);
+    await eventually(() => projections.status()[0]?.position === 7, 'the positions are read');
     assert.equal(reported.length, 0);
     node.statuses = [statusOf('flows', { position: 6 }), statusOf('projects')];
-    await eventually('the change is reported', () => reported.length === 1);
+    await eventually(() => reported.length === 1, 'the change is reported');
     assert.deepEqual(
       reported[0]?.map(({ ready, position }) => [ready, position]),
       [
@@ -204,7 +204,7 @@ describe('startPolledProjections', () => {
     node.statuses = [statusOf('flows')];
     const projections = await start();
     node.down = true;
-    await eventually('the failure is noticed', () => !projections.following().live && warnings > 0);
+    await eventually(() => !projections.following().live && warnings > 0, 'the failure is noticed');
     assert.equal(projections.following().detail, 'the read store does not answer');
     assert.equal(projections.status().length, 1);
     assert.equal(await projections.waitFor(6, ['FlowCreated'], 20), 'timeout');
@@ -212,7 +212,7 @@ describe('startPolledProjections', () => {
     node.publish(6, 6);
     node.down = false;
     assert.equal(await wait, 'reached');
-    await eventually('the projections are live', () => projections.following().live);
+    await eventually(() => projections.following().live, 'the projections are live');
     assert.equal(warnings, 1);
   });
 

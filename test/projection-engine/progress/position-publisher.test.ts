@@ -3,7 +3,7 @@ import { PositionPublisher } from '#projection-engine/progress/position-publishe
 import type { ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('PositionPublisher', () => {
   let ending: AbortController;
@@ -52,10 +52,10 @@ describe('PositionPublisher', () => {
   it('publishes the positions at its start and after each change', async () => {
     start();
     for (let next = 1; next <= 5; next += 1) {
-      await eventually('the position is saved', () => saved.at(-1) === next - 1);
+      await eventually(() => saved.at(-1) === next - 1, 'the position is saved');
       moveTo(next);
     }
-    await eventually('the last one is saved', () => saved.at(-1) === 5);
+    await eventually(() => saved.at(-1) === 5, 'the last one is saved');
   });
 
   it('has one call under way at a time, and publishes the latest position after it', async () => {
@@ -72,7 +72,7 @@ describe('PositionPublisher', () => {
     }
     assert.equal(calls, 1);
     resolve();
-    await eventually('the latest one is saved', () => saved.at(-1) === 100);
+    await eventually(() => saved.at(-1) === 100, 'the latest one is saved');
     assert.deepEqual(saved, [0, 100]);
   });
 
@@ -90,7 +90,7 @@ describe('PositionPublisher', () => {
 
   it('publishes the last change when it ends', async () => {
     start();
-    await eventually('the position is saved', () => saved.length === 1);
+    await eventually(() => saved.length === 1, 'the position is saved');
     moveTo(7);
     ending.abort();
     await running;
@@ -104,13 +104,13 @@ describe('PositionPublisher', () => {
       if (failures >= 0) throw new UnavailableError('It is down.');
     };
     start();
-    await eventually('the position is saved', () => saved.length === 1);
+    await eventually(() => saved.length === 1, 'the position is saved');
     assert.equal(warnings.length, 1);
   });
 
   it('rejects when another node has taken over publishing', async () => {
     start();
-    await eventually('the position is saved', () => saved.length === 1);
+    await eventually(() => saved.length === 1, 'the position is saved');
     beforeSave = () => Promise.reject(new FencedError('Another node publishes the positions.'));
     moveTo(1);
     await assert.rejects(running, FencedError);

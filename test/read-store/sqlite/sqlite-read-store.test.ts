@@ -8,7 +8,7 @@ import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 readStoreContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'read-store-'))));
 readStoreContract('SQLite with a thread that writes', async () =>
@@ -153,7 +153,7 @@ describe('SQLite read store file', () => {
     const writer = openWriter();
     const status = { name: 'items', version: 1, state: 'running', ready: true, begunAt: 0, position: 4 } as const;
     await writer.saveStatus([{ ...status, failure: null, rebuild: null }]);
-    await eventually('the reader reads the new file', async () => (await reader.status()).length === 1);
+    await eventually(async () => (await reader.status()).length === 1, 'the reader reads the new file');
     await reader.close();
     await writer.close();
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Batcher } from '#shared/async/batcher.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('Batcher', () => {
   let taken: number[][];
@@ -17,7 +17,7 @@ describe('Batcher', () => {
   it('hands items over later, in order, a hundred in a turn', async () => {
     add(250);
     assert.equal(taken.length, 0);
-    await eventually('all are handed over', () => taken.length === 3);
+    await eventually(() => taken.length === 3, 'all are handed over');
     assert.deepEqual(
       taken.map((items) => items.length),
       [100, 100, 50],
@@ -34,7 +34,7 @@ describe('Batcher', () => {
     assert.deepEqual(taken, [[0, 1, 2]]);
     batches.drain();
     add(1);
-    await eventually('the next one is handed over', () => taken.flat().length === 4);
+    await eventually(() => taken.flat().length === 4, 'the next one is handed over');
     assert.deepEqual(taken[1], [0]);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Debouncer } from '#shared/async/debouncer.ts';
-import { eventually } from '#test/support/fakes/in-memory-event-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const neverMs = 600_000;
 
@@ -18,7 +18,7 @@ describe('Debouncer', () => {
   /** Waits until a timer fires that begins after those that are due. */
   const laterTimer = async () => {
     deferred('later', 20).schedule();
-    await eventually('a later timer fires', () => done.at(-1) === 'later');
+    await eventually(() => done.at(-1) === 'later', 'a later timer fires');
   };
 
   it('runs once for all requests before it, and again for a request after it', async () => {
@@ -29,7 +29,7 @@ describe('Debouncer', () => {
     await laterTimer();
     assert.deepEqual(done, ['work', 'later']);
     work.schedule();
-    await eventually('it runs again', () => done.length === 3);
+    await eventually(() => done.length === 3, 'it runs again');
   });
 
   it('runs its work one after the other', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
-import { eventually } from '#test/gateway/support/gateway-service.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('ThrottledLog', () => {
   let lines: [fields: Readonly<Record<string, unknown>>, message: string][];

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { EventBatch, EventStore, RecordedEvent, StreamPart, SubscribeOptions } from '#event-store/event-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { poll } from '#test/support/run/poll.ts';
 
 /** An event of a test, before it is recorded. */
 export interface GivenEvent {
@@ -96,8 +95,3 @@ export const testMetadata: EventMetadata = {
   prevHash: null,
   hash: '0'.repeat(64),
 };
-
-/** Waits until a condition holds. @throws Error after a minute */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  if (!(await poll(holds, 60_000))) throw new Error(`The condition did not hold within a minute: ${what}.`);
-}
