@@ -36,8 +36,9 @@ export class MongoDbAvailability {
   readonly urlName: string;
   readonly #url: string;
   readonly #holders = new Set<ConnectionHolder>();
-  /** Each probe has a client of its own: those of the holders may be broken while the server is back. */
-  readonly #clients = new Set<MongoClient>();
+  readonly #probers = new Set<Prober>();
+  /** Of the last probe that was answered, for the next one: its connection is open. */
+  #idleProber: Prober | null = null;
 
   constructor(options: MongoDbAvailabilityOptions) {
     const { url, urlName = 'its URL', probeTimeoutMs = defaultProbeTimeoutMs, log } = options;
@@ -66,27 +67,46 @@ export class MongoDbAvailability {
   /** Probes no more. */
   async close(): Promise<void> {
     const probing = this.state.close();
-    await Promise.all([...this.#clients].map((client) => this.#end(client)));
+    await Promise.all([...this.#probers].map((prober) => this.#end(prober)));
     await probing;
   }
 
   async #probe(timeoutMs: number): Promise<void> {
-    // A client that fails to connect at first stays closed (driver 7.9.0), so each probe makes a new one.
-    const client = clientFor(this.#url, timeoutMs);
-    this.#clients.add(client);
+    const prober = this.#idleProber ?? this.#newProber(timeoutMs);
+    this.#idleProber = null;
     try {
-      await Promise.race([ping(client), unreachable(client)]);
-    } finally {
-      void this.#end(client);
+      await Promise.race([ping(prober.client), prober.unreachable]);
+    } catch (error) {
+      // A client that fails to connect at first stays closed (driver 7.9.0), so the next probe makes a new one.
+      void this.#end(prober);
+      throw error;
     }
+    if (this.#idleProber === null) this.#idleProber = prober;
+    else void this.#end(prober);
   }
 
-  async #end(client: MongoClient): Promise<void> {
-    if (this.#clients.delete(client)) await closeClient(client);
+  /** Probes have clients of their own: those of the holders may be broken while the server is back. */
+  #newProber(timeoutMs: number): Prober {
+    const client = clientFor(this.#url, timeoutMs);
+    const prober = { client, unreachable: unreachable(client) };
+    this.#probers.add(prober);
+    prober.unreachable.catch(() => this.#end(prober));
+    return prober;
+  }
+
+  async #end(prober: Prober): Promise<void> {
+    if (this.#idleProber === prober) this.#idleProber = null;
+    if (this.#probers.delete(prober)) await closeClient(prober.client);
   }
 }
 
-/** Rejects with the cause as soon as every host is known not to be reachable, for which a call waits until its time is up. */
+/** A client for probes. */
+interface Prober {
+  readonly client: MongoClient;
+  /** Rejects with the cause as soon as every host is known not to be reachable; a call waits until its time is up. */
+  readonly unreachable: Promise<never>;
+}
+
 function unreachable(client: MongoClient): Promise<never> {
   return new Promise((_, reject) => {
     client.on('topologyDescriptionChanged', ({ newDescription }) => {

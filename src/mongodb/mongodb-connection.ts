@@ -74,14 +74,17 @@ export class MongoDbConnection {
     try {
       const result = await within(this.#timeoutMs, work(database));
       this.#failingSince = null;
+      this.#availability.state.answered();
       return result;
     } catch (error) {
       // The client was closed under it, or another has taken its place.
       const isOver = this.#closed || database !== this.#database;
       if (isOver && error instanceof MongoError) throw new UnavailableError('The connection to MongoDB was closed.');
       const namedError = namedFailure(error, this.#availability.urlName);
-      if (isOfServer(error)) this.#failingSince = null;
-      else if (!isOver && namedError instanceof UnavailableError) {
+      if (isOfServer(error)) {
+        this.#failingSince = null;
+        this.#availability.state.answered();
+      } else if (!isOver && namedError instanceof UnavailableError) {
         this.#availability.state.suspect();
         this.#unanswered(began);
       }

@@ -62,6 +62,8 @@ export class Availability {
   readonly #closed = new AbortController();
   #cause: UnavailableCause | null = null;
   #probing: Promise<void> | null = null;
+  /** When a call was last answered. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
   /** Aborts when the server is next found away. */
   #away = new AbortController();
   /** Aborts when the server is next found back. */
@@ -80,9 +82,15 @@ export class Availability {
     return this.#cause;
   }
 
+  /** Reports an answered call: the server is not away, however late it is with a probe that is under way. */
+  answered(): void {
+    this.#answeredAt = this.#clock.now();
+  }
+
   /** Reports a failed call. A server that has answered is available, whatever it answered. */
   failed(error: unknown): void {
-    if (!this.#options.isAnswer(error)) this.suspect();
+    if (this.#options.isAnswer(error)) this.answered();
+    else this.suspect();
   }
 
   /** Probes the server at once. */
@@ -132,6 +140,7 @@ export class Availability {
       const result = await this.#prober.ask();
       if (result.kind === 'answered') return this.#setAvailable(result.tookMs);
       if (result.kind === 'answered late') continue;
+      if (this.#cause === null && this.#answeredAt >= began) return;
       if (result.isOwnStall && stalls < maxStalls) {
         stalls += 1;
         continue;

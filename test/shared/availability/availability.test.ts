@@ -132,6 +132,16 @@ describe('Availability', () => {
     assert.ok(isAway());
   });
 
+  it('does not take a server for away that is late with probes and answers calls meanwhile', async () => {
+    answer = () => new Promise(() => {});
+    for (let call = 0; call < 20; call += 1) {
+      availability.suspect();
+      await pass(400);
+      availability.answered();
+    }
+    assert.deepEqual(lines, []);
+  });
+
   it('finds a server back whose answers take longer than half a second, and keeps using it', async () => {
     answer = () => new Promise<void>((resolve) => time.in(1_200, resolve));
     availability.suspect();

@@ -156,7 +156,10 @@ export class Appends {
     for (let tries = 1; ; tries += 1) {
       const attempt = await connection
         .append(requests, limits.attemptMs)
-        .then(attemptOf)
+        .then((answer) => {
+          availability.answered();
+          return attemptOf(answer);
+        })
         .catch((error: unknown) => {
           availability.failed(error);
           return failedAttemptOf(error);

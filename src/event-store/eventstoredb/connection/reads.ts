@@ -102,7 +102,9 @@ export class Reads {
 
   async #call(request: ReadReq, maxBytes: number, deadlineMs: number, keepsPart: boolean): Promise<ReadAnswers> {
     try {
-      return await readOnce(this.#connection, request, { maxBytes, deadlineMs, keepsPart });
+      const answers = await readOnce(this.#connection, request, { maxBytes, deadlineMs, keepsPart });
+      this.#availability.answered();
+      return answers;
     } catch (error) {
       this.#availability.failed(error);
       throw error;
