@@ -23,7 +23,7 @@ export interface RunningService {
  * How long answers wait for the read models at most. It is long, because these tests do not check how soon a write shows
  * on a busy machine.
  */
-const readYourWritesTimeoutMs = 10_000;
+const readYourWritesTimeoutMs = 60_000;
 
 /** Starts a service on these stores before a suite, and ends it after it. Call it in the callback of `describe`. */
 export function runningService({ environment }: Engines, further: ServiceEnvironment = {}): RunningService {
