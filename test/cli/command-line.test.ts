@@ -128,6 +128,9 @@ describe('command-line tools', function () {
       ['keys', ['make'], 'does not understand "make"; it takes generate, admin, revoke-before.'],
       ['keys', ['generate', 'two'], 'does not understand "two"; it takes nothing more.'],
       ['gateway', ['chek', 'file'], 'does not understand "chek"; it takes check.'],
+      ['replay', ['chek'], 'does not understand "chek"; it takes check.'],
+      ['replay', ['check', 'all'], 'does not understand "all"; it takes nothing more.'],
+      ['replay', ['check', '--until', '5'], 'does not understand "--until"; it takes --write.'],
     ] as const) {
       const { code, stderr, stdout } = await run(`${tool}.ts`, words);
       assert.deepEqual(
@@ -138,7 +141,8 @@ describe('command-line tools', function () {
   });
 
   it('shows the usage of each tool for --help, and starts nothing', async () => {
-    for (const tool of ['projections', 'processes', 'keys', 'gateway', 'subject-keys', 'events', 'blobs']) {
+    const all = ['projections', 'processes', 'keys', 'gateway', 'subject-keys', 'events', 'blobs', 'replay'];
+    for (const tool of all) {
       const { code, stdout, stderr } = await run(`${tool}.ts`, ['--help']);
       assert.deepEqual([code, stderr, stdout.startsWith(`Usage: npm run ${tool}`)], [0, '', true], tool);
     }
@@ -157,6 +161,37 @@ describe('command-line tools', function () {
     });
     const [code] = (await once(child, 'close')) as [number];
     assert.deepEqual([code, stderr], [141, '']);
+  });
+
+  describe('npm run replay', () => {
+    it('replays every frozen event with check, and touches no data', async () => {
+      const { code, stdout, stderr } = await run('replay.ts', ['check']);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, /^replayed [1-9]\d* frozen events of [1-9]\d* streams, 0 differ\n$/);
+      assert.deepEqual(readdirSync(folder.path), []);
+    });
+
+    it('prints its usage where --until has no folder, or --write nothing to write', async () => {
+      for (const words of [[], ['--until', '5'], ['--into', 'past'], ['--until', '5', '--into', 'past', '--write']]) {
+        const { code, stdout, stderr } = await run('replay.ts', words);
+        assert.deepEqual([code, stdout, stderr.startsWith('Usage: npm run replay')], [1, '', true], words.join(' '));
+      }
+    });
+
+    it('names an option that it does not know, and one without a value, in one line', async () => {
+      for (const words of [['--util', '5'], ['--until']]) {
+        const { code, stdout, stderr } = await run('replay.ts', words);
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.match(stderr, new RegExp(`^replay: [^\\n]*${words[0]}[^\\n]*\\n$`));
+      }
+    });
+
+    it('says that there is no log to replay', async () => {
+      const { code, stdout, stderr } = await run('replay.ts', ['--until', '5', '--into', join(folder.path, 'past')]);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^replay: [^\n]+\n$/);
+      assert.deepEqual(readdirSync(folder.path), []);
+    });
   });
 
   describe('npm run gateway -- check', () => {

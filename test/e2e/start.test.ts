@@ -101,11 +101,16 @@ describe('start of the service', function () {
     assert.doesNotMatch(second.stdout + second.stderr, keyForm);
   });
 
+  const logLines = ({ stdout }: ServiceProcess) =>
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
   it('says in one line what runs where, and names a misspelt variable', async () => {
     const service = await start({ LOG_LEVEL: 'info', REQUEST_PER_MINUTE: '5' });
     assert.ok(await until(async () => service.stdout.includes('"msg":"listening"'), 20_000));
-    const lines = service.stdout.split('\n').filter((line) => line.startsWith('{'));
-    const read = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const read = logLines(service);
     const line = read.find(({ msg }) => msg === 'listening');
     assert.equal(line?.docs, `${service.url}/docs`);
     assert.match(String(line?.version), /^\d+\.\d+\.\d+$/);
@@ -115,6 +120,27 @@ describe('start of the service', function () {
     assert.deepEqual(line?.models, ['sandbox']);
     const warning = read.find(({ variable }) => variable !== undefined);
     assert.deepEqual([warning?.variable, warning?.resembles], ['REQUEST_PER_MINUTE', 'REQUESTS_PER_MINUTE']);
+  });
+
+  it('fills read models that are gone without an error in its log, and says so once', async () => {
+    const flows = 200;
+    const first = await start();
+    const { projectId } = expectStatus(await first.client.get('/v1/me'), 200);
+    const create = () => first.client.post(`/v1/projects/${projectId}/flows`, { name: 'F', flowSchema: {} });
+    for (const reply of await Promise.all(Array.from({ length: flows }, create))) expectStatus(reply, 201);
+    await first.stop();
+    // Without the positions of the processes, too, these begin with the read models.
+    const kept = readdirSync(folder.path).filter((name) => /^(read|processes)\.db/.test(name));
+    for (const name of kept) rmSync(join(folder.path, name), { force: true });
+    const second = await start({ LOG_LEVEL: 'info' });
+    assert.ok(await until(async () => second.stdout.includes('"msg":"Read models are built"'), maxStopMs));
+    const read = logLines(second);
+    assert.deepEqual(
+      read.filter(({ level, err }) => level === 'error' || err !== undefined),
+      [],
+    );
+    for (const once of ['Read models are being built', 'Read models are built', 'listening'])
+      assert.equal(read.filter(({ msg }) => msg === once).length, 1, once);
   });
 
   it('shows its usage for --help and starts nothing, and names an argument that it does not understand', async () => {
