@@ -36,6 +36,7 @@ interface Version {
 const screens = [
   { name: 'light', options: { colorScheme: 'light' } },
   { name: 'dark', options: { colorScheme: 'dark' } },
+  { name: '1000', options: { viewport: { width: 1000, height: 760 } } },
   { name: '360', options: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true } },
 ] as const;
 

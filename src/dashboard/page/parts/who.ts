@@ -18,10 +18,19 @@ export function useNames() {
   return names;
 }
 
+/** Actors that are no key, by their id: what a start or a process does, and the command-line tools. */
+const withoutKey: Readonly<Record<string, string>> = { system: 'Switchyard', 'local-operator': 'command line' };
+
+/** @returns what an actor is called that no key is behind; null for a key */
+export function nameWithoutKey(actor: Actor | null): string | null {
+  return actor === null ? 'Switchyard' : (withoutKey[actor.keyId] ?? null);
+}
+
 /** Who did something: the name of the key where it is known, else the beginning of its id. */
 export function ActorName({ actor }: { actor: Actor | null }): VNode {
   const names = useNames();
-  if (actor === null) return html`<span class="faint">Switchyard</span>`;
+  const other = nameWithoutKey(actor);
+  if (actor === null || other !== null) return html`<span class="faint">${other}</span>`;
   const name = names.of('key', actor.keyId);
   const title = `${actor.keyType} key ${actor.keyId}`;
   return name === null

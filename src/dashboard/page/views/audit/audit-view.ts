@@ -138,7 +138,7 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
             <td class="wide">${entry.summary}</td>
             <td class="mono faint later event-type">${entry.type}</td>
             <td class="later end"><${ResourceLink} resource=${entry.resource} /></td>
-            <td class="end actor"><${ActorName} actor=${entry.actor} /></td>
+            <td class="end"><${ActorName} actor=${entry.actor} /></td>
           </tr>`,
         )}
       <//>

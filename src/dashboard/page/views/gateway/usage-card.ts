@@ -42,7 +42,7 @@ type Group = 'model' | 'target' | 'key' | 'project' | 'day';
 type Column = 'calls' | 'errors' | 'cost' | 'p95Ms' | 'inputTokens' | 'outputTokens';
 
 const hourMs = 3_600_000;
-const refreshMs = 30_000;
+const refreshMs = 10_000;
 
 /** The bill: what calls came to, by whatever one wants to know it by. */
 export function UsageCard({ range, answer }: { range: Range; answer: GatewayAnswer | null }): VNode {
