@@ -92,6 +92,11 @@ describe('archived metering of a service', function () {
     folder.remove();
   });
 
+  it('has no archive to verify before the first, which the tool says', async () => {
+    const { code, stdout, stderr } = await events('archives');
+    assert.deepEqual([code, stdout, stderr], [0, 'there are no archives\n', '']);
+  });
+
   it('leaves the log for a file, beside a running service', async () => {
     const { code, stdout, stderr } = await events('archive', '--before', '2026-01-06');
     assert.equal(code, 0, stderr);

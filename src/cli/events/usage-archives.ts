@@ -40,7 +40,7 @@ function reasonOf({ detail, errors }: { detail: string; errors?: ReadonlyArray<{
 }
 
 /**
- * Verifies all archives, and prints a line for each.
+ * Verifies all archives, and prints a line for each, or that there are none.
  * @param store whose closings say what they must hold
  * @param fault is called with what does not fit
  * @throws StartupError; UnavailableError; the signal's reason
@@ -57,7 +57,9 @@ export async function verifyArchives(
   const sound = (id: string, count: number, sha256: string) => {
     process.stdout.write(`${id}: ${count} events, SHA-256 ${sha256}\n`);
   };
-  for (const [day, ids] of archivesByDay(await idsOf(blobs, archivePrefix())))
+  const archives = await idsOf(blobs, archivePrefix());
+  if (archives.length === 0) process.stdout.write('there are no archives\n');
+  for (const [day, ids] of archivesByDay(archives))
     await checkArchives(day, ids, { blobs, events, findings: { sound, fault }, signal });
 }
 
