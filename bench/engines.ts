@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import { appends } from './engines/appends.ts';
 import { catchUp } from './engines/catch-up.ts';
@@ -52,17 +55,22 @@ export default async function engines(args: ReadonlyArray<string>): Promise<void
   printResults(results);
 }
 
-/** Each measurement has a server of its own: what one stored does not burden the next. */
+/**
+ * Each measurement has a server of its own: what one stored does not burden the next. The double syncs each append to a
+ * file, as a server does, and what is measured against the embedded store does.
+ */
 async function onServer(measure: Measurement, isQuick: boolean): Promise<ReadonlyArray<Result>> {
   const named = process.env.EVENTSTOREDB_TEST_URL;
   if (named) {
     const application = foreignApplicationOn(named);
     return measure({ url: named, application }, isQuick).finally(() => application.close());
   }
-  const double = await EventStoreDbDoubleProcess.start();
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-double-'));
+  const double = await EventStoreDbDoubleProcess.start(join(folder, 'log'));
   try {
     return await measure({ url: double.url, application: foreignApplicationIn(double) }, isQuick);
   } finally {
     await double.end();
+    await rm(folder, { recursive: true });
   }
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { credentials } from '@grpc/grpc-js';
@@ -11,6 +14,7 @@ import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { mustAppend, someEvent, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
 import { EventStoreDbDouble, type Manner } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { SyncedFile } from '#test/support/eventstoredb/synced-file.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 /** Of 20 KB each: more than the network holds. */
@@ -54,6 +58,34 @@ describe('EventStoreDbDouble with a slow subscriber of $all', function () {
       await eventually(() => subscriber.positions.length === 132);
       assertInOrder(double, subscriber);
     });
+  });
+});
+
+describe('EventStoreDbDouble with a disk', function () {
+  this.timeout(60_000);
+
+  it('has written each append to its file before it answers', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-double-'));
+    const file = join(folder, 'log');
+    const disk = await SyncedFile.create(file);
+    const double = await EventStoreDbDouble.start({ disk });
+    const log = pino({ level: 'silent' });
+    const store = openEventStoreDbEventStore({ url: double.url, streamPrefix: '', log });
+    try {
+      const events = Array.from({ length: 20 }, () => someEvent());
+      await Promise.all(events.map((event) => mustAppend(store, someStream(), noStream, [event])));
+      const stored = double.log.events.filter(({ type }) => type === events[0]?.type);
+      assert.equal(stored.length, 20);
+      assert.equal(
+        await readFile(file, 'utf8'),
+        stored.flatMap(({ data, metadata }) => [data, metadata].map((bytes) => Buffer.from(bytes).toString())).join(''),
+      );
+    } finally {
+      await store.close();
+      await double.kill();
+      await disk.close();
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

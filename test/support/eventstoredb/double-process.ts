@@ -26,15 +26,19 @@ export class EventStoreDbDoubleProcess {
   readonly #lines: Interface;
   #url = '';
 
-  private constructor() {
-    const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  private constructor(syncTo: string | null) {
+    const args = syncTo === null ? [] : [syncTo];
+    const child = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#child = child;
     this.#lines = createInterface({ input: child.stdout });
   }
 
-  /** Starts a double with an empty log that behaves like 23.10, and waits until it serves. */
-  static async start(): Promise<EventStoreDbDoubleProcess> {
-    const double = new EventStoreDbDoubleProcess();
+  /**
+   * Starts a double with an empty log that behaves like 23.10, and waits until it serves.
+   * @param syncTo a new file to which it syncs each append; null: appends are in memory alone
+   */
+  static async start(syncTo: string | null = null): Promise<EventStoreDbDoubleProcess> {
+    const double = new EventStoreDbDoubleProcess(syncTo);
     double.#url = await double.#line();
     return double;
   }

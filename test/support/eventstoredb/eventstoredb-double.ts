@@ -34,6 +34,7 @@ import { FaultyAppends } from './faults/append-faults.ts';
 import { notReady } from './faults/failures.ts';
 import { type Faults, noFaults } from './faults/faults.ts';
 import { Front } from './front.ts';
+import type { SyncedFile } from './synced-file.ts';
 
 /** How long a real server lets open calls run after SIGTERM. */
 const stoppingMs = 5_000;
@@ -55,6 +56,8 @@ export interface DoubleOptions {
   readonly log?: EventLog;
   /** The members of its cluster. Default: this node, as the leader. */
   readonly members?: () => ReadonlyArray<ClusterMember>;
+  /** Where each append is synced before it is stored, as in a server. Default: nowhere. */
+  readonly disk?: SyncedFile;
 }
 
 /** A node as the cluster's members describe it. */
@@ -76,6 +79,7 @@ export class EventStoreDbDouble {
   /** Milliseconds since 1970, by which events age. */
   now: () => number = Date.now;
   #log: EventLog;
+  readonly #disk: SyncedFile | null;
   readonly #members: () => ReadonlyArray<ClusterMember>;
   readonly #front = new Front();
   readonly #instanceId = crypto.randomUUID();
@@ -91,8 +95,9 @@ export class EventStoreDbDouble {
     return double;
   }
 
-  private constructor({ manner = '23.10', log, members }: DoubleOptions) {
+  private constructor({ manner = '23.10', log, members, disk }: DoubleOptions) {
     this.manner = manner;
+    this.#disk = disk ?? null;
     this.#log = log ?? new EventLog(() => this.now());
     this.#members = members ?? (() => [{ port: this.port, state: 'leader', isAlive: true }]);
   }
@@ -203,7 +208,7 @@ export class EventStoreDbDouble {
   }
 
   #addServices(server: Server): void {
-    const appends = new FaultyAppends(this.#log, this.faults, () => this.cut());
+    const appends = new FaultyAppends(this.#log, this.faults, () => this.cut(), this.#disk);
     server.addService(StreamsService, {
       append: (call: ServerReadableStream<AppendReq, AppendResp>, callback: sendUnaryData<AppendResp>) => {
         const refusal = this.#refusal('append');

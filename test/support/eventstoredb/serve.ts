@@ -2,10 +2,12 @@ import { createInterface } from 'node:readline';
 import type { Order } from './double-process.ts';
 import { EventStoreDbDouble } from './eventstoredb-double.ts';
 import { appendForeignEvents } from './foreign-events.ts';
+import { SyncedFile } from './synced-file.ts';
 
 // Runs a double in this process: prints its URL, carries out an order for each line of standard input and prints a line
-// after it. Exits when standard input closes.
-const double = await EventStoreDbDouble.start();
+// after it. Exits when standard input closes. An argument names a file to which its appends are synced.
+const [, , file] = process.argv;
+const double = await EventStoreDbDouble.start(file === undefined ? {} : { disk: await SyncedFile.create(file) });
 process.stdout.write(`${double.url}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as Order;

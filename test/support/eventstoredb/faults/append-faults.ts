@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog, Expectation, ProposedEvent, Written } from '#test/support/eventstoredb/event-log.ts';
+import type { SyncedFile } from '#test/support/eventstoredb/synced-file.ts';
 import { type CallFailure, commitTimeout } from './failures.ts';
 import type { AppendFault, Faults } from './faults.ts';
 
@@ -16,17 +17,23 @@ export class FaultyAppends {
   readonly #log: EventLog;
   readonly #faults: Faults;
   readonly #cut: () => void;
+  readonly #disk: SyncedFile | null;
   /** The stream and first id of each append that is stored but not answered yet. */
   readonly #inFlight = new Set<string>();
 
-  /** @param cut breaks every connection */
-  constructor(log: EventLog, faults: Faults, cut: () => void) {
+  /**
+   * @param cut breaks every connection
+   * @param disk where appends are synced before they are stored
+   */
+  constructor(log: EventLog, faults: Faults, cut: () => void, disk: SyncedFile | null) {
     this.#log = log;
     this.#faults = faults;
     this.#cut = cut;
+    this.#disk = disk;
   }
 
   async append(stream: string, expected: Expectation, events: ReadonlyArray<ProposedEvent>): Promise<AppendResult> {
+    if (this.#disk !== null) await this.#disk.write(events.flatMap(({ data, metadata }) => [data, metadata]));
     const key = `${stream} ${events[0]?.id}`;
     if (this.#inFlight.has(key)) {
       await sleep(this.#faults.commitTimeoutMs, undefined, { ref: false });
