@@ -52,6 +52,16 @@ describe('a path of OpenAI’s API that is not served', () => {
       assert.ok(message.includes(part), part);
   });
 
+  for (const path of ['/chat/completions', '/v1/v1/chat/completions', '/v1/chat/completions/', '//v1/chat/completions'])
+    it(`names the base URL where a client has another one: ${path}`, async () => {
+      const { status, code, message } = await ask(path);
+      assert.deepEqual([status, code], [404, 'unsupported_endpoint']);
+      assert.equal(
+        message,
+        `Switchyard does not serve ${path}, but /v1/chat/completions: set the client's base URL to one that ends with /v1.`,
+      );
+    });
+
   it('asks for a key first', async () => {
     assert.equal((await ask('/v1/responses', 'POST', {})).code, 'key_required');
   });
@@ -59,6 +69,8 @@ describe('a path of OpenAI’s API that is not served', () => {
   it('leaves other unknown paths and methods as they are', async () => {
     assert.equal((await ask('/v1/responsesx')).code, 'path_not_found');
     assert.equal((await ask('/v1/nothing')).code, 'path_not_found');
+    assert.equal((await ask('/v1')).code, 'path_not_found');
+    assert.equal((await ask('/nothing')).code, 'path_not_found');
     assert.equal((await ask('/v1/chat/completions', 'PUT')).status, 405);
   });
 });

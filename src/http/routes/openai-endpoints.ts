@@ -46,19 +46,34 @@ export function createUnsupportedEndpoints(operations: ReadonlyArray<AnyOperatio
   const paths = operations.filter(({ plane }) => plane === 'gateway').map(({ http }) => http.path);
   const served = [...new Set(paths)].filter((path) => isOpenAis(path) && !path.includes(':')).sort();
   return (path) => {
+    const meant = pathBelowV1(path);
+    if (served.includes(meant)) return failure('unsupported-endpoint', misplaced(path, meant));
     if (!isOpenAis(path)) return null;
     const hint = textPaths.some((of) => isWithin(path, of))
       ? `Use /v1/chat/completions: ${switches}.`
       : 'Give the client of these calls the base URL of a provider that has them.';
-    const name = path.length > maxShownLength ? `${path.slice(0, maxShownLength)}…` : path;
     return failure(
       'unsupported-endpoint',
-      `Switchyard does not serve ${name}. It serves ${served.join(', ')}. ${hint}`,
+      `Switchyard does not serve ${shown(path)}. It serves ${served.join(', ')}. ${hint}`,
     );
   };
 }
 
+/** The path that a client asks for whose base URL has no /v1, or two, or a slash too many. */
+function pathBelowV1(path: string): string {
+  const clean = path.replace(/\/{2,}/g, '/').replace(/\/$/, '');
+  return `/v1${clean.replace(/^(?:\/v1)+(?=\/)/, '')}`;
+}
+
+function misplaced(path: string, meant: string): string {
+  return `Switchyard does not serve ${shown(path)}, but ${meant}: set the client's base URL to one that ends with /v1.`;
+}
+
 const maxShownLength = 100;
+
+function shown(path: string): string {
+  return path.length > maxShownLength ? `${path.slice(0, maxShownLength)}…` : path;
+}
 
 function isOpenAis(path: string): boolean {
   return [...textPaths, ...otherPaths].some((of) => isWithin(path, of));
