@@ -75,7 +75,7 @@ async function measure(file: string): Promise<void> {
     const store = new DigestStore(await openFolderBlobStore(join(folder, 'blobs')));
     const { signal } = new AbortController();
     const begun = performance.now();
-    await new DigestWriter({ log, store, folder: outside, key, now: Date.now }).write(signal);
+    await new DigestWriter({ eventLog: log, store, folder: outside, key, now: Date.now }).write(signal);
     const signed = performance.now();
     const fault = (text: string) => {
       throw new Error(text);

@@ -51,7 +51,7 @@ async function find(opened: AsyncDisposableStack): Promise<BlobSweep> {
   opened.defer(close);
   const blobs = await openBlobsBeside(blobStore);
   opened.defer(() => blobs.close());
-  const options = { blobs, log, now: () => new Date(), signal: interrupted.signal };
+  const options = { blobs, eventLog: log, now: () => new Date(), signal: interrupted.signal };
   return shown('listed', 'contents', (listed) =>
     shown('read', 'events', (read) => BlobSweep.find(options, listed, read)),
   );

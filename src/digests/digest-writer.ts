@@ -15,7 +15,7 @@ const digestsPerFullFile = 24;
 
 /** What digests are written with. */
 export interface DigestWriterOptions {
-  readonly log: RawLog;
+  readonly eventLog: RawLog;
   readonly store: DigestStore;
   /** The copy outside. */
   readonly folder: DigestFolder;
@@ -44,10 +44,10 @@ export class DigestWriter {
    * @throws DigestRefusedError; UnavailableError; what the file system throws; the signal's reason
    */
   async write(signal: AbortSignal): Promise<Digest | null> {
-    const { store, log } = this.#options;
+    const { store, eventLog } = this.#options;
     await this.copy();
     const last = await store.newest();
-    const heads = await readNewHeads(log, last, signal);
+    const heads = await readNewHeads(eventLog, last, signal);
     if (heads.changed.length === 0) return last;
     const place = last === null ? { chain: 1, number: 1 } : { chain: last.chain, number: last.number + 1 };
     return this.#put(place, last, last, heads, signal);
@@ -60,7 +60,7 @@ export class DigestWriter {
    */
   async beginChain(signal: AbortSignal): Promise<Digest | null> {
     const last = await this.#newestAnywhere();
-    const heads = await readNewHeads(this.#options.log, null, signal);
+    const heads = await readNewHeads(this.#options.eventLog, null, signal);
     if (heads.changed.length === 0) return null;
     return this.#put({ chain: (last?.chain ?? 0) + 1, number: 1 }, last, null, heads, signal);
   }

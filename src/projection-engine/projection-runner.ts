@@ -88,7 +88,7 @@ class Runner implements ProjectionRunner {
       signal: this.#signal,
       persist: this.#persist,
       apply: (request) => this.#apply(request),
-      onApplied: () => this.#tellStatus(),
+      onApplied: () => this.#reportStatus(),
     });
     this.#generations = new GenerationStarter({ store: options.store, persist: this.#persist });
     this.#live = this.#createLiveGroup();
@@ -115,7 +115,7 @@ class Runner implements ProjectionRunner {
       runtimeOf: (feed) => this.#runtimeOf(feed),
       rebuilding: () => this.#rebuilding(),
       onPublished: (runtime) => this.#operator.noteMade([runtime]),
-      onLive: () => this.#tellStatus(),
+      onLive: () => this.#reportStatus(),
       onBatch: () => this.#afterCatchUpBatch(),
     });
   }
@@ -177,7 +177,7 @@ class Runner implements ProjectionRunner {
       this.#runtimes.filter(({ projection }) => !this.#operator.isFromOtherLog(projection.name)),
     );
     this.#assignGroups(end);
-    await this.#tellStatus();
+    await this.#reportStatus();
   }
 
   async #takeUp(runtime: ProjectionRuntime, { skipped }: OperatorState, end: number): Promise<void> {
@@ -219,14 +219,14 @@ class Runner implements ProjectionRunner {
     if (this.#operator.seesFirst(batch.events))
       await this.#operator.noteMade(this.#runtimes.filter(({ current }) => current !== null));
     await this.#operator.applyBatch(batch);
-    if (!settled && batch.caughtUp) await this.#tellStatus();
+    if (!settled && batch.caughtUp) await this.#reportStatus();
   }
 
   async #afterCatchUpBatch(): Promise<void> {
     this.#options.onPositions?.();
     if (performance.now() - this.#statusAt < statusIntervalMs) return;
     await this.#catchUp.aim();
-    await this.#tellStatus();
+    await this.#reportStatus();
   }
 
   /** The names of the projections that are being rebuilt. */
@@ -241,7 +241,7 @@ class Runner implements ProjectionRunner {
       { projection: runtime.projection.name, ...feed.failure },
       'A projection has stopped at an event that it cannot take: retry it, or skip the event',
     );
-    await this.#tellStatus();
+    await this.#reportStatus();
   }
 
   async #apply(request: OperatorRequest): Promise<void> {
@@ -291,7 +291,7 @@ class Runner implements ProjectionRunner {
     await this.#options.store.saveStatus(this.status());
   }
 
-  async #tellStatus(): Promise<void> {
+  async #reportStatus(): Promise<void> {
     this.#statusAt = performance.now();
     this.#options.onPositions?.();
     this.#options.onStatus?.();

@@ -51,7 +51,7 @@ export function blobSweepContract(name: string, open: () => Promise<BlobStore>):
     afterEach(() => blobs.close());
 
     const find = async (laterMs: number, signal = new AbortController().signal) =>
-      BlobSweep.find({ blobs, log, now: () => new Date(Date.now() + laterMs), signal }, ignore, ignore);
+      BlobSweep.find({ blobs, eventLog: log, now: () => new Date(Date.now() + laterMs), signal }, ignore, ignore);
     const idsOf = (orphans: ReadonlyArray<{ readonly id: string }>) => orphans.map(({ id }) => id).toSorted();
     const stored = async () => idsOf(await all(blobs.list('')));
 

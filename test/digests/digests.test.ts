@@ -44,7 +44,7 @@ describe('signed digests', () => {
     store = new DigestStore(await openFolderBlobStore(join(folder, 'blobs')));
     outside = new DigestFolder(join(folder, 'outside'));
     now = Date.parse('2026-01-05T09:30:00.000Z');
-    writer = new DigestWriter({ log, store, folder: outside, key, now: () => now });
+    writer = new DigestWriter({ eventLog: log, store, folder: outside, key, now: () => now });
   });
 
   afterEach(() => rmSync(folder, { recursive: true }));
@@ -362,7 +362,7 @@ describe('signed digests', () => {
     const leases = new InMemoryLeaseStore();
     const nodes = ['one', 'two', 'three'].map((node) => {
       const own = new DigestFolder(join(folder, node));
-      const nodeWriter = new DigestWriter({ log, store, folder: own, key, now: () => now });
+      const nodeWriter = new DigestWriter({ eventLog: log, store, folder: own, key, now: () => now });
       return new DigestSchedule({ writer: nodeWriter, leases, node, log: quiet, now: () => now });
     });
     await log.store(sealed.next('flow-a'));

@@ -46,7 +46,7 @@ export function openDigests(
   const store = new DigestStore(blobs);
   const proofs = new InclusionProofs(store);
   const now = Date.now;
-  const writer = new DigestWriter({ log: events, store, folder: new DigestFolder(digestDir), key, now });
+  const writer = new DigestWriter({ eventLog: events, store, folder: new DigestFolder(digestDir), key, now });
   const schedule = new DigestSchedule({ writer, leases, node, log, now });
   if (roles.has('projections')) schedule.start();
   opened.defer(() => schedule.stop());

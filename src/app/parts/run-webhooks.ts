@@ -70,7 +70,7 @@ function createRunner(
     ...dependencies,
     log,
     store: events,
-    deliveries: webhooks.log,
+    deliveries: webhooks.deliveries,
     openStates: webhooks.openStates,
     delivery: new MessageDelivery({ reads, sender, slots, log }),
     clock: systemClock,

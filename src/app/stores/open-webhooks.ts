@@ -12,7 +12,7 @@ import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 /** What webhooks are delivered with, and what is asked about them. */
 export interface WebhookStores {
   readonly guard: UrlGuard;
-  readonly log: DeliveryLog;
+  readonly deliveries: DeliveryLog;
   /** Opens how far deliveries are; each call opens a store of its own. @param fence the token of the lease, on shared stores */
   readonly openStates: (fence?: number) => DeliveryStateStore;
   readonly reads: WebhookReads;
@@ -32,37 +32,41 @@ export async function openWebhookStores(
   { readStore, dataDir, webhooks: { allowsPrivateNetworks } }: WebhookStoreConfig,
   { mongoDb, opened }: WebhookStoreDependencies,
 ): Promise<WebhookStores> {
-  const { log, openStates } = await (readStore.kind === 'sqlite' ? embedded(dataDir) : shared(readStore.url, mongoDb));
-  opened.defer(() => log.close());
+  const isEmbedded = readStore.kind === 'sqlite';
+  const { deliveries, openStates } = await (isEmbedded ? embedded(dataDir) : shared(readStore.url, mongoDb));
+  opened.defer(() => deliveries.close());
   const states = openStates();
   opened.defer(() => states.close());
   const resolve = allowsPrivateNetworks ? createSystemResolver() : createDnsResolver();
   return {
     guard: new UrlGuard({ allowsPrivateNetworks, resolve }),
-    log,
+    deliveries,
     openStates,
     reads: {
       deliveryOf: async (id) => deliveryOf(await states.peek(id)),
-      deliveriesTo: (...page) => log.page(...page),
+      deliveriesTo: (...page) => deliveries.page(...page),
     },
   };
 }
 
-async function embedded(dataDir: string): Promise<Pick<WebhookStores, 'log' | 'openStates'>> {
+async function embedded(dataDir: string): Promise<Pick<WebhookStores, 'deliveries' | 'openStates'>> {
   return {
-    log: openSqliteDeliveryLog(join(dataDir, 'webhook-deliveries.db')),
+    deliveries: openSqliteDeliveryLog(join(dataDir, 'webhook-deliveries.db')),
     openStates: () => openSqliteDeliveryStateStore(join(dataDir, 'processes.db')),
   };
 }
 
-async function shared(url: string, mongoDb: MongoDbAvailabilities): Promise<Pick<WebhookStores, 'log' | 'openStates'>> {
+async function shared(
+  url: string,
+  mongoDb: MongoDbAvailabilities,
+): Promise<Pick<WebhookStores, 'deliveries' | 'openStates'>> {
   const [{ openMongoDbDeliveryLog }, { openMongoDbDeliveryStateStore }] = await Promise.all([
     import('#webhooks/log/mongodb/mongodb-delivery-log.ts'),
     import('#webhooks/state/mongodb/mongodb-delivery-state-store.ts'),
   ]);
   const availability = await mongoDb.at(url, 'READ_STORE_URL');
   return {
-    log: openMongoDbDeliveryLog({ url, availability }),
+    deliveries: openMongoDbDeliveryLog({ url, availability }),
     openStates: (fence = 0) => openMongoDbDeliveryStateStore({ url, availability, fence }),
   };
 }

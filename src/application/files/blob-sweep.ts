@@ -15,7 +15,7 @@ type Report = (done: number, fraction: number | null) => void;
 
 export interface BlobSweepOptions {
   readonly blobs: Pick<BlobStore, 'list' | 'delete'>;
-  readonly log: RawLog;
+  readonly eventLog: RawLog;
   readonly now: () => Date;
   /** Asks for the end. */
   readonly signal: AbortSignal;
@@ -96,10 +96,10 @@ export class BlobSweep {
   }
 
   async #readOn(report: Report): Promise<void> {
-    const { log, signal } = this.#options;
-    const end = await log.lastPosition();
+    const { eventLog, signal } = this.#options;
+    const end = await eventLog.lastPosition();
     let events = 0;
-    for await (const page of pagesOf(log, end, this.#position)) {
+    for await (const page of pagesOf(eventLog, end, this.#position)) {
       for (const event of page) if (concernsBlobs(event.type)) this.#search.take(decoded(event));
       this.#position = page.at(-1)?.position ?? end;
       events += page.length;
