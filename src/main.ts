@@ -27,7 +27,7 @@ import { createMcpEndpoint } from './mcp/endpoint/mcp-endpoint.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
 
-/** Of the time to stop, running requests leave this much for writing out what is not stored yet. */
+/** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
 
 keepNewFilesPrivate();
@@ -41,7 +41,7 @@ try {
 } catch (error) {
   if (!(error instanceof StartupError)) throw error;
   process.stderr.write(`switchyard: ${error.message}\n`);
-  // A listener that is open already would keep the process alive.
+  // An open listener would keep the process alive.
   process.exit(1);
 }
 
@@ -63,13 +63,13 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
     log.logger.fatal({ err: error }, 'The event store takes no more changes: this process ends');
     stopOnce(1);
   };
-  // From here on: the first process of a container is not ended by a signal that nobody handles.
+  // Needed from here on: without a handler, a signal does not end the first process of a container.
   process.on('SIGTERM', () => stopOnce(0));
   process.on('SIGINT', () => stopOnce(0));
-  // Before anything else: a first start whose port is taken makes no key.
+  // Comes first: a first start whose port is in use must not make a key.
   const servers = await bind(config);
   const service = await compose(config, { log: log.logger, printAdminKey, onFatal });
-  // Without a file there is nothing to read again, and a terminal that closes ends what runs in it.
+  // Without a file there is nothing to reload, and a closed terminal must end the process.
   if (config.gatewayConfig !== null) process.on('SIGHUP', () => void service.reloadGateway());
   try {
     const closeListeners = await serve(config, service, servers, log.logger);
@@ -87,10 +87,10 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   }
 }
 
-/** The addresses of this process. They refuse every request with 503 until `serve` gives them their apps. */
+/** The addresses of this process. They answer every request with 503 until `serve` sets their apps. */
 interface Servers {
   readonly api: HttpServer;
-  /** Null where the API's address answers `/metrics` too. */
+  /** Null if the API's address answers `/metrics` too. */
   readonly metrics: HttpServer | null;
 }
 

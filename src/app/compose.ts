@@ -40,14 +40,14 @@ import { waitForReadModels } from './startup/wait-for-read-models.ts';
 import { openReadOnlyStores } from './stores/open-read-only-stores.ts';
 import { openStores, type Stores } from './stores/open-stores.ts';
 
-/** Everything behind the faces, running. */
+/** The running service behind its listeners. */
 export interface Service {
   readonly operations: ReadonlyArray<AnyOperation>;
-  /** The moment that a service which only reads shows; null for one in operation. */
+  /** The moment that a read-only service shows; null for a normal service. */
   readonly asOf: AsOf | null;
   /** Reads the gateway's configuration again. */
   readonly reloadGateway: () => Promise<void>;
-  /** The names of the gateway's models; none on a node that does not serve it. */
+  /** The names of the gateway's models; empty on a node that does not serve the gateway. */
   readonly models: ReadonlyArray<string>;
   readonly keys: KeyResolver;
   readonly events: EventStore;
@@ -60,25 +60,25 @@ export interface Service {
   readonly metrics: Metrics;
   /** Counts the bytes that bodies hold in memory. */
   readonly bodies: ByteBudget;
-  /** Ends the live feeds, which would keep their connections open while the process stops. */
+  /** Ends the live feeds, because they would keep their connections open while the process stops. */
   readonly endFeeds: () => void;
-  /** Finishes what runs and closes everything, the last opened first. */
+  /** Finishes running work and closes everything, in the reverse order of opening. */
   readonly close: () => Promise<void>;
 }
 
-/** What the composition root needs beside the configuration. */
+/** What `compose` needs besides the configuration. */
 export interface ComposeOptions {
   readonly log: DebugLogger;
-  /** Is handed the admin key that a first start makes. */
+  /** Receives the admin key that a first start makes. */
   readonly printAdminKey: (key: string) => void;
   /**
-   * Receives what the process cannot recover from: the process is to stop, and whoever watches it to start it again.
+   * Receives a fatal error: the process must stop, and its supervisor must start it again.
    */
   readonly onFatal: (error: Error) => void;
 }
 
 /**
- * Opens the stores and puts the service together on them. `src/app/stores/` names the concrete adapters.
+ * Opens the stores and builds the service on them. `src/app/stores/` names the concrete adapters.
  * @throws StartupError with one clear line
  */
 export async function compose(config: Config, options: ComposeOptions): Promise<Service> {
@@ -91,13 +91,13 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   }
 }
 
-/** Opens a service in operation. */
+/** Opens a normal service. */
 async function openLiveService(
   config: Config,
   options: ComposeOptions,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
-  // Before anything else: a start that cannot go on makes no key.
+  // Comes first: a start that must fail makes no key.
   const gatewaySource = await readGatewaySource(config, options.log);
   const stores = await openStores(config, options, opened);
   if (config.roles.has('control-plane')) {
@@ -108,7 +108,7 @@ async function openLiveService(
   return openService(config, { ...stores, gatewaySource, processes, log: options.log, opened });
 }
 
-/** Opens a service that shows a past moment: it runs nothing, and delivers nothing again. */
+/** Opens a service that shows a past moment: it runs no processes and delivers no webhooks. */
 async function openReadOnlyService(
   config: Config,
   { log }: ComposeOptions,
@@ -128,17 +128,17 @@ async function openReadOnlyService(
   return { ...service, asOf, operations: refuseWrites(service.operations, asOf) };
 }
 
-/** What a service is put together on. */
+/** The opened parts that a service is built of. */
 interface Foundation extends Stores {
-  /** Null on a node that calls no model. */
+  /** Null on a node that calls no models. */
   readonly gatewaySource: GatewaySource | null;
   readonly processes: ReadonlyArray<Process>;
   readonly log: DebugLogger;
-  /** Takes what must be stopped and closed. */
+  /** Collects everything that must be stopped and closed. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Puts the service together on its stores, and starts what the roles of this node are. */
+/** Builds the service on its stores, and starts the roles of this node. */
 async function openService(config: Config, foundation: Foundation): Promise<Service> {
   const { events, projections, metrics, opened } = foundation;
   const { limits, roles } = config;

@@ -29,28 +29,28 @@ import {
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
 export type Role = (typeof roles)[number];
 
-/** What the environment sets. */
+/** The configuration, decoded from the environment. */
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** The port of `/metrics`; null where it is on the common one. */
+  /** The port of `/metrics`; null if it is `PORT`. */
   readonly metricsPort: number | null;
   readonly roles: ReadonlySet<Role>;
-  /** It only answers reads, from read models of a past moment. */
+  /** The service only answers reads, from read models of a past moment. */
   readonly readOnly: boolean;
   /** This process's own folder, with the embedded stores; absolute. */
   readonly dataDir: string;
   readonly eventStore: EventStoreConfig;
   readonly readStore: ReadStoreConfig;
   readonly blobStore: BlobStoreConfig;
-  /** Where uploads are spooled to; absolute. */
+  /** The folder of spooled uploads; absolute. */
   readonly spoolDir: string;
-  /** The first admin key on an empty store; null to make one. Never logged. */
+  /** The first admin key of an empty store; null if the service makes one. Never logged. */
   readonly bootstrapApiKey: string | null;
   readonly gatewayConfig: string | null;
-  /** What signs digests, and what is accepted. Never logged. */
+  /** The key that signs digests, and the keys that verify them. Never logged. */
   readonly digestKeys: DigestKeys;
-  /** Where digests are copied to; absolute. */
+  /** The folder of the copies of digests; absolute. */
   readonly digestDir: string;
   /** The origins of pages that may call `/mcp` besides the service's own. */
   readonly mcpAllowedOrigins: ReadonlySet<string>;
@@ -59,44 +59,44 @@ export interface Config {
   readonly limits: Limits;
 }
 
-/** How webhooks are delivered. */
+/** The delivery of webhooks. */
 export interface WebhookConfig {
-  /** They may go to private networks, and over plain HTTP. */
+  /** Webhooks may go to private networks, and over plain HTTP. */
   readonly allowsPrivateNetworks: boolean;
-  /** One try at most. */
+  /** The longest time of one try. */
   readonly timeoutMs: number;
 }
 
-/** Sizes in bytes, times in milliseconds. */
+/** Maximum values: sizes in bytes, times in milliseconds. */
 export interface Limits {
-  /** A control-plane body at most. */
+  /** The size of a control-plane body. */
   readonly maxBodyBytes: number;
-  /** Values in a control-plane body at most. */
+  /** The number of values in a control-plane body. */
   readonly maxBodyValues: number;
-  /** A JSON body on the gateway at most. */
+  /** The size of a JSON body on the gateway. */
   readonly maxJsonBytes: number;
-  /** Values in a JSON body on the gateway at most. */
+  /** The number of values in a JSON body on the gateway. */
   readonly maxGatewayValues: number;
-  /** An upload of audio at most. */
+  /** The size of an upload of audio. */
   readonly maxAudioBytes: number;
-  /** A file at most. */
+  /** The size of a file. */
   readonly maxFileBytes: number;
-  /** The files of one project. */
+  /** The size of all files of one project. */
   readonly filesQuotaBytes: number;
   /** Calls that this node makes for batches at once. */
   readonly batchCallsAtOnce: number;
-  /** What bodies hold in memory at once. */
+  /** The memory of all bodies at the same time. */
   readonly bodies: ByteLimits;
-  /** What the files of spools hold at once. */
+  /** The disk space of all spools at the same time. */
   readonly spools: ByteLimits;
-  /** What must stay free on each volume that is written to; null for 1 GiB or 5% of it, whichever is smaller. */
+  /** The space that must stay free on each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
   readonly feeds: FeedLimits;
-  /** Requests of one project in a minute at most; null for no limit. */
+  /** Requests of one project in a minute; null for no limit. */
   readonly requestsPerMinute: number | null;
-  /** How many times as many its organization and its partner have. */
+  /** The limits of its organization and its partner, as multiples of a project's limit. */
   readonly limitFactors: LimitFactors;
-  /** The stored bytes of one append at most. */
+  /** The stored bytes of one append. */
   readonly maxAppendBytes: number;
   /** Bytes of JSON in the filled schemas of one operation of an instance. */
   readonly maxFilledBytes: number;
@@ -104,11 +104,11 @@ export interface Limits {
   readonly maxConnections: number;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** The body of a call to the gateway, from its beginning to its end. */
+  /** The time for the whole body of a gateway call. */
   readonly uploadTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** How long an answer waits at most until the read models are where it asks them to be. */
+  /** The longest wait of an answer for its read models. */
   readonly readYourWritesTimeoutMs: number;
   readonly stopTimeoutMs: number;
 }
@@ -123,7 +123,7 @@ export function readConfig(environment: Environment): Config {
   const readStore = readReadStore(environment, dataDir);
   const port = readWholeNumber(environment, 'PORT', 8080, 0, 65_535);
   const requestTimeoutMs = readWholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000);
-  // Node takes no longer limit for a part of a request than for the whole.
+  // Node refuses a limit for the headers that is longer than the limit for the request.
   const metricsPort = readWholeNumber(environment, 'METRICS_PORT', null, 0, 65_535, 9_100);
   return {
     host: readText(environment, 'HOST') ?? '127.0.0.1',
@@ -164,7 +164,7 @@ export function readConfig(environment: Environment): Config {
         organization: readWholeNumber(environment, 'ORGANIZATION_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
         partner: readWholeNumber(environment, 'PARTNER_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
       },
-      // The first start stores an event with every scope there is.
+      // The first start stores an event that lists every scope.
       maxAppendBytes: readWholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
       maxFilledBytes: readWholeNumber(
         environment,
@@ -219,7 +219,7 @@ function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLim
 
 const readOnlyVariable = { name: 'READ_ONLY', codec: oneOf('true', 'false'), hint: 'Example: READ_ONLY=true' };
 
-/** @param areShared whether several processes can work on the same stores */
+/** @param areShared whether several processes can use the same stores */
 function rolesOf(environment: Environment, areShared: boolean): ReadonlySet<Role> {
   const hint = `Example: ROLES=${roles.join(',')}`;
   const codec = commaSeparated(oneOf(...roles));
@@ -236,7 +236,7 @@ function bootstrapApiKeyOf(environment: Environment): string | null {
   return readVariable(environment, { name: 'BOOTSTRAP_API_KEY', codec, hint, isSecret: true }) ?? null;
 }
 
-/** Reads the keys of digests. @throws StartupError, which shows nothing of a key */
+/** Reads the keys of digests. @throws StartupError, whose message shows no part of a key */
 export function readDigestKeys(environment: Environment): DigestKeys {
   const [own, old] = [readText(environment, 'DIGEST_SIGNING_KEY'), readText(environment, 'DIGEST_OLD_PUBLIC_KEYS')];
   const signing = own === undefined ? null : readSigningKey(own, 'DIGEST_SIGNING_KEY');
@@ -250,7 +250,7 @@ function mcpAllowedOriginsOf(environment: Environment): ReadonlySet<string> {
   return new Set(readVariable(environment, { name: 'MCP_ALLOWED_ORIGINS', codec, hint }) ?? []);
 }
 
-/** An origin as browsers send it: scheme, host and port alone. */
+/** An origin as browsers send it: only scheme, host and port. */
 function faultOfOrigin(origin: string): string | null {
   const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
   return isOrigin ? null : 'must be a list of origins without a path, with commas between';

@@ -9,7 +9,7 @@ import type { Caller } from '#domain/shared/tenancy.ts';
 /** The system's limit for a socket's path is 108 bytes on Linux, 104 elsewhere. */
 const longestPath = 100;
 
-/** Who speaks on the control socket: whoever may read the data folder. */
+/** The caller on the control socket: a user who can open the data folder. */
 export const localOperator: Caller = {
   keyId: 'local-operator',
   keyType: 'admin',
@@ -20,7 +20,7 @@ export const localOperator: Caller = {
   hasAllScopes: true,
 };
 
-/** Answers operations in the name of the local operator, without a limit. */
+/** Answers operations as the local operator, without a rate limit. */
 export function createLocalInvoke(
   metrics: InvokeDependencies['metrics'],
   logger: InvokeDependencies['logger'],
@@ -28,7 +28,7 @@ export function createLocalInvoke(
   return createInvoke({ authenticate: async () => localOperator, rateLimit: null, metrics, logger });
 }
 
-/** The control socket of a data folder; null where its path is too long for one. */
+/** The control socket of a data folder; null if its path is too long. */
 export function controlSocketPath(dataDir: string): string | null {
   const path = join(dataDir, 'control.sock');
   return Buffer.byteLength(path) > longestPath ? null : path;
@@ -44,7 +44,7 @@ export async function openControlSocket(app: Koa, path: string): Promise<() => P
   rmSync(path, { force: true });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  // The socket is made within this call: nobody else may open it from its first moment on.
+  // This call creates the socket: from its first moment on, only the owner may open it.
   const before = process.umask(0o177);
   try {
     server.listen(path, resolve);

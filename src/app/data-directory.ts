@@ -19,9 +19,9 @@ export interface DataDirectory extends OwnedLock {
 }
 
 /**
- * Makes the folder if need be (for its owner alone) and takes it for this process.
+ * Makes the folder if it does not exist (only its owner can open it), and locks it for this process.
  * @param path of the folder
- * @throws StartupError when a running process owns it, or when it cannot be made or written
+ * @throws StartupError if a running process owns it, or if it cannot be made or written
  */
 export function openDataDirectory(path: string): DataDirectory {
   const files = lockFilesOf(path);
@@ -34,9 +34,9 @@ export function openDataDirectory(path: string): DataDirectory {
 }
 
 /**
- * The running process that owns a folder, for tools that would rather talk to it.
- * @returns null when none runs (or the folder does not exist)
- * @throws StartupError when the folder cannot be read, or its owner has not said who it is
+ * Finds the running process that owns a folder, for tools that can send it requests.
+ * @returns null if none runs, or if the folder does not exist
+ * @throws StartupError if the folder cannot be read, or if its owner has not written its address yet
  */
 export function runningOwner(path: string): LockOwner | null {
   const files = lockFilesOf(path);
@@ -56,7 +56,7 @@ function lockFilesOf(path: string): LockFiles {
   return { lock: join(path, 'lock.sqlite'), owner: join(path, 'owner.json') };
 }
 
-/** @throws StartupError in place of the errors of the file system and of SQLite */
+/** @throws StartupError instead of errors of the file system and of SQLite */
 function usable<Result>(path: string, use: () => Result): Result {
   try {
     return use();

@@ -4,23 +4,23 @@ import { inputErrors } from '#application/operations/input-errors.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The variables that a process was started with. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A variable of the environment. */
 export interface Variable<Value> {
   readonly name: string;
-  /** Decodes its text. Its message follows the variable's name. */
+  /** Decodes its text. An error message follows the variable's name. */
   readonly codec: t.Type<Value, unknown, unknown>;
-  /** A sentence that ends the message, with an example as a rule. */
+  /** A sentence that ends the error message, usually with an example. */
   readonly hint: string;
-  /** Its text holds a secret, or may: no message shows it. */
+  /** Its text may hold a secret: no message shows it. */
   readonly isSecret?: boolean;
 }
 
 /**
  * Decodes a variable of the environment.
- * @returns undefined where it is unset or empty
+ * @returns undefined if it is unset or empty
  * @throws StartupError with the variable's name, what is wrong with it, and its hint
  */
 export function readVariable<Value>(environment: Environment, variable: Variable<Value>): Value | undefined {
@@ -35,15 +35,15 @@ export function readVariable<Value>(environment: Environment, variable: Variable
   throw new StartupError(`${name} ${issue?.message ?? 'is not valid'}${shown}. ${hint}`);
 }
 
-/** The text of a variable; undefined where it is unset or empty. */
+/** Returns the text of a variable; undefined if it is unset or empty. */
 export function readText(environment: Environment, name: string): string | undefined {
   const text = environment[name]?.trim();
   return text === '' ? undefined : text;
 }
 
 /**
- * A whole number in a range; a default where the variable is unset.
- * @param example for the message of a wrong value
+ * Reads a whole number in a range; returns a default if the variable is unset.
+ * @param example for the error message
  * @throws StartupError as `readVariable` does
  */
 export function readWholeNumber<Default extends number | null>(
@@ -58,7 +58,7 @@ export function readWholeNumber<Default extends number | null>(
   return readVariable(environment, { name, codec: wholeNumber(least, most), hint }) ?? byDefault;
 }
 
-/** A text as shown in a message: short, on one line. */
+/** Returns a text as a message shows it: short, on one line. */
 function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 60));
 }

@@ -7,13 +7,13 @@ import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** Below what `/readyz` waits in all: so it names the store that does not answer. */
+/** Shorter than the whole wait of `/readyz`, so that `/readyz` can name the store that does not answer. */
 const timeoutMs = 1_500;
 
 const noBatches =
   'no node runs batches: it takes one with the role projections that serves the gateway, or has a GATEWAY_CONFIG';
 
-/** What a node must have to answer requests. */
+/** The parts that a node needs to answer requests. */
 export interface ReadinessDependencies {
   readonly events: Pick<EventStore, 'lastPosition'>;
   readonly documents: Pick<ReadStore, 'status'>;
@@ -23,7 +23,7 @@ export interface ReadinessDependencies {
   readonly batchesRun: () => Promise<boolean>;
 }
 
-/** Asks each store whether it answers, whether the read models follow the log, and whether a process has stopped. */
+/** Checks whether each store answers, whether the read models follow the log, and whether a process has stopped. */
 export function createReadiness({
   events,
   documents,
@@ -60,10 +60,10 @@ function running(processes: ReadinessDependencies['processes']): Promise<Readine
   });
 }
 
-/** Everything but batches works without a node that runs them: this says why those do not, and takes no node away. */
+/** Without a node that runs batches, everything else works. So this check explains the reason and never fails. */
 function runningBatches(batchesRun: ReadinessDependencies['batchesRun']): Promise<ReadinessCheck> {
   return checked('batches', async () => {
-    // A node that has just started does not know it yet, and is ready all the same.
+    // A node that has just started does not know this yet, but it is ready.
     const run = await withTimeout(0, batchesRun(), null);
     if (run === null) return { ready: true, detail: 'not known yet' };
     return { ready: true, detail: run ? 'a node runs batches' : noBatches };
@@ -75,12 +75,12 @@ function causeOf({ name, failure }: Pick<ProjectionStatus, 'name' | 'failure'>):
   return failure === null ? name : `${name} at ${placeOf(failure)}`;
 }
 
-/** Whether something answers in time. @param ask gives the detail for an operator */
+/** Checks whether something answers in time. @param ask returns the detail for an operator */
 function answers(name: string, ask: () => Promise<string>): Promise<ReadinessCheck> {
   return checked(name, async () => ({ ready: true, detail: await ask() }));
 }
 
-/** What a check finds out in time; one that fails or takes too long is not ready. */
+/** Returns the result of a check; a check that fails or takes too long counts as not ready. */
 async function checked(name: string, check: () => Promise<Omit<ReadinessCheck, 'name'>>): Promise<ReadinessCheck> {
   const asked = check().then(
     (found) => ({ name, ...found }),

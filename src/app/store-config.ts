@@ -10,32 +10,32 @@ export interface SqliteStore {
   readonly path: string;
 }
 
-/** Where the log is kept. */
+/** The store of the log. */
 export type EventStoreConfig =
   | SqliteStore
-  /** The address may hold a password: it is never shown. */
+  /** The address may hold a password: no message shows it. */
   | { readonly kind: 'eventstoredb'; readonly url: string; readonly streamPrefix: string };
 
-/** Where the read models are kept. */
+/** The store of the read models. */
 export type ReadStoreConfig =
   | SqliteStore
-  /** The address may hold a password: it is never shown. */
+  /** The address may hold a password: no message shows it. */
   | { readonly kind: 'mongodb'; readonly url: string };
 
-/** Where uploaded files are kept. */
+/** The store of uploaded files. */
 export type BlobStoreConfig =
   /** The path is absolute. */
   | { readonly kind: 'folder'; readonly path: string }
-  /** In MongoDB. The address may hold a password: it is never shown. */
+  /** In MongoDB. The address may hold a password: no message shows it. */
   | { readonly kind: 'gridfs'; readonly url: string };
 
 export const eventStoreExample = 'esdb://events.example:2113?tls=true';
 export const readStoreExample = 'mongodb://documents.example:27017/switchyard';
 
-/** What names of streams begin with on EventStoreDB, where other applications have streams too. */
+/** The beginning of stream names on EventStoreDB, because other applications have streams there too. */
 export const defaultStreamPrefix = 'switchyard.';
 
-/** The address of a server, or an embedded store. */
+/** Decodes the address of a server or of an embedded store. */
 const eventStore = textAs<SqliteStore | { readonly url: string }>(
   'event store',
   'must begin with sqlite:, esdb:// or esdb+discover://',
@@ -74,7 +74,7 @@ export function readEventStore(environment: Environment, dataDir: string): Event
   return 'kind' in named ? named : { kind: 'eventstoredb', ...named, streamPrefix };
 }
 
-/** Reads `EVENT_STORE_STREAM_PREFIX`. Set to nothing it is an empty prefix: streams of older releases have none. */
+/** Reads `EVENT_STORE_STREAM_PREFIX`. An empty value means no prefix: streams of older releases have none. */
 function readStreamPrefix(environment: Environment): string {
   const name = 'EVENT_STORE_STREAM_PREFIX';
   const byDefault = environment[name] === undefined ? defaultStreamPrefix : '';
@@ -105,7 +105,7 @@ export function readBlobStore(environment: Environment, dataDir: string, documen
   );
 }
 
-/** Null for what is no embedded store. */
+/** Returns null for a store that is not embedded. */
 function sqliteOf(text: string): SqliteStore | null {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   return path === undefined ? null : { kind: 'sqlite', path: resolve(path) };

@@ -1,5 +1,5 @@
 /**
- * The media type that an `Accept` header prefers among JSON and others; JSON where it names none of them.
+ * Returns the media type that an `Accept` header prefers among JSON and others; JSON if it names none of them.
  * @param others media types that can be answered beside JSON
  * @returns one of the others; null for JSON
  */

@@ -2,18 +2,18 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 
-/** Why a key may not ask for an operation; null when it may. */
+/** Returns why a key may not call an operation; null if it may. */
 export function checkScopes(caller: Caller, { scope, alsoScope }: NeededScopes): Failure | null {
   return checkScope(caller, scope) ?? checkScope(caller, alsoScope ?? null);
 }
 
-/** The scopes that an operation needs. */
+/** Returns the scopes that an operation needs. */
 interface NeededScopes {
   readonly scope: Scope | null;
   readonly alsoScope?: Scope;
 }
 
-/** Why a key may not do what needs a scope; null when it may. */
+/** Returns a refusal if a key lacks a scope; null if it has it. */
 export function checkScope(caller: Caller, scope: Scope | null): Failure | null {
   if (scope === null || caller.scopes.has(scope)) return null;
   if (!scopesOfKeyType[caller.keyType].has(scope)) {

@@ -1,4 +1,4 @@
-/** The client went away before its request was complete: there is no one to answer. */
+/** The client left before its request was complete, so no answer can be sent. */
 export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientDisconnectedError';
 }

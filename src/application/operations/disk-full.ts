@@ -5,7 +5,7 @@ const sqliteFull = 13;
 /** The index of a write-ahead log cannot grow: https://sqlite.org/rescode.html#ioerr_shmsize */
 const sqliteShmSize = 4874;
 
-/** Whether an error, or what caused it, says that a disk (or a quota of it) is full. */
+/** Returns whether an error, or its cause, means that a disk (or a disk quota) is full. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
@@ -14,7 +14,7 @@ export function isDiskFull(error: unknown): boolean {
   return isDiskFull(error.cause);
 }
 
-/** The refusal of what needs room on a disk that has none left. */
+/** The refusal of a request that needs space on a full disk. */
 export const diskFull: Failure = failure(
   'disk-full',
   'The disk of this node has too little free space left. Try again later, or ask the operator to make room.',

@@ -2,7 +2,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const printableAscii = /^[\x20-\x7e]{1,255}$/;
 
-/** Why a text cannot be an `Idempotency-Key`; null for one that can. */
+/** Returns why a text is not a valid `Idempotency-Key`; null if it is valid. */
 export function checkIdempotencyKey(text: unknown): Failure | null {
   if (typeof text === 'string' && printableAscii.test(text)) return null;
   return failure(

@@ -4,21 +4,21 @@ import { structureOf } from '#shared/codecs/checked.ts';
 import { defaultOf } from '#shared/codecs/default.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** Faults reported of one input at most. */
+/** The most faults that are reported for one input. */
 export const maxInputErrors = 100;
 
-/** Faults looked at before they are merged: an array of many bad items must not cost more than reading it did. */
+/** The most faults that are examined before merging: many bad items must not cost more than reading them did. */
 const maxErrorsRead = 2_000;
 
-/** The failure that names faults of an input. */
+/** Makes the failure that names the faults of an input. */
 export function invalidInput(errors: ReadonlyArray<InputError>): Failure {
   return failure('invalid-input', describeErrors(errors), { errors });
 }
 
-/** Faults named in the text of a failure; the others are counted. */
+/** The most faults that the text of a failure names; it counts the others. */
 const maxNamedErrors = 3;
 
-/** The faults of an input in one sentence. */
+/** Describes the faults of an input in one sentence. */
 function describeErrors(errors: ReadonlyArray<InputError>): string {
   if (errors.length === 0) return 'The input is not valid.';
   const named = errors.slice(0, maxNamedErrors).map(({ pointer, parameter, message }) => {
@@ -29,7 +29,7 @@ function describeErrors(errors: ReadonlyArray<InputError>): string {
   return `${named.join('; ')}${others}.`;
 }
 
-/** The same failure of an input that came from a query string: it names parameters. */
+/** Returns the same failure for an input from a query string: it names parameters. */
 export function ofQueryParameters(refusal: Failure): Failure {
   if (refusal.code !== 'invalid-input' || refusal.errors === undefined) return refusal;
   const errors = refusal.errors.map((error) => ({ ...error, parameter: error.pointer.slice(1) }));
@@ -37,7 +37,7 @@ export function ofQueryParameters(refusal: Failure): Failure {
 }
 
 /**
- * What io-ts found wrong, for a person: each fault once, with a pointer (RFC 6901) into the input as it was sent.
+ * Describes the errors of io-ts for a person: each fault once, with a pointer (RFC 6901) into the input as it was sent.
  * @returns 100 faults at most, in the order found
  */
 export function inputErrors(errors: t.Errors): ReadonlyArray<InputError> {
@@ -46,7 +46,7 @@ export function inputErrors(errors: t.Errors): ReadonlyArray<InputError> {
   return [...unique.values()].slice(0, maxInputErrors);
 }
 
-/** Explains errors, looking at their contexts from an index on: what is before it was explained by the caller. */
+/** Explains errors. It reads their contexts from an index on; the caller has explained the part before. */
 function explain(errors: ReadonlyArray<t.ValidationError>, from: number): ReadonlyArray<InputError> {
   const groups = new Map<string, { readonly at: number; readonly errors: t.ValidationError[] }>();
   errors.forEach((error, index) => {
@@ -61,7 +61,7 @@ function explain(errors: ReadonlyArray<t.ValidationError>, from: number): Readon
   );
 }
 
-/** The index of the first union in a context, from an index on, whose alternatives were tried. */
+/** Returns the index of the first union in a context, from an index on, whose alternatives were tried. */
 function unionAfter(context: t.Context, from: number): number | null {
   for (let index = from; index < context.length - 1; index += 1) {
     if (tagAt(context, index) === 'UnionType') return index;
@@ -83,10 +83,10 @@ function explainUnion(errors: ReadonlyArray<t.ValidationError>, at: number): Rea
   return [{ pointer, message: eitherOf(alternatives.flat().filter((fault) => fault.pointer === pointer)) }];
 }
 
-/** One message of those of all alternatives: "must be a string" and "must be null" give "must be a string or null". */
+/** Merges the messages of all alternatives: "must be a string" and "must be null" give "must be a string or null". */
 function eitherOf(faults: ReadonlyArray<InputError>): string {
   const messages = [...new Set(faults.map((fault) => fault.message))];
-  // The value was of this alternative's type and only broke a bound: the other alternatives do not matter.
+  // The value had this alternative's type and only broke a bound, so the other alternatives do not matter.
   const specific = messages.find((message) => !message.startsWith('must be '));
   return specific ?? `must be ${messages.map((message) => message.slice('must be '.length)).join(' or ')}`;
 }
@@ -95,7 +95,7 @@ function explainOne(error: t.ValidationError): InputError {
   return { pointer: pointerOf(error.context, error.context.length - 1), message: messageOf(error) };
 }
 
-/** The pointer to a context's entry. Intersections and unions add the index of a part, which is no place in the input. */
+/** Returns the pointer to a context's entry, without the indexes that intersections and unions add for their parts. */
 function pointerOf(context: t.Context, end: number): string {
   const keys: string[] = [];
   for (let index = 1; index <= end; index += 1) {
@@ -110,7 +110,7 @@ function tagAt(context: t.Context, index: number): string | undefined {
   return type === undefined ? undefined : tagOf(type as t.Mixed);
 }
 
-/** The tag of the codec that did the checking, below the wrappers that add nothing to a context. */
+/** Returns the tag of the codec that made the check, inside the wrappers that add nothing to a context. */
 function tagOf(codec: t.Mixed): string | undefined {
   const wrapped = defaultOf(codec)?.codec ?? structureOf(codec);
   if (wrapped !== undefined) return tagOf(wrapped);

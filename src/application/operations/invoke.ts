@@ -35,9 +35,9 @@ export type CallTarget =
   | {
       readonly kind: 'none';
       readonly method: string;
-      /** The methods that the path takes; none for an unknown path. */
+      /** The methods that the path accepts; empty for an unknown path. */
       readonly allowedMethods: ReadonlyArray<string>;
-      /** Why there is none, where more is known than that; null where it is not. */
+      /** A more exact refusal than an unknown path; null if there is none. */
       readonly failure: Failure | null;
     };
 
@@ -50,33 +50,33 @@ export interface OperationCall {
   /** Method and path as requested: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
   readonly headers: RequestHeaders;
-  /** Bytes of a list's page at most, where the caller takes less than usual. */
+  /** The most bytes of a list's page, if the caller wants less than the usual limit. */
   readonly maxPageBytes?: number;
   /**
    * Loads the rest: media type, size, syntax. Called at most once, and only when the key can access the resource and has
    * the scope, so that a refusal costs no upload. @throws ClientDisconnectedError
    */
   readonly loadBody: (caller: Caller) => Promise<E.Either<Failure, RequestInput>>;
-  /** Opens what an upload is received from. Called at most once, as `loadBody`. */
+  /** Opens the source of an upload. Called at most once, like `loadBody`. */
   readonly openUpload: (caller: Caller) => UploadSource;
-  /** Opens what a streaming operation reads its body from and writes its answer to. */
+  /** Opens the connection from which a streaming operation reads its body, and to which it writes its answer. */
   readonly openConnection: (caller: Caller, limitHeaders: ReadonlyArray<string>) => RelayConnection;
 }
 
-/** What an adapter needs to answer and to log. */
+/** The result, with the data that an adapter needs to answer and to log. */
 export interface Invocation {
-  /** A report where the operation wrote its answer itself; null where the client has gone. */
+  /** A report if the operation wrote its answer itself; null if the client has left. */
   readonly outcome: E.Either<Failure, OperationResult | Download | RelayReport | null>;
-  /** The caller's key; null when it is not known. */
+  /** The id of the caller's key; null if the key is unknown. */
   readonly keyId: string | null;
-  /** What is left under the rate limit: header names and values in turn; none without a limit. */
+  /** The rest of the rate limit: header names and values in turn; empty without a limit. */
   readonly limitHeaders: ReadonlyArray<string>;
 }
 
 export interface InvokeDependencies {
-  /** Who holds a presented key; null for a key that is not valid. @throws UnavailableError */
+  /** Finds the caller of a presented key; null for an invalid key. @throws UnavailableError */
   readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
-  /** Counts a request of a caller; null where there is no limit. */
+  /** Counts a request of a caller; null if there is no limit. */
   readonly rateLimit: Pick<RateLimit, 'take'> | null;
   readonly metrics: { readonly command: (name: string, seconds: number) => void };
   readonly logger: Logger;
@@ -86,19 +86,19 @@ export interface InvokeDependencies {
 export type Invoke = (call: OperationCall) => Promise<Invocation>;
 
 /**
- * Makes the one way by which every caller reaches an operation. A request passes these stages in this order, and the
- * first one that refuses it gives the answer:
+ * Makes the pipeline through which every caller calls an operation. A request passes these stages in this order. The
+ * first stage that refuses it gives the answer:
  *
  *  1. authentication   401
  *  2. rate limit       429
  *  3. path             404, 405: an unknown path, a method that it does not take, an id that cannot be one
  *  4. reach            404: the subject does not exist, or the key cannot access it
  *  5. scope            403
- *     (a streaming operation gets its connection here, and decides the rest itself)
+ *     (a streaming operation gets its connection here, and does the rest itself)
  *  6. input            400, 413, 415, 422: headers, then the body, then the codec
  *     (an upload is streamed to its destination here)
  *  7. idempotency      a remembered request is answered, or is 422
- *  8. decision         404 of what was deleted, 412, 409, ... (a query: its answer)
+ *  8. decision         404 for a deleted resource, 412, 409, ... (a query: its answer)
  *  9. claim            409
  * 10. append           413, 503
  * 11. waiting          for the read models
@@ -142,7 +142,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
 
 /**
  * Answers one request of a caller who has passed stages 1 and 2: stages 3 to 12. Never rejects.
- * @param limitHeaders what is left under the rate limit, for a streaming operation
+ * @param limitHeaders the rest of the rate limit, for a streaming operation
  */
 export type InvokeAs = (
   caller: Caller,
@@ -151,8 +151,8 @@ export type InvokeAs = (
 ) => Promise<Invocation['outcome']>;
 
 /**
- * Makes the stages that follow authentication and rate limit. Besides `createInvoke`, an adapter uses it whose requests
- * ask for an operation within a message of their own (MCP): its request was authenticated and counted already.
+ * Makes the stages after authentication and rate limit. `createInvoke` uses it. MCP uses it too: its requests contain a
+ * message that names the operation, and were authenticated and counted before.
  */
 export function createInvokeAs({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
   return async (caller, call, limitHeaders = []) => {
@@ -219,7 +219,7 @@ async function executeUpload(
     const outcome = E.isLeft(decoded)
       ? decoded
       : await operation.execute({ ...valid, input: decoded.right, bodyHash: input.bodyHash });
-    // What was only tried is not kept.
+    // A dry run keeps nothing.
     await settle(valid.request.dryRun === true && E.isRight(outcome) ? E.left(onlyTried) : outcome);
     return outcome;
   } finally {
@@ -227,7 +227,7 @@ async function executeUpload(
   }
 }
 
-/** Decodes what was loaded. A large body waits for its turn, so that others are served between two of them. */
+/** Decodes the loaded input. A large body waits for its turn, so that other requests are served between two of them. */
 async function decodeBody({ input }: AnyOperation, { fields, bytes = 0 }: RequestInput) {
   const isLarge = bytes > largeBodyBytes;
   if (isLarge) await heavyTurns.take(1);

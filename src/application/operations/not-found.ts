@@ -1,7 +1,8 @@
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 
 /**
- * The refusal of what does not exist. What the key cannot access reads the same, so that nobody learns that it exists.
+ * Makes the refusal for a resource that does not exist. It is the same for a resource that the key cannot access, so
+ * that the answer does not show whether the resource exists.
  * @param code names the kind: `flow-version-not-found` is about a flow version
  */
 export function notFound(code: FailureCode, id: string): Failure {

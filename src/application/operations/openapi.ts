@@ -108,7 +108,7 @@ function parameters(operation: AnyOperation): ReadonlyArray<JsonObject> {
   return [...path, ...query, ...requestHeaders(operation)];
 }
 
-/** The body's schema: the members of the input that are not in the path. Null when there is nothing to send. */
+/** Returns the schema of the body: the members of the input that are not in the path; null if there are none. */
 export function bodySchema(operation: AnyOperation, hoist?: Hoist): JsonObject | null {
   if (!takesBody(operation)) return null;
   const schema = jsonSchema(operation.input, hoist);
@@ -120,7 +120,7 @@ export function bodySchema(operation: AnyOperation, hoist?: Hoist): JsonObject |
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 ? { required } : {}),
-    // What is passed on as it is shall be sendable by whoever makes a client of this.
+    // A generated client must be able to send members that the gateway passes on.
     ...(asksProvider(operation) ? { additionalProperties: true } : {}),
   };
 }
@@ -135,7 +135,7 @@ function requestBody(operation: AnyOperation, hoist: Hoist): JsonObject | null {
   return { required: requiredMembers(schema).length > 0, content: { [type]: content } };
 }
 
-/** What a command answers that is only tried; one whose own success is 200 answers it there. */
+/** The answer of a dry run. A command whose success is 200 lists it as an alternative there. */
 function triedAnswer({ http }: AnyOperation, hoist: Hoist): JsonObject {
   const schema = jsonSchema(DryRun, hoist);
   const content = { 'application/json': { schema } };
@@ -179,7 +179,7 @@ function success(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
   return { ...answer, content: { ...(content && { 'application/json': content }), ...Object.fromEntries(others) } };
 }
 
-/** What is no JSON: text, a stream of events too, or bytes. */
+/** Content that is not JSON: text (also a stream of events) or bytes. */
 function plainSchema(type: string): JsonObject {
   return type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
 }
@@ -200,7 +200,7 @@ const notModified: JsonObject = {
   headers: headersNamed(['X-Request-Id', 'ETag']),
 };
 
-/** Tell who served a call. */
+/** Headers that name the target of a call. */
 const servedBy = ['X-Switchyard-Target', 'X-Switchyard-Attempts', 'X-Switchyard-Provider-Request-Id'];
 
 const providerRefusal: JsonObject = {

@@ -23,23 +23,22 @@ export interface HttpRoute {
   readonly status: 200 | 201 | 204;
 }
 
-/** What an operation does besides its answer, where its HTTP method does not say it: see `effectOf`. */
+/** The effect of an operation, if its HTTP method does not show it: see `effectOf`. */
 export interface OperationEffect {
-  /** Something is lost by it, or cannot be undone. */
+  /** It loses something, or cannot be undone. */
   readonly isDestructive?: boolean;
-  /** Done again with the same input, it changes nothing more. */
+  /** A repetition with the same input changes nothing more. */
   readonly isIdempotent?: boolean;
 }
 
 /**
- * The plane decides the shape of errors (problem details for control, OpenAI's for the gateway), and which nodes
- * answer: those
- * with the role `control-plane`, or `gateway`.
+ * The plane decides the form of errors (problem details for control, OpenAI's for the gateway), and which nodes answer:
+ * those with the role `control-plane`, or `gateway`.
  */
 export type Plane = 'control' | 'gateway';
 
 /**
- * One thing that Switchyard can be asked, as every caller (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
+ * One operation of Switchyard, as every caller (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
  * path parameters, query parameters and body members by name. `invoke` calls `loadSubject`, then `execute`.
  */
 // biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; whoever calls it passes it through.
@@ -50,46 +49,46 @@ export interface Operation<Subject = any> {
   readonly description?: string;
   readonly kind: 'command' | 'query';
   readonly plane: Plane;
-  /** Nodes of the other plane answer it too. */
+  /** Whether nodes of the other plane answer it too. */
   readonly onBothPlanes?: boolean;
-  /** The heading under which documentation lists it. */
+  /** Its heading in the documentation. */
   readonly group: string;
   readonly http: HttpRoute;
-  /** The scope a key needs; null when any valid key may. */
+  /** The scope that a key needs; null if every valid key may call it. */
   readonly scope: Scope | null;
-  /** A scope that the key needs besides. */
+  /** A further scope that the key needs. */
   readonly alsoScope?: Scope;
   readonly input: t.Mixed;
-  /** Null when there is no content. */
+  /** Null if there is no content. */
   readonly output: t.Mixed | null;
-  /** The failures of its own; those that every operation has are not listed. */
+  /** Its own failures; those that every operation has are not listed. */
   readonly failures: ReadonlyArray<FailureCode>;
-  /** What else than JSON it may answer, where `Accept` asks for it. */
+  /** The media types besides JSON that it can answer if `Accept` asks for them. */
   readonly produces?: ReadonlyArray<string>;
   /** Answers a page of a list: takes `limit` and `cursor`, gives `nextCursor`. */
   readonly paged: boolean;
   /** The answer is one resource with a revision: it carries an ETag, and a command takes If-Match. */
   readonly hasRevision: boolean;
-  /** What it does besides its answer, where its HTTP method does not say it. */
+  /** Its effect, if its HTTP method does not show it. */
   readonly effect?: OperationEffect;
-  /** The ETag of its answer moves with everything in it: `If-None-Match` may be answered with 304. */
+  /** The ETag changes with every member of its answer, so `If-None-Match` may be answered with 304. */
   readonly isConditional?: boolean;
-  /** A believable body (members of `input` that are no path parameter) and answer. */
+  /** A realistic body (members of `input` that are not path parameters) and answer. */
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /**
-   * Loads what the path names, and judges reach. A query first waits for `Switchyard-Min-Position`.
-   * @returns it, or why the key cannot access it. @throws UnavailableError
+   * Loads the resource that the path names, and checks access. A query first waits for `Switchyard-Min-Position`.
+   * @returns the resource, or why the key cannot access it. @throws UnavailableError
    */
   readonly loadSubject: (request: OperationRequest) => Promise<E.Either<Failure, Subject>>;
-  /** Does the rest of what is asked. Rejects only with `UnavailableError` or a bug. */
+  /** Does the rest of the work. Rejects only with `UnavailableError` or a bug. */
   readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
-/** What a streaming operation reads its request from and writes its response to. */
+/** The connection from which a streaming operation reads its request, and to which it writes its response. */
 export interface RelayConnection {
-  /** Of the request, by lower-case name. */
+  /** Headers of the request, by lower-case name. */
   readonly headers: IncomingHttpHeaders;
-  /** What follows the path's question mark; empty without one. */
+  /** The query string without its question mark; empty without a query. */
   readonly query: string;
   readonly body: BodySource;
   /** Counts the bytes of its body; released when the request is answered. */
@@ -97,66 +96,69 @@ export interface RelayConnection {
   readonly response: ResponseSink;
 }
 
-/** A request whose key is good, to be answered on its connection. */
+/** A request with a valid key, which the operation answers on its connection. */
 export interface StreamingRequest extends RelayConnection {
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Who asks: the key's own ids, and whose they are. */
+  /** The caller: the ids of the key and of its tenants. */
   readonly caller: Caller;
   readonly requestId: string;
 }
 
-/** An operation that writes its answer itself, as it comes from elsewhere. */
+/** An operation that writes its answer itself, while the answer arrives from elsewhere. */
 export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
   readonly kind: 'relay';
-  /** What its body is. */
+  /** The kind of its body. */
   readonly consumes: 'application/json' | 'multipart/form-data';
-  /** What else than JSON it may answer. */
+  /** The media types besides JSON that it can answer. */
   readonly produces: ReadonlyArray<string>;
   /**
-   * Answers a request. Resolves when nothing more will be written; rejects only with `ClientDisconnectedError` or a
+   * Answers a request. Resolves when it has written everything; rejects only with `ClientDisconnectedError` or a
    * bug.
    */
   readonly relay: (request: StreamingRequest) => Promise<RelayReport>;
 }
 
-/** What became of a relayed request, for logs and metrics: its answer was written already. */
+/** The result of a relayed request, for logs and metrics: the operation has written the answer. */
 export interface RelayReport {
   readonly kind: 'relayed';
-  /** The status that says what became of it, where the one that was sent does not; null where it does. */
+  /** The status of the result, if it differs from the status that was sent; else null. */
   readonly status: number | null;
-  /** Why it has no whole answer, as the client read it: `provider_timeout`, … Null where it has one. */
+  /** The error code that the client got: `provider_timeout`, … Null for a complete answer. */
   readonly code: string | null;
-  /** The catalogue's entry; null where the request came to none. */
+  /** The entry in the catalogue; null if the request found none. */
   readonly model: string | null;
-  /** `provider/model` of the last attempt; null without any. */
+  /** `provider/model` of the last attempt; null without an attempt. */
   readonly target: string | null;
   readonly attempts: number;
 }
 
-/** What an upload is received from. */
+/** The source of an upload. */
 export interface UploadSource extends Pick<RelayConnection, 'headers' | 'body' | 'bodyHold'> {
   readonly caller: Caller;
 }
 
-/** An upload that was stored where the operation keeps it, and the input that is made of it. */
+/** A stored upload, and the input that is made from it. */
 export interface ReceivedUpload {
   readonly input: RequestInput;
-  /** Says what came of the request: what was stored and is not used is removed. */
+  /** Reports the result of the request. Removes the stored bytes if the result does not use them. */
   readonly settle: (outcome: E.Either<Failure, OperationResult>) => Promise<void>;
-  /** Nothing more is asked of it. Called once, whatever happens. */
+  /** Called once at the end, in every case. */
   readonly release: () => void;
 }
 
 /**
- * A command whose input is a file: the body is streamed to where the file is kept, and the command decides on what is
- * known of it then.
+ * A command whose input is a file: the body is streamed to the blob store, and then the command decides on the facts
+ * about the stored file.
  */
 // biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; whoever calls it passes it through.
 export interface UploadOperation<Subject = any> extends Omit<Operation<Subject>, 'kind'> {
   readonly kind: 'upload';
   readonly consumes: 'multipart/form-data';
-  /** Streams a body to its destination. @returns why not all of it was taken: then nothing is left of it. @throws ClientDisconnectedError */
+  /**
+   * Streams a body to its destination.
+   * @returns the upload, or why it was refused: then nothing is stored; @throws ClientDisconnectedError
+   */
   readonly receive: (source: UploadSource) => Promise<E.Either<Failure, ReceivedUpload>>;
 }
 
@@ -165,10 +167,13 @@ export interface Download {
   readonly kind: 'download';
   readonly contentType: string;
   readonly filename: string;
-  /** Says which content it is: the same for the same bytes. Without quotes. */
+  /** Identifies the content: equal for equal bytes. Without quotes. */
   readonly etag: string;
   readonly bytes: number;
-  /** Opens a part of it: from `start` up to but without `end`. @returns null where it is gone @throws UnavailableError */
+  /**
+   * Opens a part of it: from `start` to `end` (excluded).
+   * @returns null if it does not exist any more; @throws UnavailableError
+   */
   readonly open: (start: number, end: number) => Promise<Readable | null>;
 }
 
@@ -178,7 +183,7 @@ export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject
   readonly kind: 'download';
   /** The media types that it may answer. */
   readonly produces: ReadonlyArray<string>;
-  /** Finds what is asked for. Rejects only with `UnavailableError` or a bug. */
+  /** Finds the bytes. Rejects only with `UnavailableError` or a bug. */
   readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, Download>>;
 }
 
@@ -193,22 +198,22 @@ export interface RequestInput {
   readonly bytes?: number;
 }
 
-/** What a request says beside its path and body. */
+/** The headers and options of a request. */
 export interface RequestHeaders {
   /** The revision in `If-Match`; null without one or with `*`. */
   readonly ifMatch: number | null;
   readonly idempotencyKey: string | null;
   /** `Switchyard-Min-Position`. */
   readonly minPosition: number | null;
-  /** A command is to be tried alone: decided and answered, without any effect. */
+  /** A dry run: the command decides and answers, without any effect. */
   readonly dryRun?: boolean;
   /** `Accept`; absent without one. */
   readonly accept?: string;
-  /** Why one of them cannot be taken; that one is null then. */
+  /** Why one of these is invalid; its member is null then. */
   readonly fault: Failure | null;
 }
 
-/** A request of a caller who is known. */
+/** A request of a known caller. */
 export interface OperationRequest extends Omit<RequestHeaders, 'fault'> {
   readonly caller: Caller;
   readonly requestId: string;
@@ -235,19 +240,19 @@ export interface OperationResult {
   readonly status: 200 | 201 | 204;
   /** The JSON value, or its text; undefined for no content. */
   readonly body: Json | EncodedJson | undefined;
-  /** What is answered instead of a body. */
+  /** The content that replaces a JSON body. */
   readonly stream?: TextStream;
   /** For the ETag. */
   readonly revision?: number;
   /** For `Switchyard-Position`. */
   readonly position?: number;
-  /** It answers an earlier request with the same `Idempotency-Key`: for `Idempotency-Replayed`. */
+  /** Whether it repeats the answer to an earlier request with the same key: for `Idempotency-Replayed`. */
   readonly isReplay?: true;
   /** For `Link: rel="next"`: the cursor that `nextCursor` in the body holds. */
   readonly nextCursor?: string;
 }
 
-/** What a definition and the operation made of it say in the same words. */
+/** The members that a definition and its operation have in common. */
 type OperationDescriptor = Pick<
   Operation,
   | 'name'
@@ -277,7 +282,7 @@ export function describeOperation(definition: OperationDescriptor): OperationDes
 }
 
 /**
- * What an operation does besides its answer. Without a word of its own its HTTP method says it: a query changes
+ * Returns the effect of an operation. If the operation does not name it, its HTTP method decides: a query changes
  * nothing, DELETE loses something, and PUT, PATCH and DELETE may be repeated.
  */
 export function effectOf({ kind, http, effect = {} }: Pick<AnyOperation, 'kind' | 'http' | 'effect'>) {

@@ -2,12 +2,12 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 import { jsonSchema, members } from './json-schema.ts';
 import type { AnyOperation } from './operation.ts';
 
-/** What adapters need to know of an operation, worked out once. */
+/** The facts that adapters need about an operation, computed once. */
 export interface OperationRoute {
   readonly operation: AnyOperation;
   /** Upper case, as in a request. */
   readonly method: string;
-  /** Path parameters that are ids: what is no id there answers like what does not exist. */
+  /** Path parameters that are ids: an invalid id gets the same answer as an unknown one. */
   readonly idParameters: ReadonlyArray<{ readonly name: string; readonly pattern: RegExp }>;
   /** The failure that an ill-formed id answers. */
   readonly notFound: FailureCode;

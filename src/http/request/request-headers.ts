@@ -6,7 +6,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The client's `X-Request-Id` where it is 1 to 128 letters, digits, dots, underscores and dashes; else a UUID. */
+/** Returns the client's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and dashes; else a UUID. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
@@ -15,8 +15,8 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
 const bearer = /^bearer +(\S+) *$/i;
 
 /**
- * The API key of a request, from `Authorization: Bearer` or `x-api-key`.
- * @returns null when there is none, or when both are there and differ
+ * Returns the API key of a request, from `Authorization: Bearer` or `x-api-key`.
+ * @returns null if there is none, or if both are there and differ
  */
 export function presentedKeyOf(headers: IncomingHttpHeaders): string | null {
   const plain = headers['x-api-key'];
@@ -26,15 +26,15 @@ export function presentedKeyOf(headers: IncomingHttpHeaders): string | null {
   return plain === undefined || plain === key ? key : null;
 }
 
-/** A revision that no resource is ever at. */
+/** A revision that no resource ever has. */
 export const neverRevision = -2;
 
 const entityTag = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 const strongRevision = /^"(\d{1,15})"$/;
 
 /**
- * The revision that `If-Match` asks for. Weak tags never match (RFC 9110, 13.1.1), nor does what is no tag of ours.
- * @returns null without a header or for `*`; `neverRevision` for what cannot match
+ * Returns the revision that `If-Match` asks for. Weak tags never match (RFC 9110, 13.1.1), nor do unknown tags.
+ * @returns null without a header or for `*`; `neverRevision` for a tag that cannot match
  */
 export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   const header = headers['if-match'];
@@ -47,7 +47,7 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
   return revision === undefined || revisions.length > 1 ? neverRevision : Number(revision);
 }
 
-/** `Idempotency-Key`, or why it cannot be taken; null without one. */
+/** Returns `Idempotency-Key`, or why it is invalid; null without one. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null {
   const header = headers['idempotency-key'];
   if (header === undefined) return null;
@@ -56,7 +56,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure
 
 const position = /^\d{1,15}$/;
 
-/** `Switchyard-Min-Position`, or why it cannot be taken; null without one. */
+/** Returns `Switchyard-Min-Position`, or why it is invalid; null without one. */
 export function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
   const header = headers['switchyard-min-position'];
   if (header === undefined) return null;
@@ -65,8 +65,8 @@ export function minPositionOf(headers: IncomingHttpHeaders): number | Failure | 
 }
 
 /**
- * What a request's headers ask of an operation.
- * @param isCommand queries take neither `If-Match` nor `Idempotency-Key`
+ * Reads the headers of a request that operations use.
+ * @param isCommand false for queries, which take neither `If-Match` nor `Idempotency-Key`
  */
 export function requestHeadersOf(headers: IncomingHttpHeaders, isCommand: boolean): RequestHeaders {
   const idempotencyKey = isCommand ? idempotencyKeyOf(headers) : null;

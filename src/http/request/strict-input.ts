@@ -11,14 +11,14 @@ import { isStrict } from './prefer.ts';
 /** A request as it was sent. */
 interface SentInput {
   readonly headers: IncomingHttpHeaders;
-  /** What follows the path's question mark; empty without one. */
+  /** The query string without its question mark; empty without a query. */
   readonly query: string;
   readonly body: JsonObject;
 }
 
 /**
- * Refuses what an operation does not know of a request that prefers strict handling.
- * @returns invalid-input with each unknown member and query parameter; null where there is none, or none is asked for
+ * Refuses unknown members of a request that prefers strict handling.
+ * @returns invalid-input with each unknown member and query parameter; null without any, or without that preference
  */
 export function checkKnown({ operation, members, hasBody }: OperationRoute, sent: SentInput): Failure | null {
   if (!isStrict(sent.headers)) return null;

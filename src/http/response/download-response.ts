@@ -15,8 +15,8 @@ interface Part {
 }
 
 /**
- * Writes a file, or the part that `Range` asks for. Of several parts the whole is written, as RFC 9110 allows.
- * @returns why it cannot be written; null when it was, or the client has left
+ * Writes a file, or the part that `Range` asks for. For several parts it writes the whole file, as RFC 9110 allows.
+ * @returns why the file cannot be written; null after writing it, or if the client has left
  * @throws UnavailableError before anything was written
  */
 export async function writeDownload(exchange: RequestContext, download: Download): Promise<Failure | null> {
@@ -43,17 +43,17 @@ export async function writeDownload(exchange: RequestContext, download: Download
     ctx.res.end();
     return null;
   }
-  // What breaks off here has begun: the connection is closed, so that nobody takes a part for the whole.
+  // The answer has begun. If it breaks, the connection is closed, so that a part does not look like the whole file.
   await pipeline(content, ctx.res).catch(() => undefined);
   return null;
 }
 
-/** Whoever cannot read the whole name gets one in ASCII. */
+/** Clients that cannot read the full name get one in ASCII. */
 function dispositionOf(filename: string): string {
   return contentDisposition(filename, { type: 'attachment', fallback: filename.replace(/[^\x20-\x7e]/g, '_') });
 }
 
-/** The part that is asked for; null for the whole, `none` for one that lies beyond the file. */
+/** Returns the requested part; null for the whole file, `none` for a part beyond its end. */
 function partOf(bytes: number, header: string | undefined): Part | null | 'none' {
   if (header === undefined) return null;
   const ranges = parseRange(bytes, header, { combine: true });

@@ -4,7 +4,7 @@ import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { requestContextOf } from '#http/server/request-context.ts';
 import { writeResponse } from './response.ts';
 
-/** How long a client may stop reading once all of its response has been written, in ms. */
+/** The longest pause of a client, in ms, after its whole response was written. */
 const maxUnreadMs = 60_000;
 
 /** The response to an HTTP request, written to its connection. */
@@ -16,14 +16,14 @@ export class HttpResponse implements ResponseSink {
   #onDisconnect: (() => void) | null = null;
   #onDrained: (() => void) | null = null;
 
-  /** @param headers of every response, names and values in turn: what is left under the rate limit */
+  /** @param headers of every response, names and values in turn: the rest of the rate limit */
   constructor(ctx: Context, headers: ReadonlyArray<string>) {
     this.#ctx = ctx;
     this.#res = ctx.res;
     this.#headers = headers;
     this.#isDisconnected = ctx.res.destroyed;
     ctx.res.once('close', this.#handleClose);
-    // A streamed call has limits of its own: the server's would end one that waits long for a model.
+    // A streamed call has its own limits: the server's limits would end a call that waits long for a model.
     ctx.req.socket.setTimeout(0);
   }
 
@@ -73,7 +73,7 @@ export class HttpResponse implements ResponseSink {
   }
 
   #setWriteTimeout(): void {
-    // Most responses are out at once: the server then has its own limit for what comes next.
+    // Most responses are sent at once: after that the server's own limit applies.
     if (!this.#res.writableFinished) this.#ctx.req.socket.setTimeout(maxUnreadMs);
   }
 

@@ -6,7 +6,7 @@ import type { RequestContext } from '#http/server/request-context.ts';
 import { isObject } from '#shared/json/json-value.ts';
 import { apiSecurityHeaders, noStoreHeaders } from './response.ts';
 
-/** The headers of a success, names and values in turn. */
+/** Returns the headers of a success, names and values in turn. */
 export function createResponseHeaders(
   exchange: RequestContext,
   route: OperationRoute,
@@ -24,7 +24,7 @@ export function createResponseHeaders(
   return fields;
 }
 
-/** Whether the client has the answer already, as its `If-None-Match` says. */
+/** Returns whether the client has this answer, according to its `If-None-Match`. */
 export function isNotModified(
   { ctx }: RequestContext,
   { operation }: OperationRoute,

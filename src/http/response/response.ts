@@ -3,26 +3,26 @@ import { hasOwnArrivalLimits } from '#http/request/receive-body.ts';
 import { hasBody } from '#http/request/request-body.ts';
 import { requestContextOf } from '#http/server/request-context.ts';
 
-/** What every answer carries, besides the request's id: it is data, not a page, and says to no other site where it was read. */
+/** Headers of every answer, besides the request's id: it is data, not a page, and its address goes to no other site. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
 
-/** For answers that are no page: nothing in them may run or be framed. */
+/** For answers that are not pages: nothing in them may run or be framed. */
 export const apiSecurityHeaders = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
-/** For what only the holder of a key may see. */
+/** For answers that only the holder of a key may see. */
 export const noStoreHeaders = ['Cache-Control', 'no-store'];
 
-/** An unread body up to this size is read and thrown away so that the connection can be kept. */
+/** The service reads and drops an unread body up to this size, so that it can keep the connection. */
 const discardedBytes = 64 * 1024;
 
-/** Node writes larger strings no faster than bytes. */
+/** Above this size Node does not write strings faster than bytes. */
 const oneStringBytes = 16 * 1024;
 
-/** How long the rest of an unread body is thrown away, so that the client gets to read its answer. */
+/** The time during which the rest of an unread body is dropped, so that the client can read its answer. */
 const lingerTimeoutMs = 1_000;
 
 /**
- * Writes a whole answer straight to the response, past Koa's own writing. Does nothing when the client has gone.
+ * Writes a whole answer directly to the response, without Koa. Does nothing if the client has left.
  * @param fields header names and values in turn
  * @param body null for no content
  */
@@ -46,14 +46,14 @@ export function writeResponse(
   res.writeHead(status, headers);
   if (body === null) res.end();
   else if (typeof body === 'string' && length !== body.length) res.end(body);
-  // Bytes, and text that is ASCII alone, go out as Latin-1 in one string with the headers, which is faster up to a size.
+  // Bytes and ASCII text are sent as Latin-1 in one string with the headers, which is faster for small answers.
   else if (length <= oneStringBytes) res.end(body.toString('latin1'), 'latin1');
   else res.end(body);
 }
 
 /**
  * Writes the head of a response whose body follows in pieces. @param fields header names and values in turn
- * @returns false when there is no one to answer
+ * @returns false if the client has left
  */
 export function startResponse(ctx: Context, status: number, fields: ReadonlyArray<string>): boolean {
   const { res } = ctx;
@@ -63,7 +63,7 @@ export function startResponse(ctx: Context, status: number, fields: ReadonlyArra
 }
 
 function mustClose(ctx: Context): boolean {
-  // The server may not look at its arrival any more.
+  // The server must not check its arrival any more.
   if (hasOwnArrivalLimits(ctx.req)) return true;
   const length = Number(ctx.req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   return length > discardedBytes || ctx.req.headers.expect !== undefined;

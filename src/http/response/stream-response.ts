@@ -5,8 +5,8 @@ import type { RequestContext } from '#http/server/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
 
 /**
- * Writes an answer while it is made, as fast as its reader takes it.
- * @param onFailure is handed what broke it off after it had begun; a client that leaves is no failure
+ * Writes an answer piece by piece, as fast as the client reads it.
+ * @param onFailure gets the error that interrupted the answer; a client that leaves is not an error
  */
 export async function writeStream(
   { ctx, limitFields }: RequestContext,

@@ -10,10 +10,10 @@ import type { Route } from '#http/server/router.ts';
 import type { Json } from '#shared/json/json.ts';
 import { startScript } from './docs-script.ts';
 
-/** Where the page with all operations is. */
+/** The path of the page with all operations. */
 export const docsPath = '/docs';
 
-/** Swagger UI styles its elements in place; everything else comes from this service alone. */
+/** Swagger UI styles its elements inline; everything else comes only from this service. */
 const pagePolicy = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -50,7 +50,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** One readable page with every failure, for `type` of a problem to point at. */
+/** Makes a page with every failure; the `type` of a problem points at it. */
 function problemsPage(): string {
   const rows = Object.entries(failures)
     .map(
@@ -109,7 +109,7 @@ export function docsRoutes(openApi: () => Json): ReadonlyArray<Route> {
 
 type Serve = (ctx: Context) => Promise<void>;
 
-/** A page that is made when it is first asked for. */
+/** A page that is made at its first request. */
 function fixed(textOf: () => string, type: string, caching: ReadonlyArray<string>): Serve {
   let made: { readonly bytes: Buffer; readonly tag: string } | null = null;
   const make = () => {
@@ -122,7 +122,7 @@ function fixed(textOf: () => string, type: string, caching: ReadonlyArray<string
   };
 }
 
-/** A file of Swagger UI's package, read when it is first asked for. */
+/** A file of Swagger UI's package, read at its first request. */
 function packageFile(name: string, type: string): Serve {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   let loaded: Promise<{ bytes: Buffer; tag: string }> | null = null;

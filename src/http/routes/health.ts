@@ -3,7 +3,7 @@ import type { Route } from '#http/server/router.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import type { Metrics } from './metrics.ts';
 
-/** One thing that must be well for the service to answer. */
+/** The health of one part that the service needs. */
 export interface ReadinessCheck {
   readonly name: string;
   readonly ready: boolean;
@@ -11,7 +11,7 @@ export interface ReadinessCheck {
   readonly detail: string;
 }
 
-/** Asks everything that must be well. */
+/** Checks all parts that the service needs. */
 export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
 const readinessTimeoutMs = 2_000;
@@ -19,7 +19,7 @@ const readinessTimeoutMs = 2_000;
 const fresh = [...apiSecurityHeaders, 'Cache-Control', 'no-store', 'Content-Type'];
 const json = [...fresh, 'application/json'];
 
-/** `/healthz`: the process answers. `/readyz`: so does all that it needs. */
+/** `/healthz` shows that the process answers, `/readyz` that all parts that it needs answer too. */
 export function healthRoutes(version: string, readiness: Readiness): ReadonlyArray<Route> {
   const healthy = JSON.stringify({ status: 'ok', service: 'service-api', version });
   return [
@@ -46,7 +46,7 @@ export function metricsRoute(metrics: Metrics): Route {
   };
 }
 
-/** What readiness says; what throws or takes too long is not ready. */
+/** Returns the readiness; a check that throws or takes too long counts as not ready. */
 async function withinLimit(readiness: Readiness): Promise<ReadonlyArray<ReadinessCheck>> {
   const unready = (detail: string) => [{ name: 'readiness', ready: false, detail }];
   try {

@@ -10,30 +10,30 @@ export interface Stopped {
   readonly position: number;
 }
 
-/** How far a projection is behind the log. */
+/** The lag of a projection behind the log. */
 export interface ProjectionLag {
   readonly name: string;
-  /** Positions between the end of the log and what queries read. */
+  /** Positions between the end of the log and the documents that queries read. */
   readonly positions: number;
 }
 
-/** The service's instruments; each service has its own. */
+/** The metrics of one service. */
 export interface Metrics {
-  /** A request answered. `operation` is its name, never its path. */
+  /** Counts an answered request. `operation` is its name, never its path. */
   readonly request: (operation: string, method: string, status: number, seconds: number) => void;
-  /** A command executed, refused ones too. */
+  /** Counts an executed command, also a refused one. */
   readonly command: (name: string, seconds: number) => void;
-  /** Appends made durable by one write to disk. */
+  /** Counts the appends that one write to disk made durable. */
   readonly appendBatch: (appends: number) => void;
-  /** Where the events of unknown types are asked for whenever the metrics are read. */
+  /** Sets the source of the counts of events of unknown types, which is read with the metrics. */
   readonly watchUnknownEvents: (unknown: () => Promise<ReadonlyArray<UnknownEventType>>) => void;
-  /** Where it is asked what has stopped, whenever the metrics are read. */
+  /** Sets the source of stopped projections and processes, which is read with the metrics. */
   readonly watchStopped: (stopped: () => Promise<ReadonlyArray<Stopped>>) => void;
-  /** Where a figure is asked for whenever the metrics are read. @param name of the gauge */
+  /** Sets the source of a gauge, which is read with the metrics. @param name of the gauge */
   readonly watchGauge: (name: string, help: string, figure: () => number) => void;
-  /** Where projection lag is asked for whenever the metrics are read. */
+  /** Sets the source of projection lag, which is read with the metrics. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
-  /** For instruments that other parts make. */
+  /** The registry, for metrics of other parts. */
   readonly registry: Registry;
   /** Everything in Prometheus' text format. */
   readonly text: () => Promise<string>;
@@ -44,7 +44,7 @@ export interface Metrics {
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A request answered, still to be counted. */
+/** An answered request that is not counted yet. */
 interface AnsweredRequest {
   readonly operation: string;
   readonly method: string;
@@ -52,7 +52,7 @@ interface AnsweredRequest {
   readonly seconds: number;
 }
 
-/** Makes the instruments, in a registry of their own. */
+/** Makes the metrics, in a new registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -1,10 +1,10 @@
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
-/** Beginnings of paths of OpenAI's API that make texts: a client can use chat completions instead. */
+/** Beginnings of paths of OpenAI's API that generate text: a client can use chat completions instead. */
 const textPaths = ['/v1/responses', '/v1/completions', '/v1/assistants', '/v1/threads', '/v1/conversations'];
 
-/** The others. What is served is found before anybody looks here. */
+/** The other paths. The router finds served paths before it uses this list. */
 const otherPaths = [
   '/v1/audio',
   '/v1/batches',
@@ -28,7 +28,7 @@ const otherPaths = [
   '/v1/videos',
 ];
 
-/** How each common SDK is switched to chat completions. */
+/** The setting of each common SDK that selects chat completions. */
 const switches = [
   'OpenAI SDK: client.chat.completions.create',
   "AI SDK: createOpenAI(…).chat('model'), or @ai-sdk/openai-compatible",
@@ -41,7 +41,7 @@ const switches = [
 /** Finds the failure for a path of OpenAI's API that is not served; null for another path. */
 export type FindUnsupportedEndpoint = (path: string) => Failure | null;
 
-/** @param operations what is served: the message names it */
+/** @param operations the served ones: the message names them */
 export function createUnsupportedEndpoints(operations: ReadonlyArray<AnyOperation>): FindUnsupportedEndpoint {
   const paths = operations.filter(({ plane }) => plane === 'gateway').map(({ http }) => http.path);
   const served = [...new Set(paths)].filter((path) => isOpenAis(path) && !path.includes(':')).sort();

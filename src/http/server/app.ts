@@ -42,7 +42,7 @@ import { RequestLog } from './request-log.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './slim-koa.ts';
 
-/** What the HTTP adapter needs. */
+/** The options of the HTTP adapter. */
 export interface AppOptions {
   readonly operations: ReadonlyArray<AnyOperation>;
   /** Answers operations. */
@@ -54,25 +54,25 @@ export interface AppOptions {
   readonly log: PinoLogger;
   readonly limits: {
     readonly maxBodyBytes: number;
-    /** Values in a JSON body at most. Default 50,000. */
+    /** The most values in a JSON body. Default 50,000. */
     readonly maxBodyValues?: number;
   };
-  /** Counts the bytes that bodies hold. Default one of its own with the default limits. */
+  /** Counts the bytes that bodies hold. Default: a new budget with the default limits. */
   readonly bodies?: ByteBudget;
-  /** The planes whose operations are answered here; documentation goes with the control plane. Default both. */
+  /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
   readonly planes?: ReadonlySet<Plane>;
-  /** Whether `/metrics` is answered here; false when it has a port of its own. Default true. */
+  /** Whether this app answers `/metrics`; false if it has its own port. Default true. */
   readonly servesMetrics?: boolean;
-  /** Answered like operations, with a protocol of their own that describes them: OpenAPI has none of them. */
+  /** Routes that are answered like operations. Their own protocol describes them, so OpenAPI does not list them. */
   readonly endpoints?: ReadonlyArray<StreamingOperation>;
   /** Further paths that need no key. */
   readonly publicRoutes?: ReadonlyArray<Route>;
-  /** Where a browser that asks for `/` is sent. Default the documentation. */
+  /** The page to which `/` redirects a browser. Default the documentation. */
   readonly browserHome?: string;
 }
 
 /**
- * The Koa app: operations by their HTTP lines, documentation, health and metrics.
+ * Makes the Koa app: operations by their HTTP routes, documentation, health and metrics.
  * @throws Error for a mistake in the operations (two on one path, a codec without a schema)
  */
 export function createApp(options: AppOptions): Koa {
@@ -82,7 +82,7 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-/** An app that answers `/metrics` alone, for a port of its own. */
+/** Makes an app that answers only `/metrics`, for a separate port. */
 export function createMetricsApp(metrics: Metrics): Koa {
   const dispatch = createRouter([metricsRoute(metrics)]);
   const app = new SlimKoa();
@@ -93,14 +93,14 @@ export function createMetricsApp(metrics: Metrics): Koa {
       const found = await dispatch.handle(ctx, exchange.path);
       if (!found) writeResponse(ctx, 404, apiSecurityHeaders, null);
     } catch {
-      // A figure could not be asked for: the next reading may have it.
+      // A figure was not available: the next reading may have it.
       writeResponse(ctx, 503, apiSecurityHeaders, null);
     }
   });
   return app;
 }
 
-/** Translates between HTTP and `invoke`: finds the line, hands the request over, writes the answer, records. */
+/** Translates between HTTP and `invoke`: finds the route, passes the request on, writes the answer, records it. */
 class HttpAdapter {
   readonly #options: AppOptions;
   readonly #requestLog: RequestLog;
@@ -134,7 +134,7 @@ class HttpAdapter {
     this.#gatewayPaths = createRouter(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
   }
 
-  /** Answers one request, whatever happens. */
+  /** Answers one request; never rejects. */
   async answer(ctx: Context): Promise<void> {
     const exchange = createRequestContext(ctx);
     ctx.state = exchange;
@@ -232,7 +232,7 @@ class HttpAdapter {
     this.#refuse(exchange, refusal, target);
   }
 
-  /** What a request's body holds counts for the project of its key until the request is answered. */
+  /** The bytes of a request's body count for the project of its key until the request is answered. */
   #holdBody(exchange: RequestContext, { projectId }: Caller): ByteHold {
     const hold = this.#bodies.hold(projectId);
     exchange.body = hold;
@@ -264,7 +264,7 @@ class HttpAdapter {
     return E.right({ fields, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
   }
 
-  /** A browser that asks for `/` is sent to a page. */
+  /** Redirects a browser that asks for `/` to a page. */
   async #answerUnfound(exchange: RequestContext): Promise<void> {
     const { path, ctx } = exchange;
     if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendHome(exchange);
@@ -296,12 +296,12 @@ class HttpAdapter {
   }
 }
 
-/** Whether a page is wanted: programs send no `text/html`. */
+/** Returns whether the client wants a page: programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
 }
 
-/** Whether it may come with an `Idempotency-Key`. */
+/** Returns whether a request may have an `Idempotency-Key`. */
 function isWriting({ kind }: AnyOperation): boolean {
   return kind === 'command' || kind === 'upload';
 }
@@ -320,7 +320,7 @@ const noSuchTag = failure(
   'If-Match holds no ETag that this resource can have: send one as given, like "3".',
 );
 
-/** Whether a precondition failed because `If-Match` holds what is no ETag of ours. */
+/** Returns whether a precondition failed because `If-Match` holds an ETag that this service cannot have sent. */
 function isTagUnknown({ ctx }: RequestContext, { code }: Failure): boolean {
   return code === 'precondition-failed' && ifMatchOf(ctx.req.headers) === neverRevision;
 }
@@ -338,7 +338,7 @@ function hashOf(bytes: Buffer, query: string): string {
   return hash('sha256', Buffer.concat([bytes, Buffer.from(`?${query}`)]));
 }
 
-/** Only the members that an input names: what else a body holds (`__proto__`, for one) never reaches a codec. */
+/** Returns only the members that an input names: others of a body (for example `__proto__`) never reach a codec. */
 function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   const found: Record<string, Json | undefined> = {};
   for (const name of names) if (Object.hasOwn(members, name)) found[name] = members[name];

@@ -3,7 +3,7 @@ import type { ByteHold } from '#application/access/byte-budget.ts';
 import type { Plane, RelayReport } from '#application/operations/operation.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 
-/** What is known of a request while it is answered. */
+/** The data of a request while it is answered. */
 export interface RequestContext {
   readonly ctx: Context;
   readonly requestId: string;
@@ -18,18 +18,18 @@ export interface RequestContext {
   name: string;
   /** The path of the operation, with `{name}` for parameters; null where there is none. */
   pathTemplate: string | null;
-  /** Why it was refused, as its answer says it; null where it was not. */
+  /** The code of its refusal; null if it was not refused. */
   code: string | null;
-  /** What became of a call that the gateway relayed. */
+  /** The result of a call that the gateway relayed. */
   relayed: RelayReport | null;
   keyId: string | null;
-  /** The bytes of its body; null until it is known whose they are. */
+  /** The bytes of its body; null until the caller is known. */
   body: ByteHold | null;
-  /** Headers that say what is left under the rate limit, names and values in turn; none where there is no limit. */
+  /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
   limitFields: ReadonlyArray<string>;
 }
 
-/** What is known of a request when it comes in. */
+/** Makes the context of a request that has just arrived. */
 export function createRequestContext(ctx: Context): RequestContext {
   const url = ctx.req.url ?? '/';
   const mark = url.indexOf('?');

@@ -3,19 +3,19 @@ import type { Logger as PinoLogger } from 'pino';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** What logs and metrics show where the client left before its answer was complete. */
+/** The status in logs and metrics if the client left before its answer was complete. */
 const clientGoneStatus = 499;
 
-/** What machines ask every few seconds: it is of use only when a fault is looked for. */
+/** Paths that machines ask for every few seconds: their log lines help only to find a fault. */
 const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Records every request, once it was answered: one line in the log, and the metrics. */
+/** Records every answered request: one line in the log, and the metrics. */
 export class RequestLog {
   readonly #log: PinoLogger;
   readonly #metrics: Pick<Metrics, 'request'>;
 
   constructor(log: PinoLogger, metrics: Pick<Metrics, 'request'>) {
-    // Its fields are fixed and hold no secret: looking for one in every line would cost as much as the line.
+    // Its fields are fixed and hold no secret. A search for secrets in every line would cost as much as the line.
     this.#log = log.child({}, { redact: [] });
     this.#metrics = metrics;
   }
@@ -50,7 +50,7 @@ function modelFields({ model, target, attempts }: NonNullable<RequestContext['re
   return { model, target, attempts };
 }
 
-/** The status that was sent; an answer that was cut off has none of its own. */
+/** Returns the status that was sent; an interrupted answer has a special one. */
 function statusOf({ res }: Context): number {
   const isCutOff = res.destroyed && !res.writableFinished;
   return res.headersSent && !isCutOff ? res.statusCode : clientGoneStatus;
@@ -58,7 +58,7 @@ function statusOf({ res }: Context): number {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** A method as a label: what clients may make up must not grow the metrics. */
+/** Returns a method as a label. Invented methods of clients must not add metrics. */
 function methodOf(method: string | undefined): string {
   return method !== undefined && methods.has(method) ? method : 'other';
 }

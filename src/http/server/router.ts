@@ -4,18 +4,18 @@ import type { Context } from 'koa';
 /** Answers a request whose path and method fit. */
 export type Handler = (ctx: Context, parameters: Readonly<Record<string, string>>) => Promise<void>;
 
-/** A method (upper case; GET answers HEAD too), a path with `:name` for parameters, and what answers it. */
+/** A method (upper case; GET answers HEAD too), a path with `:name` for parameters, and its handler. */
 export interface Route {
   readonly method: string;
   readonly path: string;
   readonly handler: Handler;
 }
 
-/** Finds what answers a request. */
+/** Finds the handler of a request. */
 export interface RequestRouter {
-  /** Answers with the line that fits; false when none does. */
+  /** Calls the matching route; false if there is none. */
   readonly handle: (ctx: Context, path: string) => Promise<boolean>;
-  /** The methods that a path takes; none for an unknown path. */
+  /** Returns the methods that a path accepts; empty for an unknown path. */
   readonly allowed: (path: string) => ReadonlyArray<string>;
 }
 

@@ -12,11 +12,11 @@ export interface ServerLimits {
   readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. Default 65 s: longer than common balancers keep theirs. */
   readonly keepAliveTimeoutMs?: number;
-  /** How long a connection may stand still while a request is sent or answered. Default 120 s. */
+  /** The longest pause of a connection while a request is sent or answered. Default 120 s. */
   readonly idleTimeoutMs?: number;
-  /** Bytes of a request's headers at most. Default 16 KiB. */
+  /** The most bytes of a request's headers. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
-  /** Connections at a time at most; more are closed at once. Default 10,000. */
+  /** The most connections at the same time; further ones are closed at once. Default 10,000. */
   readonly maxConnections?: number;
   /** How long running requests may take to finish when stopping. Default 10 s. */
   readonly stopTimeoutMs?: number;
@@ -26,9 +26,9 @@ export interface ServerLimits {
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** Answers requests that come from now on with another app. */
+  /** Answers further requests with another app. */
   readonly serve: (app: Koa) => void;
-  /** Takes no more connections, lets running requests finish within the limit, then closes everything. */
+  /** Accepts no more connections, lets running requests finish within the limit, then closes everything. */
   readonly stop: () => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const sweepIntervalMs = 25;
 
 /**
  * Serves an app.
- * @param variables what names the address to whoever has to change it: `HOST and PORT`
+ * @param variables the names of the variables that set the address, for an error message: `HOST and PORT`
  * @throws StartupError when the address cannot be listened on
  */
 export async function listen(
@@ -55,7 +55,7 @@ export async function listen(
   };
 
   const server = createServer(serverOptions(limits), onRequest);
-  // Said to go on only when the body is wanted: refusals cost no upload.
+  // The client gets 100 Continue only when the body is wanted, so a refusal costs no upload.
   server.on('checkContinue', onRequest);
   server.on('clientError', (error, socket) => {
     const last = running.get(socket as Socket);
@@ -84,7 +84,7 @@ function serverOptions(limits: ServerLimits) {
     requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeoutMs ?? 65_000,
     maxHeaderSize: limits.maxHeaderBytes ?? 16 * 1024,
-    // Limits are looked at this often: often enough to hold short ones, too.
+    // The interval between two checks of the limits: short enough for short limits.
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(Math.min(headersTimeout, requestTimeout) / 4)),
     noDelay: true,
   };
@@ -134,16 +134,16 @@ function once(run: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The limit on a whole request does not hold for a body that is received within limits of its own. */
+/** The limit on a whole request does not apply to a body that has its own limits. */
 function mayTakeLonger(error: NodeJS.ErrnoException, last: ServerResponse | undefined): boolean {
   if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || last === undefined) return false;
   return !last.req.complete && hasOwnArrivalLimits(last.req);
 }
 
-/** What Node could not read as HTTP: answered plainly, then closed. */
+/** Answers a request that Node could not read as HTTP in plain text, then closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
   const answering = last !== undefined && !last.writableEnded;
-  // Another request's answer is still to come on this connection, or has begun: nothing may be put before or into it.
+  // The answer to another request is pending on this connection, or has begun: nothing may come before or into it.
   const answerFirst = answering && (last.headersSent || last.req.complete);
   if (!socket.writable || error.code === 'ECONNRESET' || answerFirst) {
     socket.destroy();
@@ -159,7 +159,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket, last: S
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Read on for a moment: closing with unread bytes would reset the connection, and the answer with it.
+  // Reads on for a moment: closing with unread bytes would reset the connection, and the client would lose the answer.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), 500);
   socket.once('close', () => clearTimeout(timer));

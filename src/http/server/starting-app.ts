@@ -7,7 +7,7 @@ import { SlimKoa } from './slim-koa.ts';
 
 const starting = failure('unavailable', 'The service is starting. Try again in a second.', { retryAfterSeconds: 1 });
 
-/** The app of an address that is bound before the service behind it has started: every request is 503. */
+/** The app of an address until its service has started: every request is 503. */
 export function createStartingApp(): Koa {
   const app = new SlimKoa();
   app.use(async (ctx) => {
