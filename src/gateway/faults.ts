@@ -1,7 +1,7 @@
 import type { InputError } from '#domain/shared/failure.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** The longest text that is shown to whoever sent it. */
+/** The longest part of a text that an error shows to its sender. */
 const maxShownLength = 200;
 
 /** What is wrong with a value, which is shown where it is short: prompts are not sent back. */

@@ -85,7 +85,7 @@ export class KeyFollower {
     return this.#seenEndAt;
   }
 
-  /** The store does not answer: asking it again costs whoever waits time, and brings nothing. */
+  /** The store does not answer: a new request would only cost the caller time. */
   get isStoreAway(): boolean {
     const since = this.#askingSince;
     return this.#lastAskFailed || (since !== null && this.#clock.now() - since > awayMs);

@@ -88,8 +88,8 @@ export class KeyResolver {
   };
 
   /**
-   * Takes note of key events that were stored, by this node or another. They may come twice and in any order. One that
-   * this release cannot read is a change all the same: whoever needs it meets it in its stream.
+   * Notes key events that this node or another has stored. They may come twice and in any order. An event that this
+   * release cannot read counts as a change too: the next reader of its stream finds it.
    */
   see = (events: ReadonlyArray<RecordedEvent>): void => {
     for (const event of events) {

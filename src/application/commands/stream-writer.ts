@@ -49,15 +49,15 @@ export class StreamWriter {
     this.#now = options.now ?? (() => new Date());
   }
 
-  /** From now on the listener is handed what this writer appends, before whoever wanted it is answered. */
+  /** From now on the listener gets the events that this writer appends, before the caller gets its answer. */
   onAppended(listener: (appended: ReadonlyArray<RecordedEvent>) => void): void {
     this.#listeners.push(listener);
   }
 
   /**
-   * A stream's current state.
-   * @param seen a revision that the caller knows to be stored: subscribers may learn of an event before whoever
-   *   appended it is answered
+   * Returns a stream's current state.
+   * @param seen a revision that the caller knows to be stored: subscribers may get an event before its writer gets an
+   *   answer
    * @throws UnavailableError
    */
   load<State, Events>(entity: Entity<State, Events>, id: string, seen = 0): Promise<StreamState<State>> {

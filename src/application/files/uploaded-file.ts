@@ -4,7 +4,7 @@ import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 /** A file whose bytes are in the blob store already, and what is known of them. */
 export interface UploadedFile {
   readonly blobId: string;
-  /** As whoever sent it named it. */
+  /** The name that the client gave it. */
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: number;

@@ -41,7 +41,7 @@ export type Plane = 'control' | 'gateway';
  * One operation of Switchyard, as every caller (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
  * path parameters, query parameters and body members by name. `invoke` calls `loadSubject`, then `execute`.
  */
-// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; whoever calls it passes it through.
+// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; its callers pass it through.
 export interface Operation<Subject = any> {
   /** `verb_noun`, at most 64 characters: the MCP tool's name and OpenAPI's operationId. */
   readonly name: string;
@@ -151,7 +151,7 @@ export interface ReceivedUpload {
  * A command whose input is a file: the body is streamed to the blob store, and then the command decides on the facts
  * about the stored file.
  */
-// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; whoever calls it passes it through.
+// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; its callers pass it through.
 export interface UploadOperation<Subject = any> extends Omit<Operation<Subject>, 'kind'> {
   readonly kind: 'upload';
   readonly consumes: 'multipart/form-data';
@@ -178,7 +178,7 @@ export interface Download {
 }
 
 /** A query whose answer is bytes. */
-// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; whoever calls it passes it through.
+// biome-ignore lint/suspicious/noExplicitAny: only the operation knows its subject; its callers pass it through.
 export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject>, 'kind' | 'execute'> {
   readonly kind: 'download';
   /** The media types that it may answer. */

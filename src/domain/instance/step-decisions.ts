@@ -13,7 +13,7 @@ import type { Json } from '#shared/json/json.ts';
 import type { InstanceAgentProfile, InstanceFlow, InstanceStore } from './resources.ts';
 import type { Step } from './steps.ts';
 
-/** What comes of a step, whoever does it and however often: nothing where it is done. */
+/** The events of a step; empty if the step is done already, so that a repetition changes nothing. */
 type Decided<Events> = E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
 
 type LiveFlow = NonNullable<FlowState>;

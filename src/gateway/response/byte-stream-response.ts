@@ -41,7 +41,7 @@ export class ByteStreamResponse implements ResponseHandler {
     return null;
   }
 
-  /** Destroys the response, because bytes have no place for an error, and no client takes that for an end. */
+  /** Destroys the response: a stream of bytes cannot carry an error, and clients see that it did not end normally. */
   abort(): void {
     this.#response.destroy();
   }

@@ -22,7 +22,7 @@ export interface ResponseHandler {
   readonly hasBegun: boolean;
   /** The text that the client has received, where another target may continue it; else null. */
   readonly continuation: () => string | null;
-  /** Ends an answer that has begun, so that no client takes it for a whole one. */
+  /** Ends an answer that has begun, in a way that clients cannot mistake for a complete answer. */
   readonly abort: (failure: AttemptFailure) => void;
   readonly tokens: Tokens | null;
   /** Whether all of the answer has come but its usage, which the provider may still send. */

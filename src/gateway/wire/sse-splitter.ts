@@ -24,8 +24,8 @@ const carriageReturn = 0x0d;
 const byteOrderMark = '\xef\xbb\xbf';
 
 /**
- * Splits a stream into its events (WHATWG HTML, 9.2.6). Bytes may come in pieces cut anywhere; each event is held to
- * its blank line. Never throws: it looks for line ends alone.
+ * Splits a stream into its events (WHATWG HTML, 9.2.6). Pieces may be cut anywhere; it holds each event until its
+ * blank line. Never throws: it only looks for line ends.
  */
 export class SseSplitter {
   #held: Buffer[] = [];

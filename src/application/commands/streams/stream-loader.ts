@@ -56,9 +56,9 @@ export class StreamLoader {
   }
 
   /**
-   * A stream's current state.
-   * @param seen a revision that the caller knows to be stored: subscribers may learn of an event before whoever
-   *   appended it is answered
+   * Returns a stream's current state.
+   * @param seen a revision that the caller knows to be stored: subscribers may get an event before its writer gets an
+   *   answer
    * @throws UnavailableError
    */
   async load<State, Events>(entity: Entity<State, Events>, id: string, seen = 0): Promise<StreamState<State>> {
@@ -144,7 +144,7 @@ export class StreamLoader {
     }
   }
 
-  /** An event that this release cannot read is met by whoever reads the stream. */
+  /** The next reader of the stream finds an event that this release cannot read. */
   #foldSeen({ entity, stream }: CachedState, event: RecordedEvent): void {
     try {
       this.keep(entity, event.stream, foldStream(entity, stream, [event]));
