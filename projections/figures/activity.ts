@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { ResourceKind } from '#domain/history/listed-event.ts';
 import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import { addCounts, type Counts } from '#domain/usage/usage-sums.ts';
+import type { Counts } from '#domain/usage/usage-sums.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -37,20 +38,35 @@ const dayId = (scope: string, day: string) => `${scope} ${day}`;
 export const activity = projection<ActivityDocument, Readonly<Record<string, JsonObject>>>({
   name: 'activity',
   version: 1,
-  keys: (event) => {
-    const day = event.metadata.time.slice(0, 10);
-    return scopesOfEvent(event).flatMap((scope) => [dayId(scope, day), everId(scope)]);
-  },
+  keys: idsOf,
   on: Object.fromEntries(listedTypes.map((type) => [type, count])),
   indexes: [['scope', 'month']],
 });
 
+/** Texts that are made once find their documents sooner than those that each event makes again. */
+const knownIds = new LRUCache<string, ReadonlyArray<string>>({ max: 5000 });
+
+/** The documents of an event: of the day and of ever, of everybody in whose figures it counts. */
+function idsOf(event: RecordedEvent): ReadonlyArray<string> {
+  const { organizationId, projectId, partnerId, time } = event.metadata;
+  const isTemplate = isOfTemplate(kindOf(event));
+  const day = time.slice(0, 10);
+  const name = `${day} ${partnerId} ${organizationId} ${projectId} ${isTemplate}`;
+  const known = knownIds.get(name);
+  if (known !== undefined) return known;
+  const scopes = scopesOf(event.metadata).filter((scope) => !isTemplate || isOfPartner(scope));
+  const ids = scopes.flatMap((scope) => [dayId(scope, day), everId(scope)]);
+  knownIds.set(name, ids);
+  return ids;
+}
+
 /** Only partners and operators may know of templates: in figures of organizations and projects they do not count. */
-function scopesOfEvent(event: RecordedEvent): ReadonlyArray<string> {
-  const scopes = scopesOf(event.metadata);
-  const kind = kindOf(event);
-  if (kind !== 'template' && kind !== 'template-version') return scopes;
-  return scopes.filter((scope) => scope === 'all' || scope.startsWith('partner:'));
+function isOfPartner(scope: string): boolean {
+  return scope === 'all' || scope.startsWith('partner:');
+}
+
+function isOfTemplate(kind: ResourceKind): boolean {
+  return kind === 'template' || kind === 'template-version';
 }
 
 function kindOf({ type, data, stream }: RecordedEvent): ResourceKind {
@@ -61,24 +77,29 @@ function kindOf({ type, data, stream }: RecordedEvent): ResourceKind {
 
 function count(document: ActivityDocument | null, event: RecordedEvent, id: string): ActivityDocument {
   const { type, metadata } = event;
-  const scope = id.slice(0, id.indexOf(' '));
-  if (id === everId(scope)) {
-    const before = document ?? nothing(scope, null);
-    return { ...before, events: before.events + 1, types: addCounts(before.types, { [type]: 1 }) };
-  }
-  const before = document ?? nothing(scope, metadata.time.slice(0, 10));
+  const before = document ?? nothing(id, metadata.time.slice(0, 10));
+  const events = before.events + 1;
+  const types = countOne(before.types, type);
+  if (before.day === null) return { ...before, events, types };
   const hour = Number(metadata.time.slice(11, 13));
   return {
     ...before,
-    events: before.events + 1,
+    events,
     hours: before.hours.with(hour, (before.hours[hour] ?? 0) + 1),
-    types: addCounts(before.types, { [type]: 1 }),
-    kinds: addCounts(before.kinds, { [kindOf(event)]: 1 }),
-    actors: addCounts(before.actors, { [actorOf(before, event)]: 1 }),
+    types,
+    kinds: countOne(before.kinds, kindOf(event)),
+    actors: countOne(before.actors, actorOf(before, event)),
   };
 }
 
-function nothing(scope: string, day: string | null): ActivityDocument {
+function countOne(counts: Counts, name: string): Counts {
+  return { ...counts, [name]: (counts[name] ?? 0) + 1 };
+}
+
+/** A document that counts no event yet. @param today the day of its first event */
+function nothing(id: string, today: string): ActivityDocument {
+  const scope = id.slice(0, id.indexOf(' '));
+  const day = id === everId(scope) ? null : today;
   const hours = day === null ? [] : new Array<number>(24).fill(0);
   const month = day === null ? null : day.slice(0, 7);
   return { scope, month, day, events: 0, hours, types: {}, kinds: {}, actors: {} };

@@ -45,28 +45,33 @@ export const flowFigures = projection<FiguresDocument & { readonly flowId?: stri
     return type.startsWith('FlowVersion') ? [flowId, data.id] : [flowId];
   },
   on: {
-    FlowCreated: (_, { data, metadata: { time, ...metadata } }) => ({
-      kind: 'flow',
-      ...tenantOf({ ...metadata, time }),
-      name: data.name,
-      versions: 0,
-      deletedVersions: 0,
-      activations: 0,
-      newest: null,
-      active: null,
-      createdAt: time,
-      updatedAt: time,
-    }),
+    FlowCreated: {
+      create: ({ data, metadata }) => ({
+        kind: 'flow',
+        ...tenantOf(metadata),
+        name: data.name,
+        versions: 0,
+        deletedVersions: 0,
+        activations: 0,
+        newest: null,
+        active: null,
+        createdAt: metadata.time,
+        updatedAt: metadata.time,
+      }),
+    },
     FlowRenamed: (document, { data, metadata }) => changed(document, metadata.time, () => ({ name: data.name })),
     FlowDescribed: (document, { metadata }) => changed(document, metadata.time, () => ({})),
     FlowTypeChanged: (document, { metadata }) => changed(document, metadata.time, () => ({})),
     FlowTierChanged: (document, { metadata }) => changed(document, metadata.time, () => ({})),
     FlowAgentProfileAssigned: ignored,
     FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.id }), handle: () => null },
-    FlowVersionCreated: (document, { data, metadata: { time } }, key) => {
-      const version = { id: data.id, number: data.version, tag: data.tag, createdAt: time };
-      if (key === data.id) return { kind: 'version', flowId: data.flowId, ...version };
-      return changed(document, time, ({ versions }) => ({ versions: versions + 1, newest: version }));
+    FlowVersionCreated: {
+      introduces: ({ data }) => [data.id],
+      handle: (document, { data, metadata: { time } }, key) => {
+        const version = { id: data.id, number: data.version, tag: data.tag, createdAt: time };
+        if (key === data.id) return { kind: 'version', flowId: data.flowId, ...version };
+        return changed(document, time, ({ versions }) => ({ versions: versions + 1, newest: version }));
+      },
     },
     FlowVersionTagged: (document, event, key) => {
       const { data, metadata } = event;

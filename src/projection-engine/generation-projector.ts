@@ -225,10 +225,9 @@ export class GenerationProjector {
     const missing = new Set<string>();
     const created = new Set<string>();
     for (const { event, keys } of touching) {
-      const creates = this.#fold.creates(event);
       for (const key of keys) {
         if (this.#fold.knows(key) || created.has(key)) continue;
-        if (creates && !missing.has(key)) created.add(key);
+        if (!missing.has(key) && this.#fold.creates(event, key)) created.add(key);
         else missing.add(key);
       }
     }

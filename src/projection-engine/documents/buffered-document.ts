@@ -10,4 +10,8 @@ export interface BufferedDocument {
   bytes: number;
   /** It differs from what is stored. */
   changed: boolean;
+  /** An event was applied to it since the last commit. */
+  used: boolean;
+  /** The last event that was applied to it, by the buffer's count of them. */
+  applied: number;
 }

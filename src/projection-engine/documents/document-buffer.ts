@@ -27,8 +27,12 @@ export class DocumentBuffer {
   readonly #projection: AnyProjection;
   readonly #reactions: ReadonlyMap<string, Reaction>;
   #limits: DocumentBufferLimits;
-  /** In order of last use, the least recent first. */
+  /** In order of last use, as of the last commit, the least recent first. */
   readonly #entries = new Map<string, BufferedDocument>();
+  /** Those used since the last commit. */
+  #used: BufferedDocument[] = [];
+  /** Events applied. */
+  #applications = 0;
   readonly #removable = new WhereIndex();
   #changed: BufferedDocument[] = [];
   #removals: { readonly where: Where; readonly position: number }[] = [];
@@ -61,9 +65,10 @@ export class DocumentBuffer {
     return keysOf(this.#projection, event);
   }
 
-  /** Whether the event makes its documents, so that they need not be in memory. */
-  creates({ type }: RecordedEvent): boolean {
-    return this.#reactions.get(type)?.creates === true;
+  /** Whether the event is the first that touches a document of its keys, so that it need not be in memory. */
+  creates(event: RecordedEvent, key: string): boolean {
+    const { creates = false, introduces } = this.#reactions.get(event.type) ?? {};
+    return creates || introduces?.(event).includes(key) === true;
   }
 
   /** Whether a document is in memory. */
@@ -75,7 +80,7 @@ export class DocumentBuffer {
   remember(id: string, stored: FoldedDocument | null): void {
     const entry: BufferedDocument =
       stored === null || this.#isRemoved(stored)
-        ? { id, order: 0, position: 0, value: null, bytes: 0, changed: false }
+        ? { id, order: 0, position: 0, value: null, bytes: 0, changed: false, used: false, applied: 0 }
         : {
             id,
             order: stored.order,
@@ -83,6 +88,8 @@ export class DocumentBuffer {
             value: stored.value,
             bytes: maxHeapBytes(stored.bytes),
             changed: false,
+            used: false,
+            applied: 0,
           };
     this.#entries.set(id, entry);
     this.#bytes += entry.bytes;
@@ -120,6 +127,7 @@ export class DocumentBuffer {
   committed(): void {
     for (const entry of this.#changed) entry.changed = false;
     this.#changed = [];
+    this.#putUsedLast();
     this.#removals = [];
     this.#removable.forgetRemovals();
     for (const entry of this.#entries.values()) {
@@ -134,6 +142,7 @@ export class DocumentBuffer {
   forget(): void {
     this.#entries.clear();
     this.#changed = [];
+    this.#used = [];
     this.#removals = [];
     this.#removable.clear();
     this.#bytes = 0;
@@ -156,25 +165,33 @@ export class DocumentBuffer {
     removed: ReadonlySet<BufferedDocument> | undefined,
   ): ReadonlyArray<Change> {
     if (keys.length === 0) return [];
-    const { handle, creates = false } = this.#reactions.get(event.type) ?? {};
+    const { handle } = this.#reactions.get(event.type) ?? {};
     const changes: Change[] = [];
+    this.#applications += 1;
     const valueBefore = (key: string) => {
       const entry = this.#entries.get(key);
       if (entry === undefined) throw new Error(`Document ${key} was not read before its event.`);
       return removed?.has(entry) === true ? null : entry.value;
     };
-    for (const key of keys.length > 1 ? new Set(keys) : keys) {
-      if (creates && !this.#entries.has(key)) this.remember(key, null);
-      const entry = this.#entries.get(key);
+    for (const key of keys) {
+      const entry = this.#entries.get(key) ?? this.#created(event, key);
       if (entry === undefined) throw new Error(`Document ${key} was not read before its event.`);
+      // It may be named twice.
+      if (entry.applied === this.#applications) continue;
+      entry.applied = this.#applications;
+      this.#use(entry);
       // Stored with this event in it already: a commit whose checkpoint was lost is being replayed.
       if (entry.position >= event.position) continue;
       const before = removed?.has(entry) === true ? null : entry.value;
       const value = handle?.(before, event, key, valueBefore) ?? null;
       if (value !== before || before !== entry.value) changes.push({ entry, value });
-      else this.#use(entry);
     }
     return changes;
+  }
+
+  #created(event: RecordedEvent, key: string): BufferedDocument | undefined {
+    if (this.creates(event, key)) this.remember(key, null);
+    return this.#entries.get(key);
   }
 
   #remove(where: Where, removed: ReadonlySet<BufferedDocument>, position: number): void {
@@ -192,19 +209,25 @@ export class DocumentBuffer {
   }
 
   #change(entry: BufferedDocument, value: DocumentValue | null, position: number): void {
-    this.#removable.remove(entry);
     if (entry.value === null) entry.order = position;
-    entry.value = value;
+    this.#removable.change(entry, value);
     entry.position = position;
-    this.#removable.add(entry);
     if (!entry.changed) this.#changed.push(entry);
     entry.changed = true;
-    this.#use(entry);
   }
 
   #use(entry: BufferedDocument): void {
-    this.#entries.delete(entry.id);
-    this.#entries.set(entry.id, entry);
+    if (!entry.used) this.#used.push(entry);
+    entry.used = true;
+  }
+
+  #putUsedLast(): void {
+    for (const entry of this.#used.sort((one, other) => one.applied - other.applied)) {
+      entry.used = false;
+      this.#entries.delete(entry.id);
+      this.#entries.set(entry.id, entry);
+    }
+    this.#used = [];
   }
 
   #write(entry: BufferedDocument, position: number): DocumentWrite {

@@ -68,18 +68,37 @@ export class WhereIndex {
     return false;
   }
 
+  /** Gives an entry another value, and finds it by that. */
+  change(entry: BufferedDocument, value: DocumentValue | null): void {
+    const before = entry.value;
+    if (before !== null && value !== null && this.#haveSameFields(before, value)) {
+      entry.value = value;
+      return;
+    }
+    this.remove(entry);
+    entry.value = value;
+    this.add(entry);
+  }
+
   add(entry: BufferedDocument): void {
+    if (this.#byFields.size === 0) return;
     for (const name of this.#byFields.keys()) this.#addTo(name, entry);
   }
 
   remove(entry: BufferedDocument): void {
-    if (entry.value === null) return;
+    if (entry.value === null || this.#byFields.size === 0) return;
     for (const { fields, buckets } of this.#byFields.values()) {
       const bucket = bucketOf(entry.value, fields);
       const entries = buckets.get(bucket);
       entries?.delete(entry);
       if (entries?.size === 0) buckets.delete(bucket);
     }
+  }
+
+  #haveSameFields(one: DocumentValue, other: DocumentValue): boolean {
+    for (const { fields } of this.#byFields.values())
+      for (const field of fields) if (indexedField(one, field) !== indexedField(other, field)) return false;
+    return true;
   }
 
   #addTo(name: string, entry: BufferedDocument): void {

@@ -17,6 +17,7 @@ interface ItemEvents {
   /** Removes a group and puts its first document again, in one event. */
   readonly GroupReplaced: { readonly id: string; readonly group: string };
   readonly Made: { readonly id: string; readonly group: string };
+  readonly MadeIn: { readonly ids: readonly [made: string, whole: string]; readonly group: string };
   readonly Seen: { readonly id: string };
 }
 
@@ -40,6 +41,10 @@ const items: AnyProjection = projection<Item, ItemEvents>({
         if (data.group === 'broken') throw new Error('It cannot be made.');
         return { group: data.group, times: 1 };
       },
+    },
+    MadeIn: {
+      introduces: ({ data }) => [data.ids[0]],
+      handle: (item, { data }) => ({ group: data.group, times: (item?.times ?? 0) + 1 }),
     },
     Seen: ignored,
   },
@@ -92,7 +97,7 @@ describe('DocumentBuffer', () => {
   it('creates a document that was not read, and applies later events to it', () => {
     const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
     const made = recorded(3, { type: 'Made', data: { id: 'a', group: 'g' } });
-    assert.equal(buffer.creates(made), true);
+    assert.equal(buffer.creates(made, 'a'), true);
     buffer.apply(made, ['a']);
     buffer.apply(recorded(4, put('a', 'h')), ['a']);
     const [write] = buffer.writes();
@@ -101,6 +106,37 @@ describe('DocumentBuffer', () => {
       4,
       { group: 'h', times: 2 },
     ]);
+  });
+
+  it('creates the documents that an event introduces, and needs its others', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    const made = recorded(3, { type: 'MadeIn', data: { ids: ['a', 'whole'], group: 'g' } });
+    assert.deepEqual([buffer.creates(made, 'a'), buffer.creates(made, 'whole')], [true, false]);
+    assert.throws(() => buffer.apply(made, ['a', 'whole']), /whole was not read/);
+    buffer.remember('whole', { order: 1, position: 2, value: { group: 'g', times: 7 }, bytes: 10 });
+    buffer.apply(made, ['a', 'whole']);
+    const values = buffer.writes().map((write) => write.kind === 'put' && [write.id, write.value]);
+    assert.deepEqual(Object.fromEntries(values.filter((value) => value !== false)), {
+      a: { group: 'g', times: 1 },
+      whole: { group: 'g', times: 8 },
+    });
+  });
+
+  it('applies an event once to a document that it names twice, also when it is tried again', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
+    buffer.remember('a', { order: 1, position: 1, value: { group: 'g', times: 1 }, bytes: 10 });
+    buffer.remember('broken', { order: 1, position: 1, value: { group: 'g', times: 1 }, bytes: 10 });
+    const linked = recorded(2, { type: 'Linked', data: { ids: ['a', 'a', 'broken'] } });
+    assert.throws(() => buffer.apply(linked, ['a', 'a', 'broken']), /cannot be linked/);
+    buffer.apply(linked, ['a', 'a']);
+    const [write] = buffer.writes();
+    assert.deepEqual(write?.kind === 'put' && write.value, { group: 'g', times: 2 });
+  });
+
+  it('finds a document by the group that an event gave it, after a removal has asked for groups', () => {
+    givenEvents(put('a', 'g'), groupDeleted('x'), put('a', 'h'), put('b', 'g'), put('b', 'g'), groupDeleted('g'))
+      .project(items)
+      .then({ a: { group: 'h', times: 2 } });
   });
 
   it('knows that a document is absent whose creation failed', () => {
