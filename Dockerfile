@@ -22,6 +22,8 @@ COPY src src
 RUN install --directory --owner=1000 --group=1000 --mode=700 /data /spool
 # Uploads wait on a volume of their own: /tmp may be memory, and they must not fill the one of the log.
 ENV HOST=0.0.0.0 DATA_DIR=/data SPOOL_DIR=/spool TMPDIR=/spool
+# Texts pass from thread to thread: an arena for each thread would keep tens of megabytes that are free.
+ENV MALLOC_ARENA_MAX=2
 VOLUME /data /spool
 EXPOSE 8080
 # Only /data and /spool are written to: the rest may be read-only.

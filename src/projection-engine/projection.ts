@@ -125,8 +125,7 @@ export function isWriteOnce(projection: AnyProjection): boolean {
 
 function reactionOf(declared: Exclude<AnyProjection['on'][string], typeof ignored | undefined>): Reaction {
   if (typeof declared === 'function') return { ...noReaction, handle: declared };
-  if ('removeWhere' in declared)
-    return { ...noReaction, handle: declared.handle, removeWhere: declared.removeWhere };
+  if ('removeWhere' in declared) return { ...noReaction, handle: declared.handle, removeWhere: declared.removeWhere };
   if ('introduces' in declared) return { ...noReaction, ...declared };
   const { create } = declared;
   return { ...noReaction, handle: (_, event, key) => create(event, key), creates: true };

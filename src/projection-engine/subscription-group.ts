@@ -11,7 +11,7 @@ import type { GenerationProjector } from './generation-projector.ts';
 const resubscribeLimits = { firstMs: 200, longestMs: 5000 };
 
 /** Characters of JSON of events after which the folded documents are committed. Until then they are kept in memory. */
-const maxCharactersTogether = 8 * 1024 * 1024;
+const maxCharactersTogether = 4 * 1024 * 1024;
 
 export interface SubscriptionGroupOptions {
   readonly events: Pick<EventStore, 'subscribe'>;
