@@ -101,7 +101,7 @@ describe('npm run blobs', function () {
     }
   });
 
-  it('removes nothing on a log that names none of the contents, unless it is forced', async () => {
+  it(`removes nothing on a log that names none of the contents, unless it is forced ${long}`, async () => {
     const service = await startService({ dataDir: folder.path });
     await service.kill();
     const orphan = join(folder.path, 'blobs', 'files', 'file-old');

@@ -5,6 +5,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projections } from '#projections/table.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
+import { long } from '#test/support/run/long.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const tools = join(import.meta.dirname, '../../src/cli');
@@ -107,7 +108,7 @@ describe('command-line tools', function () {
     });
   });
 
-  it('prints the usage of a tool and exits with 1 when its arguments are wrong', async () => {
+  it(`prints the usage of a tool and exits with 1 when its arguments are wrong ${long}`, async () => {
     for (const words of [[], ['rebuild'], ['retry'], ['skip', 'flows']]) {
       const shown = await run('projections.ts', words);
       assert.equal(shown.code, 1);
@@ -120,7 +121,7 @@ describe('command-line tools', function () {
     }
   });
 
-  it('names the word that a tool does not understand, in one line', async () => {
+  it(`names the word that a tool does not understand, in one line ${long}`, async () => {
     for (const [tool, words, message] of [
       ['projections', ['dance'], 'does not understand "dance"; it takes list, status, retry, skip, rebuild.'],
       ['projections', ['list', 'flows'], 'does not understand "flows"; it takes nothing more.'],

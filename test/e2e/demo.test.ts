@@ -222,7 +222,7 @@ describe('npm run demo', function () {
     assert.equal(customers.length, 5);
   });
 
-  it('reports wrong arguments, keys and addresses', async () => {
+  it(`reports wrong arguments, keys and addresses ${long}`, async () => {
     service = await startService({ dataDir: folder.path });
     assert.match(refusal(await filling(service.url, undefined)), /Set SWITCHYARD_API_KEY/);
     assert.match(refusal(await filling(service.url, `sy_live_${'x'.repeat(40)}`)), /answered with 401: /);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { long } from '#test/support/run/long.ts';
 import {
   type ServiceProcess,
   startService,
@@ -45,7 +46,7 @@ describe('file modes', function () {
 
   const made = ['events.db', 'read.db', 'subject-keys.db', 'lock.sqlite', 'owner.json', 'blobs/files'];
 
-  it('restricts every file and folder to its owner under any umask, including those of an earlier release', async () => {
+  it(`restricts every file and folder to its owner under any umask, including those of an earlier release ${long}`, async () => {
     service = await startService({ dataDir: folder.path });
     expectStatus(await service.client.post('/v1/organizations', { name: 'Any', partner: true }), 201);
     assertPrivate(

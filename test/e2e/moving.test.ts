@@ -123,7 +123,7 @@ describe('npm run events', function () {
     assert.equal((await readLog(target.path)).length, (await readLog(source.path)).length);
   });
 
-  it('refuses a store that a service uses', async () => {
+  it(`refuses a store that a service uses ${long}`, async () => {
     await start({ dataDir: source.path });
     const file = join(target.path, 'log.ndjson');
     await succeeds(source, 'export', file);

@@ -125,7 +125,7 @@ describe('a batch whose service is killed', function () {
     assert.ok(again < lines, `${again} of ${lines} lines were asked again`);
   }
 
-  it('ends with each line once in its output, asked once more for a kill at most', () => survives(400, 1));
+  it(`ends with each line once in its output, asked once more for a kill at most ${long}`, () => survives(400, 1));
 
   it(`ends so through two kills ${long}`, () => survives(1_500, 2));
 

@@ -12,7 +12,7 @@ import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts'
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { readLog } from '#test/e2e/support/stores.ts';
-import { itInManyRounds } from '#test/support/run/long.ts';
+import { itInManyRounds, long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import {
   type ServiceProcess,
@@ -113,7 +113,7 @@ describe('erasure of personal data', function () {
     );
   });
 
-  it('completes an erasure at the next start when only its event was stored', async () => {
+  it(`completes an erasure at the next start when only its event was stored ${long}`, async () => {
     const id = await create(service.client);
     await service.stop();
     const key = keyOf(folder.path, id);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectStatus } from '#test/e2e/support/expect.ts';
+import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
@@ -89,7 +90,7 @@ describe('history of a customer whose personal data was erased', function () {
     assert.doesNotMatch(expectExport(await service.client.get('/v1/audit', { accept: 'text/csv' })), traces);
   });
 
-  it('is in an export of the log without a trace, and a service on its import reads erased', async () => {
+  it(`is in an export of the log without a trace, and a service on its import reads erased ${long}`, async () => {
     await succeeds('export', inFolder('log.ndjson'));
     const exported = readFileSync(inFolder('log.ndjson'), 'utf8');
     assert.ok(exported.includes(`"stream":"organization-${id}"`));
