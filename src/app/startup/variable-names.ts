@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import type { Environment } from '#app/environment.ts';
 
 /** A variable that nobody reads, and the one that it resembles. */
@@ -33,19 +34,5 @@ export function findMisspelt(environment: Environment, known: ReadonlySet<string
 
 function isAlmost(one: string, other: string): boolean {
   if (other.length < minLength || Math.abs(one.length - other.length) > maxDifferences) return false;
-  return differences(one, other) <= maxDifferences;
-}
-
-/** Levenshtein's distance. */
-function differences(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...one].entries()) {
-    const next = [index + 1];
-    for (const [at, wanted] of [...other].entries()) {
-      const [left = 0, above = 0, before = 0] = [next[at], row[at + 1], row[at]];
-      next.push(Math.min(left + 1, above + 1, before + (letter === wanted ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  return distance(one, other) <= maxDifferences;
 }
