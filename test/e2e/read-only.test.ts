@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
   type ServiceProcess,
@@ -100,7 +101,9 @@ describe('a service with READ_ONLY=true', function () {
   });
 
   it('says of which moment it is, at its start and in /readyz', async () => {
-    assert.match(past.stdout, new RegExp(`"mode":"read only as of \\S+Z \\(position ${position}\\)"`));
+    const line = new RegExp(`"mode":"read only as of \\S+Z \\(position ${position}\\)"`);
+    // The service listens before it writes the line.
+    await eventually(() => line.test(past.stdout), 'the line of the start');
     const { status, body } = await past.client.as(null).get('/readyz');
     assert.equal(status, 200);
     assert.match(JSON.stringify(body), /read only as of/);

@@ -133,7 +133,8 @@ describe('start of the service', function () {
     const kept = readdirSync(folder.path).filter((name) => /^(read|processes)\.db/.test(name));
     for (const name of kept) rmSync(join(folder.path, name), { force: true });
     const second = await start({ LOG_LEVEL: 'info' });
-    assert.ok(await until(async () => second.stdout.includes('"msg":"Read models are built"'), maxStopMs));
+    const isSaid = (msg: string) => second.stdout.includes(`"msg":"${msg}"`);
+    assert.ok(await until(async () => isSaid('Read models are built') && isSaid('listening'), maxStopMs));
     const read = logLines(second);
     assert.deepEqual(
       read.filter(({ level, err }) => level === 'error' || err !== undefined),
