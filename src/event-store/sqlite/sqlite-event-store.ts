@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import * as TE from 'fp-ts/lib/TaskEither.js';
 import { sizedAppend } from '#event-store/append-size.ts';
@@ -228,6 +228,9 @@ class ThreadedEventStore implements SqliteEventStore {
 
   #threadEnded(): void {
     this.#isThreadGone = true;
+    // What the thread has answered may be read after its end.
+    for (let left = receiveMessageOnPort(this.#port); left !== undefined; left = receiveMessageOnPort(this.#port))
+      this.#receive(left.message as FromWriter);
     this.#queue.fail('The event store has stopped.');
     for (const settle of this.#removals.splice(0)) settle(removalFailed('The event store has stopped.'));
     // Its subscriptions would wait for ever; when the store is being closed they end without an error instead.

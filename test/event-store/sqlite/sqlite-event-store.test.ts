@@ -31,6 +31,7 @@ import {
 } from '#test/contract/event-store.ts';
 import { streamRemovalContract } from '#test/contract/stream-removal.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 
 eventStoreContract('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-event-store-'));
@@ -48,6 +49,23 @@ eventStoreContract('SQLite', async () => {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+});
+
+describe('closing of the SQLite event store', () => {
+  itInRounds(
+    'answers each accepted append with its position, however soon its thread ends',
+    { few: 10, many: 150 },
+    async (rounds) => {
+      for (let round = 0; round < rounds; round += 1) {
+        const folder = mkdtempSync(join(tmpdir(), 'switchyard-event-store-'));
+        const store = await openSqliteEventStore({ file: join(folder, 'events.sqlite') });
+        const appends = Array.from({ length: 100 }, () => mustAppend(store, someStream(), noStream, [someEvent()]));
+        await store.close();
+        await Promise.all(appends);
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
 });
 
 streamRemovalContract('SQLite', async () => {
