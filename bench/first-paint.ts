@@ -1,0 +1,89 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { settled } from '#test/dashboard/browser/open-dashboard.ts';
+import { chromiumProgram } from '#test/support/service/chromium.ts';
+import { adminKey, startService } from './http-processes/processes.ts';
+import { eventsOf, prepareLog } from './logs/prepared-log.ts';
+import { interleaved, median, print, printResults } from './measure.ts';
+
+const rounds = 9;
+const requiredMs = 500;
+const aimMs = 300;
+/** A page that needs nothing but itself. */
+const plainPage = '/docs/problems';
+
+/**
+ * When the dashboard first paints, and when the figures of its overview are there, in headless Chromium on a service
+ * with so many events (1,000,000 unless an argument says otherwise), against the first paint of a page of plain text
+ * from the same service. Each load has a browser context of its own, so that nothing is cached.
+ */
+export default async function firstPaint(args: ReadonlyArray<string>): Promise<void> {
+  const events = eventsOf(args);
+  const log = await prepareLog(events);
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-first-paint-'));
+  await copyFile(log, join(folder, 'events.db'));
+  const service = await startService(folder, { LOG_LEVEL: 'error' });
+  const browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+  try {
+    const overviewMs: number[] = [];
+    const medians = await interleaved(
+      [
+        { name: 'plain', round: () => inNewContext(browser, (page) => paintMs(page, service.url + plainPage)) },
+        {
+          name: 'dashboard',
+          round: () =>
+            inNewContext(browser, async (page) => {
+              const paint = await paintMs(page, `${service.url}/dashboard`);
+              overviewMs.push(await signIn(page));
+              return paint;
+            }),
+        },
+      ],
+      rounds,
+    );
+    const [plain = Number.NaN, dashboard = Number.NaN] = ['plain', 'dashboard'].map((name) => medians.get(name));
+    print(`${events} events; a page of plain text paints after ${plain.toFixed(0)} ms.`);
+    printResults([
+      { what: 'first paint of the dashboard', figure: dashboard, unit: ' ms', required: requiredMs, aim: aimMs },
+      {
+        what: 'from signing in to the figures of the overview',
+        figure: median(overviewMs),
+        unit: ' ms',
+        required: requiredMs,
+        aim: aimMs,
+      },
+    ]);
+  } finally {
+    await browser.close();
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function inNewContext(browser: Browser, measure: (page: Page) => Promise<number>): Promise<number> {
+  const context = await browser.newContext();
+  try {
+    return await measure(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+/** From the navigation to the first paint of content (W3C Paint Timing). */
+async function paintMs(page: Page, url: string): Promise<number> {
+  await page.goto(url);
+  const paint = `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0`;
+  await page.waitForFunction(`(${paint}) > 0`);
+  return page.evaluate<number>(paint);
+}
+
+/** Signs in. @returns how long it took until the overview showed its figures */
+async function signIn(page: Page): Promise<number> {
+  await page.getByLabel('API key').fill(adminKey);
+  const began = performance.now();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await settled(page);
+  return performance.now() - began;
+}
