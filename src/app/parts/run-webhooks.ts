@@ -3,6 +3,7 @@ import type { WebhookStores } from '#app/stores/open-webhooks.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { Metrics } from '#http/routes/metrics.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
@@ -11,6 +12,7 @@ import { Semaphore } from '#shared/async/semaphore.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
 import { systemClock } from '#webhooks/delivery/queue-clock.ts';
+import { createTryCounter } from '#webhooks/delivery/webhook-metrics.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
 
@@ -29,6 +31,7 @@ export interface WebhookDependencies {
   /** This node's name. */
   readonly node: string;
   readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'registry'>;
   /** Takes what must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
@@ -60,7 +63,7 @@ export function runWebhooks(
 }
 
 function createRunner(
-  { events, history, personalData, webhooks, log, ...dependencies }: WebhookDependencies,
+  { events, history, personalData, webhooks, metrics, log, ...dependencies }: WebhookDependencies,
   sender: WebhookSender,
   signal: AbortSignal,
 ): WebhookRunner {
@@ -71,6 +74,7 @@ function createRunner(
     log,
     store: events,
     deliveries: webhooks.deliveries,
+    countTry: createTryCounter(metrics.registry),
     openStates: webhooks.openStates,
     delivery: new MessageDelivery({ reads, sender, slots, log }),
     clock: systemClock,

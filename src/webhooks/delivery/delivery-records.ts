@@ -8,12 +8,14 @@ import type { Message } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 import type { DeliveredEndpoint } from './endpoint-registry.ts';
 import type { MadeTry } from './message-delivery.ts';
+import type { CountTry } from './webhook-metrics.ts';
 
 export interface DeliveryRecordsOptions {
   readonly states: DeliveryStateStore;
   /** The identity of the log. */
   readonly logIdentity: string;
   readonly deliveries: DeliveryLog;
+  readonly countTry: CountTry;
   readonly followed: () => number;
   readonly now: () => number;
   readonly log: Logger;
@@ -52,6 +54,7 @@ export class DeliveryRecords {
 
   /** Keeps a try to be listed. */
   tried(endpointId: string, message: Message, attempt: number, made: MadeTry, outcome: DeliveryOutcome): void {
+    this.#options.countTry(outcome, made.error);
     if (this.#tries.length >= maxUnlisted) {
       this.#unlisted += 1;
       return;

@@ -13,6 +13,7 @@ import type { DeliveryStateStore, StoredDelivery } from '#webhooks/state/deliver
 import { DeliveryRecords } from './delivery-records.ts';
 import { type BegunEndpoint, DeliveryTerm, type DeliveryTermOptions } from './delivery-term.ts';
 import { disableFailingEndpoint } from './disable-failing-endpoint.ts';
+import type { CountTry } from './webhook-metrics.ts';
 
 type PassedOn = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'clock' | 'log'>;
 
@@ -21,6 +22,7 @@ export interface WebhookRunnerOptions extends PassedOn {
   readonly documents: ReadStore;
   readonly writer: Pick<StreamWriter, 'write'>;
   readonly deliveries: DeliveryLog;
+  readonly countTry: CountTry;
   /** Opens how far deliveries are, written under a fencing token; closed when the term has ended. */
   readonly openStates: (token: number) => DeliveryStateStore;
 }
@@ -70,7 +72,7 @@ export class WebhookRunner {
   }
 
   async #deliver(lease: HeldLease, states: DeliveryStateStore): Promise<void> {
-    const { store, deliveries, clock, log, writer, ...passedOn } = this.#options;
+    const { store, deliveries, countTry, clock, log, writer, ...passedOn } = this.#options;
     const { signal, isHeld } = lease;
     const logIdentity = await identityOfLog(store, signal);
     if (logIdentity === null) return;
@@ -88,7 +90,8 @@ export class WebhookRunner {
       log,
       isHeld,
       signal,
-      createRecords: (followed) => new DeliveryRecords({ states, logIdentity, deliveries, followed, now, log }),
+      createRecords: (followed) =>
+        new DeliveryRecords({ states, logIdentity, deliveries, countTry, followed, now, log }),
       disable: (endpointId, ending) => disableFailingEndpoint({ writer, log }, endpointId, ending),
     });
     await term.run();

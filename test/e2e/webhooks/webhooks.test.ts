@@ -94,6 +94,9 @@ describeOnEngines('webhooks', (engines) => {
         [first?.headers['webhook-id'], 'failed', 'status'],
       ],
     );
+    const metrics = await (await fetch(`${running.url}/metrics`)).text();
+    assert.match(metrics, /^switchyard_webhook_tries_total\{outcome="failed",error_type="status"\} \d+$/m);
+    assert.match(metrics, /^switchyard_webhook_tries_total\{outcome="delivered",error_type=""\} \d+$/m);
   });
 
   it('counts a redirect, a receiver that hangs and one that closes as failures, and follows no redirect', async () => {
