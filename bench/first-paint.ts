@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { settled } from '#test/dashboard/browser/open-dashboard.ts';
+import { holds, settled } from '#test/dashboard/browser/open-dashboard.ts';
 import { chromiumProgram } from '#test/support/service/chromium.ts';
 import { adminKey, startService } from './http-processes/processes.ts';
 import { eventsOf, prepareLog } from './logs/prepared-log.ts';
@@ -75,7 +75,7 @@ async function inNewContext(browser: Browser, measure: (page: Page) => Promise<n
 async function paintMs(page: Page, url: string): Promise<number> {
   await page.goto(url);
   const paint = `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0`;
-  await page.waitForFunction(`(${paint}) > 0`);
+  await holds(page, `(${paint}) > 0`);
   return page.evaluate<number>(paint);
 }
 
