@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processorMs } from './gateway-processes/processor-time.ts';
 import type { KoaTask } from './http-processes/koa-server.ts';
 import { type Server, sendLoad, startBareServer, startPrintingPort } from './http-processes/processes.ts';
 import { format, interleavedRounds, median, print, printTable } from './measure.ts';
@@ -7,8 +7,6 @@ import { format, interleavedRounds, median, print, printTable } from './measure.
 const rounds = 7;
 const seconds = 1;
 const connections = 32;
-/** Of `/proc/<pid>/stat`. */
-const ticksPerSecond = 100;
 
 const id = 'cm3v8k2p90000qzrm4d1x7w5b';
 const flow = {
@@ -78,7 +76,7 @@ async function compare(method: 'GET' | 'POST', servers: Readonly<Record<string, 
 }
 
 async function requestsPerCpuSecond(server: Server, method: 'GET' | 'POST'): Promise<number> {
-  const before = cpuSecondsOf(server.pid);
+  const before = processorMs(server.pid);
   const { perSecond } = await sendLoad({
     url: server.url,
     method,
@@ -88,11 +86,5 @@ async function requestsPerCpuSecond(server: Server, method: 'GET' | 'POST'): Pro
     connections,
     seconds,
   });
-  return (perSecond * seconds) / (cpuSecondsOf(server.pid) - before);
-}
-
-/** The processor time that a process has had, all its threads together. */
-function cpuSecondsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  return (perSecond * seconds) / ((processorMs(server.pid) - before) / 1_000);
 }

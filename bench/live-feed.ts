@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processorMs } from './gateway-processes/processor-time.ts';
 import { adminKey, call, type Server, sendLoad, startService } from './http-processes/processes.ts';
 import type { Viewers } from './live-feed-processes/viewers.ts';
 import { interleavedRounds, median, print, printResults } from './measure.ts';
@@ -13,8 +13,6 @@ const connections = 64;
 const flowsOfOthers = 256;
 const seconds = 4;
 const rounds = 5;
-/** Linux counts processor time in so many parts of a second. */
-const ticksPerSecond = 100;
 
 /**
  * What 500 live viewers of one tenant cost those of other tenants who write at full rate: commands a second with the
@@ -29,9 +27,9 @@ export default async function liveFeed(): Promise<void> {
     const others = await makeTenant(service, flowsOfOthers);
     const times = new Map<string, number[]>();
     const round = async (name: string) => {
-      const began = processorSeconds(service.pid);
+      const began = processorMs(service.pid);
       const perSecond = await write(service, watched, others);
-      times.set(name, [...(times.get(name) ?? []), (processorSeconds(service.pid) - began) / (perSecond * seconds)]);
+      times.set(name, [...(times.get(name) ?? []), (processorMs(service.pid) - began) / (perSecond * seconds)]);
       return perSecond;
     };
     const figures = await interleavedRounds(
@@ -117,11 +115,4 @@ async function beside(service: Server, key: string, run: () => Promise<number>):
   const [[seen]] = (await Promise.all([once(child.stdout, 'data'), child.kill('SIGTERM')])) as [[Buffer], boolean];
   if (Number(seen) < viewers) throw new Error('the viewers saw no events');
   return figure;
-}
-
-/** User and system time that a process has taken (proc(5)). */
-function processorSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }

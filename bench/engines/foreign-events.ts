@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processorMs } from '#bench/gateway-processes/processor-time.ts';
 import { format, print, type Result } from '#bench/measure.ts';
 import { callsPerPost, type PostCalls } from './service/calls-per-post.ts';
 import { EngineService, newPrefix } from './service/engine-service.ts';
@@ -8,8 +8,6 @@ import type { ForeignApplication } from './service/foreign-application.ts';
 const perSecond = 2_000;
 const beatMs = 50;
 const connections = 64;
-/** Of the kernel's clock, by which it counts processor time. */
-const ticksPerSecond = 100;
 
 /**
  * A server that is shared: many events of another application before ours, and 2,000 a second beside them. A `POST` takes
@@ -78,14 +76,7 @@ async function keepWriting(application: ForeignApplication, signal: AbortSignal)
 async function coreShare(pid: number, seconds: number): Promise<number> {
   // What the requests before have set off is done by then.
   await sleep(3_000);
-  const [ticks, began] = [ticksOf(pid), performance.now()];
+  const [before, began] = [processorMs(pid), performance.now()];
   await sleep(seconds * 1_000);
-  return (ticksOf(pid) - ticks) / ticksPerSecond / ((performance.now() - began) / 1_000);
-}
-
-/** The processor time of a process, user and system (`man 5 proc_pid_stat`, 14 and 15). */
-function ticksOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
+  return (processorMs(pid) - before) / (performance.now() - began);
 }

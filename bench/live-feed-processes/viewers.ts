@@ -19,7 +19,7 @@ for (let index = 0; index < count; index += 1) {
     open += 1;
     if (open === count) process.stdout.write('open\n');
     response.on('data', (bytes: Buffer) => {
-      if (bytes.includes('\nevent: ') || bytes.includes('id: ')) entries += 1;
+      if (bytes.includes('event: ')) entries += 1;
     });
     response.on('end', () => process.exit(1));
   });
