@@ -1,5 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import * as E from 'fp-ts/lib/Either.js';
+import { delay } from '#shared/async/delay.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GatewayConfiguration } from './configuration.ts';
@@ -9,6 +10,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** How often the file is checked, in ms. Polling works with links, mounts and editors alike. */
 const pollMs = 1_000;
+/** How long an invalid file must stay as it is before it is refused, in ms: its writer may be half way through. */
+const settleMs = 200;
+/** How often an invalid file is read at most before it is refused. */
+const maxReads = 10;
 /** The most issues in one log line. */
 const maxListedIssues = 5;
 
@@ -20,6 +25,7 @@ export class ConfigurationFile {
   /** The text last applied; null after an invalid one. The same text again changes nothing. */
   #text: string | null = null;
   #reading: Promise<void> = Promise.resolve();
+  readonly #closed = new AbortController();
   #onChange: ((configuration: GatewayConfiguration) => void) | null = null;
 
   constructor(path: string, environment: Environment, log: Logger) {
@@ -51,13 +57,14 @@ export class ConfigurationFile {
 
   close(): void {
     this.#onChange = null;
+    this.#closed.abort();
     unwatchFile(this.#path, this.#handleCheck);
   }
 
   readonly #handleCheck = (): void => void this.reload();
 
   async #apply(): Promise<void> {
-    const read = await this.#read();
+    const read = await this.#readSettled();
     if (this.#onChange === null) return;
     if (E.isLeft(read)) {
       this.#log.error(
@@ -71,6 +78,18 @@ export class ConfigurationFile {
     this.#text = read.right.text;
     this.#onChange(read.right.configuration);
     this.#log.info({ file: this.#path }, 'gateway configuration changed');
+  }
+
+  /** Reads the file until it is valid, or two reads in a row find the same issues. @returns the issues in one line */
+  async #readSettled(): Promise<E.Either<string, ReadConfiguration>> {
+    let read = await this.#read();
+    for (let reads = 1; E.isLeft(read) && reads < maxReads; reads += 1) {
+      await delay(settleMs, this.#closed.signal);
+      const previous = read.left;
+      read = await this.#read();
+      if (E.isLeft(read) && read.left === previous) break;
+    }
+    return read;
   }
 
   /** @returns the issues in one line */

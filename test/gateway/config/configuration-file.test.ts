@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
@@ -109,6 +111,21 @@ describe('ConfigurationFile', () => {
     await writeFile(path, withModel('two'));
     await file.reload();
     assert.deepEqual(seen, [['two']]);
+  });
+
+  it('applies a file that its writer has half written when it is read, and logs no refusal', async () => {
+    const whole = withModel('two');
+    await writeFile(path, withModel('one'));
+    await file.load();
+    watched();
+    await writeFile(path, whole.slice(0, 20));
+    const reloaded = file.reload();
+    await setTimeout(20);
+    // Written at once, so that it is whole before the timer of the second read fires, however busy the machine is.
+    writeFileSync(path, whole);
+    await reloaded;
+    assert.deepEqual(seen, [['two']]);
+    assert.doesNotMatch(lines.join(''), /refused/);
   });
 
   it('reports no change after it is closed', async () => {
