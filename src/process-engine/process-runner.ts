@@ -15,10 +15,11 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
 import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints/checkpoint-store.ts';
 import { CommandRejectedError } from './command-rejected-error.ts';
-import { handlesOneOf, type Process, type ProcessTools } from './process.ts';
+import { handlesOneOf, mayHandle, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 import { type Aside, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
+import { ReadModelBehindError } from './read-model-behind-error.ts';
 import { StoppedEvents } from './stopped-events.ts';
 
 export interface ProcessRunnerOptions {
@@ -29,11 +30,18 @@ export interface ProcessRunnerOptions {
   /** Waits until a read model has passed a position; false when it did not in time. */
   readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
   readonly checkpoints: CheckpointStore;
+  /**
+   * How often it stores what it has passed without a reaction, or beside others. Default: 1 s, and 100 ms for one that
+   * says `concurrency`.
+   */
+  readonly checkpointIntervalMs?: number;
   readonly log: Pick<Logger, 'info' | 'error'>;
 }
 
-/** How often a process that passes events of other types alone stores its checkpoint: a restart reads on from there. */
-const idleCheckpointMs = 10_000;
+/** A restart looks again at events of so much time that do not concern the process, and its lag is known as exactly. */
+const passedIntervalMs = 1_000;
+/** What ended within this time before a crash is reacted to again. */
+const concurrentIntervalMs = 100;
 
 /**
  * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
@@ -54,8 +62,6 @@ export class ProcessRunner implements ProcessProgress {
   /** The first event at which it has stopped. */
   #failure: EventFailure | null = null;
   #running: Promise<void> | undefined;
-  /** When the checkpoint was last stored, on `performance.now()`'s clock. */
-  #storedAt = 0;
 
   constructor(options: ProcessRunnerOptions) {
     this.#options = options;
@@ -104,25 +110,55 @@ export class ProcessRunner implements ProcessProgress {
     if (log === null) return;
     const after = await this.#takeUp(log);
     this.#failure = null;
-    this.#storedAt = performance.now();
     this.#pass(after);
-    if (process.concurrency !== undefined) return this.#followConcurrently(after, process.concurrency, signal);
+    const failed = new AbortController();
+    const ending = AbortSignal.any([signal, failed.signal]);
+    const keeper = this.#newKeeper(after, () => failed.abort());
+    try {
+      if (process.concurrency === undefined) await this.#followInOrder(after, keeper, ending);
+      else await this.#followConcurrently(after, process.concurrency, keeper, ending);
+    } finally {
+      await keeper.end();
+    }
+  }
+
+  /** @param onFailure called when a checkpoint could not be written */
+  #newKeeper(after: number, onFailure: () => void): CheckpointKeeper {
+    const { process, checkpointIntervalMs } = this.#options;
+    return new CheckpointKeeper({
+      stored: this.#checkpointAt(after),
+      write: (checkpoint) => this.#write(checkpoint),
+      intervalMs: checkpointIntervalMs ?? (process.concurrency === undefined ? passedIntervalMs : concurrentIntervalMs),
+      onFailure,
+    });
+  }
+
+  async #followInOrder(after: number, keeper: CheckpointKeeper, signal: AbortSignal): Promise<void> {
+    const { process, store } = this.#options;
     const stopped = this.#stoppedEvents(after, signal);
+    const storePassed = async (position: number) => {
+      await keeper.store(this.#checkpointAt(position));
+      this.#pass(position);
+    };
     try {
       for await (const batch of store.subscribe({ after, types: process.types, signal })) {
         for (const event of batch.events) {
           if (signal.aborted) return;
           if (!mayHandle(process, event)) continue;
           await this.#handle(event, () => this.#toolsFor(event, signal), stopped);
-          await this.#store(event.position);
+          await storePassed(event.position);
         }
-        const isIdleCheckpointDue = performance.now() - this.#storedAt >= idleCheckpointMs;
-        if (batch.events.length > 0 || isIdleCheckpointDue) await this.#store(batch.position);
-        else this.#pass(batch.position);
+        if (batch.events.length > 0) await storePassed(batch.position);
+        else this.#passAndKeep(batch.position, keeper);
       }
     } finally {
       await stopped.close();
     }
+  }
+
+  #passAndKeep(position: number, keeper: CheckpointKeeper): void {
+    keeper.move(this.#checkpointAt(position));
+    this.#pass(position);
   }
 
   #stoppedEvents(after: number, signal: AbortSignal): StoppedEvents {
@@ -165,18 +201,18 @@ export class ProcessRunner implements ProcessProgress {
     return startOfLog.position;
   }
 
-  async #followConcurrently(after: number, concurrency: number, stopped: AbortSignal): Promise<void> {
+  async #followConcurrently(
+    after: number,
+    concurrency: number,
+    keeper: CheckpointKeeper,
+    stopped: AbortSignal,
+  ): Promise<void> {
     const { process, store } = this.#options;
     const failed = new AbortController();
     const signal = AbortSignal.any([stopped, failed.signal]);
     // Every reaction that pauses listens to it.
     setMaxListeners(0, signal);
-    const write = (checkpoint: Checkpoint) => this.#write(checkpoint);
-    const keeper = new CheckpointKeeper(write, this.#checkpointAt(after), () => failed.abort());
-    const moved = () => {
-      keeper.move(this.#checkpointAt(reactions.passed));
-      this.#pass(reactions.passed);
-    };
+    const moved = () => this.#passAndKeep(reactions.passed, keeper);
     const stoppedEvents = this.#stoppedEvents(after, signal);
     const reactions: Reactions = new Reactions(after, {
       concurrency,
@@ -199,13 +235,6 @@ export class ProcessRunner implements ProcessProgress {
       await reactions.ended();
       await stoppedEvents.close();
     }
-    await keeper.saved();
-  }
-
-  async #store(position: number): Promise<void> {
-    this.#storedAt = performance.now();
-    await this.#write(this.#checkpointAt(position));
-    this.#pass(position);
   }
 
   async #write(checkpoint: Checkpoint): Promise<void> {
@@ -259,27 +288,6 @@ export class ProcessRunner implements ProcessProgress {
         throw new ReadModelBehindError(collection);
       },
     };
-  }
-}
-
-/** A process needs a read model that is not where the log is: it is being filled, or lags. */
-class ReadModelBehindError extends Error {
-  override readonly name = 'ReadModelBehindError';
-  readonly collection: string;
-
-  constructor(collection: string) {
-    super(`the read model ${collection} is behind`);
-    this.collection = collection;
-  }
-}
-
-/** Whether a process may do something about an event: one that cannot be read may be of concern. */
-function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
-  try {
-    return handles(event);
-  } catch (error) {
-    if (error instanceof UnreadableEventError) return true;
-    throw error;
   }
 }
 

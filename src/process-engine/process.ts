@@ -2,6 +2,7 @@ import type { StreamState } from '#application/commands/stream-state.ts';
 import type { StreamWrite } from '#application/commands/streams/stream-write.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { PauseUntil } from './reactions.ts';
@@ -48,4 +49,14 @@ export interface Process {
 export function handlesOneOf({ types, handles, concurrency }: Process, events: ReadonlyArray<RecordedEvent>): boolean {
   if (concurrency !== undefined) return false;
   return events.some((event) => types.includes(event.type) && handles(event));
+}
+
+/** Whether a process may do something about an event: one that cannot be read may be of concern. */
+export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
+  try {
+    return handles(event);
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return true;
+    throw error;
+  }
 }

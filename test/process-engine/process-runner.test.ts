@@ -4,11 +4,13 @@ import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { organization } from '#domain/organization/organization.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl } from '#domain/process/process-control.ts';
+import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Process } from '#process-engine/process.ts';
 import { ProcessRunner } from '#process-engine/process-runner.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
@@ -42,8 +44,25 @@ describe('ProcessRunner', () => {
     for (const runner of runners.splice(0)) await runner.stop();
   });
 
-  function start(handle: Process['handle'], upToDate = true, concurrency?: number): ProcessRunner {
-    const runner = new ProcessRunner({
+  function start(
+    handle: Process['handle'],
+    upToDate = true,
+    concurrency?: number,
+    checkpointIntervalMs?: number,
+  ): ProcessRunner {
+    const runner = newRunner(handle, upToDate, concurrency, checkpointIntervalMs);
+    runners.push(runner);
+    runner.start();
+    return runner;
+  }
+
+  function newRunner(
+    handle: Process['handle'],
+    upToDate: boolean,
+    concurrency?: number,
+    checkpointIntervalMs = 1,
+  ): ProcessRunner {
+    return new ProcessRunner({
       process: {
         name: 'follower',
         types: ['OrganizationCreated'],
@@ -56,6 +75,7 @@ describe('ProcessRunner', () => {
       documents: new ReadModel(store.log),
       waitForPosition: async () => upToDate,
       checkpoints,
+      checkpointIntervalMs,
       log: {
         info: (_, message) => void informed.push(message),
         error: (fields, message) => {
@@ -64,12 +84,18 @@ describe('ProcessRunner', () => {
         },
       },
     });
-    runners.push(runner);
-    runner.start();
-    return runner;
   }
 
   const created = (id: string, partner = true) => organizationCreated(writer, id, partner);
+
+  /** Appends an event of a type that no runner of these tests looks at. @returns its position */
+  async function appendOther(id: string): Promise<number> {
+    const tenant = { organizationId: 'one', projectId: id, partnerId: null };
+    const events = [newEvent('ProjectCreated', { id, organizationId: 'one', name: id })];
+    const handled = await writer.write({ entity: project, id, origin, decide: () => E.right({ events, tenant }) });
+    assert.ok(E.isRight(handled));
+    return handled.right.events.at(-1)?.position ?? 0;
+  }
 
   describe('ProcessRunner on another log than its checkpoint’s', () => {
     const passed = async (log: string, position: number, lastAppended: number) => {
@@ -209,6 +235,40 @@ describe('ProcessRunner', () => {
       failure: null,
     });
   });
+
+  for (const concurrency of [undefined, 2]) {
+    const how = concurrency === undefined ? 'in order' : 'concurrently';
+
+    it(`stores the position of events that do not concern it, although the log is idle after them, ${how}`, async () => {
+      const stored = async () => (await checkpoints.peek('follower', store.identity)).position;
+      start(async () => undefined, true, concurrency);
+      const concerns = await created('one');
+      await eventually(async () => (await stored()) === concerns, 'the event that concerns it is passed');
+      const other = await appendOther('a');
+      await eventually(async () => (await stored()) === other, 'the next event is passed');
+      const last = await appendOther('b');
+      await eventually(async () => (await stored()) === last, 'and the one after it');
+    });
+
+    it(`stores at its stop how far it has seen the log, ${how}`, async () => {
+      const position = await appendOther('a');
+      const runner = start(async () => undefined, true, concurrency, 60_000);
+      assert.equal(await runner.waitUntilProcessed(position, timeoutMs), 0);
+      assert.equal((await checkpoints.peek('follower', store.identity)).position, 0);
+      await runner.stop();
+      assert.equal((await checkpoints.peek('follower', store.identity)).position, position);
+    });
+
+    it(`ends when another node has taken over, although no event concerns it, ${how}`, async () => {
+      const runner = newRunner(async () => undefined, true, concurrency);
+      const superseded = assert.rejects(runner.run(new AbortController().signal), FencedError);
+      const position = await appendOther('a');
+      assert.equal(await runner.waitUntilProcessed(position, timeoutMs), 0);
+      await checkpoints.under(1).read('follower', store.identity);
+      await appendOther('b');
+      await superseded;
+    });
+  }
 
   it('stops in the middle of a reaction without an append, and repeats the event on restart', async () => {
     const position = await created('one');
