@@ -239,7 +239,7 @@ function sum<Key extends string>(items: ReadonlyArray<Readonly<Record<Key, numbe
 }
 
 /** Each request for a rebuild counts as activity of those it belongs to: of their documents the types of other events remain. */
-function withoutRequests({ id, value }: StoredDocument): object {
-  const { ProjectionRebuildRequested: requests, ...types } = (value.types ?? {}) as Readonly<Record<string, number>>;
+function withoutRequests({ id, value }: StoredDocument<{ types?: Readonly<Record<string, number>> }>): object {
+  const { ProjectionRebuildRequested: requests, ...types } = value.types ?? {};
   return requests === undefined ? { id, value } : { id, types };
 }

@@ -17,7 +17,6 @@ type Delivery = {
 };
 
 const typesOf = (messages: ReadonlyArray<ReceivedMessage>) => messages.map((message) => entryOf(message).type);
-const _timeoutMs = 60_000;
 
 describeOnEngines('webhooks', (engines) => {
   const running = runningService(engines, { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', WEBHOOK_TIMEOUT_MS: '1000' });
