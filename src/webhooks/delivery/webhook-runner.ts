@@ -77,7 +77,7 @@ export class WebhookRunner {
     const logIdentity = await identityOfLog(store, signal);
     if (logIdentity === null) return;
     const from = await store.lastPosition();
-    const stored = await states.takeUp(logIdentity);
+    const stored = await this.#takeUp(states, logIdentity, from);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#begunEndpoints(stored, from);
     const now = () => clock.now();
@@ -95,6 +95,17 @@ export class WebhookRunner {
       disable: (endpointId, ending) => disableFailingEndpoint({ writer, log }, endpointId, ending),
     });
     await term.run();
+  }
+
+  /**
+   * What is stored of the log. Where that is nothing, it is stored at once that the log was followed from here: the
+   * state of an endpoint that is created before the first term has begun is not lost.
+   */
+  async #takeUp(states: DeliveryStateStore, logIdentity: string, from: number): Promise<StoredDelivery> {
+    const stored = await states.takeUp(logIdentity);
+    if (stored.followed !== null) return stored;
+    await states.write(logIdentity, new Map(), from);
+    return { ...stored, followed: from };
   }
 
   async #waitForEndpoints(position: number, signal: AbortSignal): Promise<boolean> {

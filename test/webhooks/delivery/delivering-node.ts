@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import * as E from 'fp-ts/lib/Either.js';
+import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { newEvent } from '#domain/shared/event.ts';
+import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { flowCreated } from '#test/support/events/flow-events.ts';
+import { organizationCreated, origin } from '#test/support/events/organization-events.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
+import { webhookEndpointCreated } from '#test/support/events/webhook-events.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
+import type { DeliveryTry } from '#webhooks/delivery/message-delivery.ts';
+import { systemClock } from '#webhooks/delivery/queue-clock.ts';
+import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
+import type { DeliveryState, Message } from '#webhooks/state/delivery-state.ts';
+import { openSqliteDeliveryStateStore } from '#webhooks/state/sqlite/sqlite-delivery-state-store.ts';
+
+const delivered: DeliveryTry = {
+  kind: 'delivered',
+  eventId: 'event',
+  status: 204,
+  error: null,
+  durationMs: 1,
+};
+
+/** One node that delivers the events of a log in memory, with receivers that the test scripts. */
+export class DeliveringNode {
+  readonly store = new AppendableEventStore();
+  readonly writer = new StreamWriter({ store: this.store });
+  /** The messages that were tried, in that order. */
+  readonly tried: Message[] = [];
+  readonly logged: Array<{ readonly level: string; readonly fields: object; readonly message: string }> = [];
+  /** Decides what comes of a try. */
+  receive: (message: Message) => DeliveryTry = () => delivered;
+  /** Whether the read models are where the log is. Rejects while they cannot be read. */
+  waitForPosition: () => Promise<boolean> = async () => true;
+  readonly runner: WebhookRunner;
+  readonly #folder = temporaryFolder();
+  readonly #ending = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor() {
+    const documents = new ReadModel(this.store.log);
+    const log = (level: string) => (fields: object, message: string) =>
+      void this.logged.push({ level, fields, message });
+    this.runner = new WebhookRunner({
+      store: this.store,
+      writer: this.writer,
+      documents,
+      waitForPosition: () => this.waitForPosition(),
+      deliveries: {
+        add: async () => undefined,
+        page: async () => ({ deliveries: [], next: null }),
+        removeBefore: async () => false,
+        close: async () => undefined,
+      },
+      countTry: () => undefined,
+      openStates: () => openSqliteDeliveryStateStore(this.#stateFile),
+      delivery: {
+        deliver: async (_, message) => {
+          this.tried.push(message);
+          return this.receive(message);
+        },
+      },
+      clock: systemClock,
+      log: { info: log('info'), warn: log('warn'), error: log('error') },
+    });
+  }
+
+  start(): void {
+    this.#running = this.runner.run({ token: 1, signal: this.#ending.signal, isHeld: () => true });
+  }
+
+  /** Ends it and removes its folder. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+    this.#folder.remove();
+  }
+
+  /** The state of the example endpoint, as it is stored. */
+  async state(): Promise<DeliveryState | null> {
+    const states = openSqliteDeliveryStateStore(this.#stateFile);
+    try {
+      return await states.peek(ids.webhookEndpoint);
+    } finally {
+      await states.close();
+    }
+  }
+
+  /** Appends the first event of the log. */
+  begin(): Promise<number> {
+    return organizationCreated(this.writer, ids.partner);
+  }
+
+  /** Appends the creation of the example endpoint. */
+  async createEndpoint(): Promise<void> {
+    const decide = () => E.right({ events: [webhookEndpointCreated()], tenant: tenants.project });
+    assert.ok(E.isRight(await this.writer.write({ entity: webhookEndpoint, id: ids.webhookEndpoint, origin, decide })));
+  }
+
+  /** Appends an event of the example endpoint. */
+  async changeEndpoint<Type extends keyof WebhookEndpointEvents>(
+    type: Type,
+    data: WebhookEndpointEvents[Type],
+  ): Promise<void> {
+    const decide = () => E.right({ events: [newEvent(type, data)] as never, tenant: null });
+    assert.ok(E.isRight(await this.writer.write({ entity: webhookEndpoint, id: ids.webhookEndpoint, origin, decide })));
+  }
+
+  /** Appends the creation of a flow that the endpoint receives. @returns the event's position */
+  async createFlow(id: string = ids.flow): Promise<number> {
+    const decide = () => E.right({ events: [flowCreated({ id })], tenant: tenants.project });
+    const written = await this.writer.write({ entity: flow, id, origin, decide });
+    assert.ok(E.isRight(written));
+    return written.right.events[0]?.position ?? assert.fail();
+  }
+
+  get #stateFile(): string {
+    return join(this.#folder.path, 'processes.db');
+  }
+}

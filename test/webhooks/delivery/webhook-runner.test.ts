@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { eventually } from '#test/support/run/eventually.ts';
+import { DeliveringNode } from './delivering-node.ts';
+
+describe('WebhookRunner', () => {
+  let node: DeliveringNode;
+  beforeEach(async () => {
+    node = new DeliveringNode();
+    await node.begin();
+  });
+  afterEach(() => node.end());
+
+  const positionsTried = () => node.tried.map(({ position }) => position);
+  const stored = () => eventually(() => node.state(), 'the state of the endpoint is stored');
+
+  it('delivers what comes after the creation of an endpoint', async () => {
+    let isStarted = false;
+    node.waitForPosition = async () => {
+      isStarted = true;
+      return true;
+    };
+    await node.createFlow('cflowbefore00001');
+    node.start();
+    await eventually(() => isStarted);
+    await node.createEndpoint();
+    const position = await node.createFlow();
+    await eventually(() => node.tried.length > 0);
+    assert.deepEqual(positionsTried(), [position]);
+  });
+
+  it('loses no event of an endpoint that is created while its first start is tried again', async () => {
+    let created = 0;
+    node.waitForPosition = async () => {
+      if (created > 0) return true;
+      await node.createEndpoint();
+      created = await node.createFlow();
+      throw new UnavailableError('The read models are being filled.');
+    };
+    node.start();
+    await eventually(() => node.tried.length > 0, 'a message is tried');
+    assert.deepEqual(positionsTried(), [created]);
+    assert.equal((await stored()).beganAtEndAt, null);
+    assert.deepEqual(
+      node.logged.filter(({ level }) => level === 'warn'),
+      [],
+    );
+  });
+
+  it('begins at the end of the log, and says so, where the state of an endpoint is lost', async () => {
+    await node.createEndpoint();
+    const missed = await node.createFlow();
+    node.start();
+    const { beganAtEndAt, position } = await stored();
+    assert.equal(position, missed);
+    assert.ok(beganAtEndAt !== null);
+    assert.match(node.logged.map(({ message }) => message).join(), /is lost: it begins at the end of the log/);
+    const next = await node.createFlow('cflownext0000001');
+    await eventually(() => node.tried.length > 0);
+    assert.deepEqual(positionsTried(), [next]);
+  });
+});
