@@ -2,11 +2,13 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { listInput, listItems } from '#application/queries/paging.ts';
-import { query } from '#application/queries/query.ts';
+import { type CollectionReader, query } from '#application/queries/query.ts';
+import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type ActivityDocument, activity, everId } from '#projections/figures/activity.ts';
 import { scopeOf } from '#projections/figures/figures-scope.ts';
-import { type FlowFiguresDocument, flowFigures } from '#projections/figures/flow-figures.ts';
+import { type ActiveVersion, type FlowFiguresDocument, flowFigures } from '#projections/figures/flow-figures.ts';
+import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { figuresOwner, narrowingReads, ownedBy } from '#queries/shared/figures-owner.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
@@ -21,7 +23,7 @@ const defaultLimit = 50;
 
 const Input = t.partial({ ...dayRange, ...narrowing, ...listInput });
 
-const reads = { ...narrowingReads, activity, flows: flowFigures };
+const reads = { ...narrowingReads, activity, flows: flowFigures, versions: flowVersions };
 
 const exampleVersion = {
   id: 'cz7t3m1kx0q4v8d2w6b9n5p0k2p4x8q1',
@@ -79,11 +81,14 @@ export const getFlowsDashboard = query<t.TypeOf<typeof Input>, Tenant, FlowsAnsw
     const ever = await read.activity.get<ActivityDocument>(everId(scope));
     const types = ever?.value.types ?? {};
     const list = {
-      where: { kind: 'flow', ...ownedBy(owner.right) },
+      where: ownedBy(owner.right),
       input: { ...input, limit: input.limit ?? defaultLimit },
       name: 'flows',
     } as const;
-    const page = await listItems<FlowFiguresDocument, 'flows', FlowFigures>(read.flows, list, async () => figuresOf);
+    const page = await listItems<FlowFiguresDocument, 'flows', FlowFigures>(read.flows, list, async (page) => {
+      const reactivated = await readReactivated(read.versions, page);
+      return (flow) => figuresOf(flow, reactivated);
+    });
     const { flows, nextCursor } = JSON.parse(textOf(page.body));
     const body: FlowsAnswer = {
       ...{ from: range.from, until: range.until, days: range.days },
@@ -118,18 +123,40 @@ function figuresByDay(
   };
 }
 
-function figuresOf({ id, value }: StoredDocument<FlowFiguresDocument>): FlowFigures {
+/** The versions that pages of figures know by their id alone, by that. */
+async function readReactivated(
+  versions: CollectionReader,
+  page: ReadonlyArray<StoredDocument<FlowFiguresDocument>>,
+): Promise<ReadonlyMap<string, FlowVersionRecord>> {
+  const ids = page.flatMap(({ value: { active } }) => (active === null || 'number' in active ? [] : [active.id]));
+  const found = await Promise.all(ids.map((id) => versions.get<FlowVersionDocument>(id)));
+  return new Map(found.flatMap((version) => (version === null ? [] : [[version.id, version.value.record]])));
+}
+
+function figuresOf(
+  { id, value }: StoredDocument<FlowFiguresDocument>,
+  reactivated: ReadonlyMap<string, FlowVersionRecord>,
+): FlowFigures {
   const { organizationId, projectId, name, versions, deletedVersions, activations, newest, active } = value;
   if (newest === null || active === null) throw new Error(`flow ${id} has no version`);
-  const { createdAt: _, ...activeVersion } = active;
   return {
     flowId: id,
     projectId: projectId ?? '',
     organizationId,
     ...{ name, versions, deletedVersions, activations },
     newestVersion: newest,
-    activeVersion,
+    activeVersion: activeVersionOf(active, reactivated),
     createdAt: value.createdAt,
     updatedAt: value.updatedAt,
   };
+}
+
+function activeVersionOf(
+  active: ActiveVersion,
+  reactivated: ReadonlyMap<string, FlowVersionRecord>,
+): FlowFigures['activeVersion'] {
+  const { id, since } = active;
+  if ('number' in active) return { id, number: active.number, tag: active.tag, since };
+  const version = reactivated.get(id);
+  return version === undefined ? null : { id, number: version.version, tag: version.tag, since };
 }

@@ -2,6 +2,7 @@ import * as t from 'io-ts';
 import { nextCursorOutput } from '#application/queries/paging.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 const counts = t.readonlyArray(t.number);
@@ -19,7 +20,8 @@ export const FlowFigures = t.type(
     /** How often a version was made the active one, the first included. */
     activations: t.number,
     newestVersion: t.type({ id: cuid, number: t.number, tag: text(), createdAt: timestamp }),
-    activeVersion: t.type({ id: cuid, number: t.number, tag: text(), since: timestamp }),
+    /** Null for as long as the read model of versions lies behind. */
+    activeVersion: nullable(t.type({ id: cuid, number: t.number, tag: text(), since: timestamp })),
     createdAt: timestamp,
     updatedAt: timestamp,
   },

@@ -143,7 +143,7 @@ describe('getFlowsDashboard', () => {
     assert.equal(body.totals.flows, 1);
     const [flow] = body.flows;
     assert.deepEqual([flow?.versions, flow?.deletedVersions, flow?.activations], [2, 1, 3]);
-    assert.deepEqual([flow?.newestVersion.number, flow?.activeVersion.number, flow?.activeVersion.tag], [3, 1, 'v1']);
+    assert.deepEqual([flow?.newestVersion.number, flow?.activeVersion?.number, flow?.activeVersion?.tag], [3, 1, 'v1']);
   });
 });
 
