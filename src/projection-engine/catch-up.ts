@@ -9,12 +9,8 @@ import { RebuildLog } from './rebuild-log.ts';
 import { SubscriptionGroup, type SubscriptionGroupOptions } from './subscription-group.ts';
 import { ThroughputMeter } from './throughput-meter.ts';
 
-/**
- * Batches are small and many are committed together: live events wait for one at most, and a document that changes
- * often is stored once.
- */
+/** Batches are small: live events wait for one at most. */
 const rebuildBatchSize = 500;
-const rebuildBatchesPerCommit = 40;
 /**
  * For this long after live events each batch is committed separately, so that callers who wait for the next ones wait
  * less.
@@ -22,7 +18,7 @@ const rebuildBatchesPerCommit = 40;
 const liveQuietMs = 1000;
 
 /** What the two groups of a runner have in common. */
-export type SharedGroupOptions = Omit<SubscriptionGroupOptions, 'batchSize' | 'batchesPerCommit' | 'onBatch'>;
+export type SharedGroupOptions = Omit<SubscriptionGroupOptions, 'batchSize' | 'commitsEachBatch' | 'onBatch'>;
 
 export interface CatchUpOptions {
   readonly group: SharedGroupOptions;
@@ -59,7 +55,7 @@ export class CatchUp {
     this.#group = new SubscriptionGroup(0, {
       ...options.group,
       batchSize: rebuildBatchSize,
-      batchesPerCommit: () => this.#batchesPerCommit(),
+      commitsEachBatch: () => performance.now() - this.#liveAt < liveQuietMs,
       onBatch: (batch) => this.#afterBatch(batch),
     });
   }
@@ -94,10 +90,6 @@ export class CatchUp {
   async aim(): Promise<void> {
     const { events, persist } = this.#options;
     this.#meter.aim(await persist('Reading the log', () => events.lastPosition()));
-  }
-
-  #batchesPerCommit(): number {
-    return performance.now() - this.#liveAt < liveQuietMs ? 1 : rebuildBatchesPerCommit;
   }
 
   /** The event types to subscribe to; null while no generation catches up. */

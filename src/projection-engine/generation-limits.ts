@@ -4,4 +4,8 @@ import type { DocumentBufferLimits } from './documents/document-buffer.ts';
 export const liveLimits: DocumentBufferLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
 
 /** What a generation that is being filled keeps in memory. */
-export const rebuildLimits: DocumentBufferLimits = { maxDocuments: 5000, maxBytes: 32 * 1024 * 1024 };
+export const rebuildLimits: DocumentBufferLimits = {
+  maxDocuments: 10_000,
+  maxBytes: 32 * 1024 * 1024,
+  asTexts: true,
+};

@@ -1,5 +1,5 @@
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
-import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { EventBatch, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
 import { DocumentBuffer, type DocumentBufferLimits } from './documents/document-buffer.ts';
@@ -8,6 +8,12 @@ import { type AnyProjection, eventTypesOf, isWriteOnce } from './projection.ts';
 
 /** How far an idle generation's checkpoint may lie behind what it has seen: what a restart sees again. */
 const idleCheckpointDistance = 10_000;
+
+/**
+ * JSON text of the events whose documents may be changed in memory alone. Together with the number of those documents it
+ * bounds what a filling holds: a document that changes often is stored once for many events.
+ */
+const maxUncommittedCharacters = 8 * 1024 * 1024;
 
 /** JSON text of documents read at once for folding, at most (a single document may be larger). */
 const maxLoadedCharacters = 2 * 1024 * 1024;
@@ -28,6 +34,8 @@ export class GenerationProjector {
   /** The position up to which it was folded, possibly only in memory. */
   #seen: number;
   #saved: number;
+  /** JSON text of the runs of events since the last commit, without those that touched nothing. */
+  #uncommittedCharacters = 0;
   #failure: EventFailure | null = null;
   /** Up to this position each event is validated: one of them produces a document that cannot be written. */
   #carefulUpTo = 0;
@@ -90,27 +98,23 @@ export class GenerationProjector {
   /**
    * Folds a run of the log, up to the first event that the projection cannot handle (`failure` then says which). If the
    * run touches more documents than fit in memory, it stores what it has folded before it continues.
-   * @param events in order; those it has seen already and those of other types are passed over
-   * @param upTo the position up to which `events` holds the log
-   * @param last whether to return the folded documents now; else they may stay in memory for a later run
+   * @param run its events in order; those seen already and those of other types are passed over
+   * @param mustCommit whether to return the folded documents now; else they may stay in memory for a later run
    * @returns what to commit, if it is time; call `markCommitted` with it when that is done or postponed
    */
-  async fold(
-    events: ReadonlyArray<RecordedEvent>,
-    upTo: number,
-    last: boolean,
-    store: Storing,
-  ): Promise<GenerationCommit | null> {
+  async fold(run: EventBatch, mustCommit: boolean, store: Storing): Promise<GenerationCommit | null> {
+    const { events, position, characters = maxUncommittedCharacters } = run;
     let touching = this.#touching(events);
+    if (touching.length > 0) this.#uncommittedCharacters += characters;
     while (touching.length > 0) {
       const loaded = await this.#load(touching, store);
       if (!this.#applyAll(touching.slice(0, loaded))) break;
       touching = touching.slice(loaded);
       if (touching.length > 0 && !(await this.#storeNow(store))) return null;
     }
-    const taken = this.#failure === null ? upTo : lastBefore(this.#failure.position, events);
+    const taken = this.#failure === null ? position : lastBefore(this.#failure.position, events);
     this.#seen = Math.max(taken, this.#seen);
-    return last || this.#failure !== null || this.#fold.full || this.#fold.due ? this.#written() : null;
+    return mustCommit || this.#isDue() ? this.#written() : null;
   }
 
   /** Whether the result of `fold` must be stored now; a checkpoint alone can wait. */
@@ -124,6 +128,7 @@ export class GenerationProjector {
   markCommitted(commit: GenerationCommit, stored: boolean): void {
     this.#position = commit.checkpoint;
     if (stored) this.#saved = commit.checkpoint;
+    this.#uncommittedCharacters = 0;
     this.#fold.committed();
   }
 
@@ -131,6 +136,11 @@ export class GenerationProjector {
   unsaved(): GenerationCommit | null {
     if (this.#saved === this.#position) return null;
     return { generation: this.generation, writes: [], checkpoint: this.#position };
+  }
+
+  #isDue(): boolean {
+    const hasMuch = this.#fold.full || this.#uncommittedCharacters >= maxUncommittedCharacters;
+    return hasMuch || this.#fold.due || this.#failure !== null;
   }
 
   #touching(events: ReadonlyArray<RecordedEvent>): ReadonlyArray<TouchingEvent> {
@@ -227,7 +237,7 @@ export class GenerationProjector {
     for (const { event, keys } of touching) {
       for (const key of keys) {
         if (this.#fold.knows(key) || created.has(key)) continue;
-        if (!missing.has(key) && this.#fold.creates(event, key)) created.add(key);
+        if (!missing.has(key) && this.#fold.creates(event)) created.add(key);
         else missing.add(key);
       }
     }

@@ -99,7 +99,7 @@ class Runner implements ProjectionRunner {
     return new SubscriptionGroup(0, {
       ...this.#groupOptions(),
       batchSize: liveBatchSize,
-      batchesPerCommit: () => 1,
+      commitsEachBatch: () => true,
       onBatch: (batch) => this.#afterLiveBatch(batch),
     });
   }

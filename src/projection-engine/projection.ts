@@ -37,15 +37,6 @@ interface Creation<Value, Event> {
   readonly create: (event: Event, key: string) => Value;
 }
 
-/**
- * A handler of an event that is the first of the log to touch some of its documents, so that these need not be read.
- */
-interface Introduction<Value, Event> {
-  /** Those of `keys` that no event before it touches. */
-  readonly introduces: (event: Event) => ReadonlyArray<string>;
-  readonly handle: Handler<Value, Event>;
-}
-
 /** What an index may hold of documents: their members and, by names that they do not have, those of their `record`. */
 export type IndexableField<Value> =
   | (keyof Value & string)
@@ -67,7 +58,6 @@ export interface Projection<Value extends DocumentValue, Events> {
       | typeof ignored
       | Handler<Value, RecordedEvent<Type, Events[Type]>>
       | Creation<Value, RecordedEvent<Type, Events[Type]>>
-      | Introduction<Value, RecordedEvent<Type, Events[Type]>>
       | Removal<Value, RecordedEvent<Type, Events[Type]>>;
   };
   /** Lists by equality on these fields, its own or its record's; each ends with the document's order. */
@@ -104,11 +94,9 @@ export interface Reaction {
   readonly removeWhere: ((event: RecordedEvent) => Where) | undefined;
   /** `handle` makes documents that no earlier event touches, and does not look at what it is given as a document. */
   readonly creates: boolean;
-  /** Documents that no earlier event touches, where these are not all. */
-  readonly introduces: ((event: RecordedEvent) => ReadonlyArray<string>) | undefined;
 }
 
-const noReaction: Reaction = { handle: undefined, removeWhere: undefined, creates: false, introduces: undefined };
+const noReaction: Reaction = { handle: undefined, removeWhere: undefined, creates: false };
 
 /** What a projection does with each event type that it does not ignore. */
 export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, Reaction> {
@@ -126,7 +114,6 @@ export function isWriteOnce(projection: AnyProjection): boolean {
 function reactionOf(declared: Exclude<AnyProjection['on'][string], typeof ignored | undefined>): Reaction {
   if (typeof declared === 'function') return { ...noReaction, handle: declared };
   if ('removeWhere' in declared) return { ...noReaction, handle: declared.handle, removeWhere: declared.removeWhere };
-  if ('introduces' in declared) return { ...noReaction, ...declared };
   const { create } = declared;
   return { ...noReaction, handle: (_, event, key) => create(event, key), creates: true };
 }

@@ -10,18 +10,16 @@ import type { GenerationProjector } from './generation-projector.ts';
 
 const resubscribeLimits = { firstMs: 200, longestMs: 5000 };
 
-/** Characters of JSON of events after which the folded documents are committed. Until then they are kept in memory. */
-const maxCharactersTogether = 4 * 1024 * 1024;
-
 export interface SubscriptionGroupOptions {
   readonly events: Pick<EventStore, 'subscribe'>;
   readonly store: ReadStoreWriter;
   readonly log: Logger;
   readonly batchSize: number;
   /**
-   * How many batches are folded in memory before they are committed together. The end of the log is committed at once.
+   * Whether each batch is committed by itself. Else each generation chooses when, and the end of the log is committed at
+   * once.
    */
-  readonly batchesPerCommit: () => number;
+  readonly commitsEachBatch: () => boolean;
   readonly signal: AbortSignal;
   /** Runs one task at a time, across all groups: only one handles a batch. */
   readonly runExclusive: (work: () => Promise<void>) => Promise<void>;
@@ -40,8 +38,6 @@ export class SubscriptionGroup {
   #position: number;
   #renewal = new AbortController();
   readonly #backOff = new BackOff(resubscribeLimits);
-  #batchesFolded = 0;
-  #charactersFolded = 0;
 
   /** @param after the position after which it begins */
   constructor(after: number, options: SubscriptionGroupOptions) {
@@ -116,9 +112,9 @@ export class SubscriptionGroup {
     const store = { read: this.#read, commit: this.#commit };
     const folded: { readonly feed: GenerationProjector; readonly commit: GenerationCommit; readonly due: boolean }[] =
       [];
-    const last = this.#isLast(batch);
+    const mustCommit = batch.caughtUp || this.#options.commitsEachBatch();
     for (const feed of feeds) {
-      const commit = await feed.fold(batch.events, batch.position, last, store);
+      const commit = await feed.fold(batch, mustCommit, store);
       if (commit !== null) folded.push({ feed, commit, due: feed.shouldCommit(commit) });
     }
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
@@ -134,18 +130,6 @@ export class SubscriptionGroup {
     this.#members.delete(feed);
     if (feed.mustReplay) this.#options.onWentBack(feed);
     else await this.#options.onFailed(feed);
-  }
-
-  /** Whether the folded documents must be committed after this batch. */
-  #isLast({ caughtUp, characters = maxCharactersTogether }: EventBatch): boolean {
-    this.#batchesFolded += 1;
-    this.#charactersFolded += characters;
-    const last =
-      caughtUp ||
-      this.#batchesFolded >= this.#options.batchesPerCommit() ||
-      this.#charactersFolded >= maxCharactersTogether;
-    if (last) this.#batchesFolded = this.#charactersFolded = 0;
-    return last;
   }
 
   readonly #read: ReadStoreWriter['read'] = (generation, ids, maxCharacters) =>

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { type AnyProjection, keysOf, type Reaction, reactionsOf } from '#projection-engine/projection.ts';
 import { findIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
-import type { BufferedDocument } from './buffered-document.ts';
+import { BufferedDocument } from './buffered-document.ts';
 import { documentText } from './document-text.ts';
 import { heapBytes, maxHeapBytes } from './heap-bytes.ts';
 import { WhereIndex } from './where-index.ts';
@@ -12,7 +12,17 @@ import { WhereIndex } from './where-index.ts';
 export interface DocumentBufferLimits {
   readonly maxDocuments: number;
   readonly maxBytes: number;
+  /**
+   * Whether documents are kept as JSON texts between commits, and parsed when an event touches them. Texts take a
+   * fraction of the memory, and the garbage collector does not look into them. Default false.
+   */
+  readonly asTexts?: boolean;
 }
+
+/** Documents that may differ from what is stored, unless a single run of events changes more. */
+const maxChanged = 4000;
+/** Bytes of memory that a character of a text takes at most. */
+const bytesOfCharacter = 2;
 
 interface Change {
   readonly entry: BufferedDocument;
@@ -49,9 +59,12 @@ export class DocumentBuffer {
     this.#limits = limits;
   }
 
-  /** Whether it should be committed after each run of events: it need not, since documents that change again are stored once. */
+  /**
+   * Whether it should be committed after a run of events: nothing is changed, so that only the checkpoint moves, or so
+   * much that waiting for changes of the same documents holds too much.
+   */
   get due(): boolean {
-    return false;
+    return this.#changed.length >= maxChanged || (this.#changed.length === 0 && this.#removals.length === 0);
   }
 
   /** Whether so much is in memory that it should be committed before more events are applied. */
@@ -65,10 +78,9 @@ export class DocumentBuffer {
     return keysOf(this.#projection, event);
   }
 
-  /** Whether the event is the first that touches a document of its keys, so that it need not be in memory. */
-  creates(event: RecordedEvent, key: string): boolean {
-    const { creates = false, introduces } = this.#reactions.get(event.type) ?? {};
-    return creates || introduces?.(event).includes(key) === true;
+  /** Whether the event is the first that touches the documents of its keys, so that they need not be in memory. */
+  creates({ type }: RecordedEvent): boolean {
+    return this.#reactions.get(type)?.creates === true;
   }
 
   /** Whether a document is in memory. */
@@ -78,19 +90,12 @@ export class DocumentBuffer {
 
   /** Adds a document as it is stored, null for none. A document that was removed since then counts as missing. */
   remember(id: string, stored: FoldedDocument | null): void {
-    const entry: BufferedDocument =
-      stored === null || this.#isRemoved(stored)
-        ? { id, order: 0, position: 0, value: null, bytes: 0, changed: false, used: false, applied: 0 }
-        : {
-            id,
-            order: stored.order,
-            position: stored.position,
-            value: stored.value,
-            bytes: maxHeapBytes(stored.bytes),
-            changed: false,
-            used: false,
-            applied: 0,
-          };
+    const isThere = stored !== null && !this.#isRemoved(stored);
+    const entry = new BufferedDocument(
+      isThere
+        ? { ...stored, id, bytes: maxHeapBytes(stored.bytes) }
+        : { id, order: 0, position: 0, value: null, bytes: 0 },
+    );
     this.#entries.set(id, entry);
     this.#bytes += entry.bytes;
     this.#removable.add(entry);
@@ -190,7 +195,7 @@ export class DocumentBuffer {
   }
 
   #created(event: RecordedEvent, key: string): BufferedDocument | undefined {
-    if (this.creates(event, key)) this.remember(key, null);
+    if (this.creates(event)) this.remember(key, null);
     return this.#entries.get(key);
   }
 
@@ -224,6 +229,7 @@ export class DocumentBuffer {
   #putUsedLast(): void {
     for (const entry of this.#used.sort((one, other) => one.applied - other.applied)) {
       entry.used = false;
+      if (this.#limits.asTexts === true) this.#keepText(entry);
       this.#entries.delete(entry.id);
       this.#entries.set(entry.id, entry);
     }
@@ -232,10 +238,19 @@ export class DocumentBuffer {
 
   #write(entry: BufferedDocument, position: number): DocumentWrite {
     const body = documentText(entry.id, entry.value);
-    const bytes = heapBytes(body);
+    this.#resize(entry, heapBytes(body));
+    if (entry.value === null) return { kind: 'delete', id: entry.id, position };
+    if (this.#limits.asTexts === true) entry.noteText(body);
+    return { kind: 'put', id: entry.id, order: entry.order, value: entry.value, body, position };
+  }
+
+  #keepText(entry: BufferedDocument): void {
+    const characters = entry.keepText();
+    if (characters !== null) this.#resize(entry, bytesOfCharacter * characters);
+  }
+
+  #resize(entry: BufferedDocument, bytes: number): void {
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
-    if (entry.value === null) return { kind: 'delete', id: entry.id, position };
-    return { kind: 'put', id: entry.id, order: entry.order, value: entry.value, body, position };
   }
 }

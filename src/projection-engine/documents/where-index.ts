@@ -26,6 +26,8 @@ interface FieldsIndex {
   readonly fields: ReadonlyArray<string>;
   /** By the fields' values. */
   readonly buckets: Map<string, Set<BufferedDocument>>;
+  /** The values by which each entry is found: it need not be parsed to be removed. */
+  readonly bucketsOfEntries: Map<BufferedDocument, string>;
   /** The values whose documents were removed and are not removed in the store yet, and the last removal's position. */
   readonly removed: Map<string, number>;
 }
@@ -40,7 +42,7 @@ export class WhereIndex {
     const fields = fieldsOf(where);
     const name = nameOf(fields);
     if (!this.#byFields.has(name)) {
-      this.#byFields.set(name, { fields, buckets: new Map(), removed: new Map() });
+      this.#byFields.set(name, { fields, buckets: new Map(), bucketsOfEntries: new Map(), removed: new Map() });
       for (const entry of all) this.#addTo(name, entry);
     }
     return new Set(this.#byFields.get(name)?.buckets.get(bucketOf(where, fields)));
@@ -86,9 +88,10 @@ export class WhereIndex {
   }
 
   remove(entry: BufferedDocument): void {
-    if (entry.value === null || this.#byFields.size === 0) return;
-    for (const { fields, buckets } of this.#byFields.values()) {
-      const bucket = bucketOf(entry.value, fields);
+    for (const { buckets, bucketsOfEntries } of this.#byFields.values()) {
+      const bucket = bucketsOfEntries.get(entry);
+      if (bucket === undefined) continue;
+      bucketsOfEntries.delete(entry);
       const entries = buckets.get(bucket);
       entries?.delete(entry);
       if (entries?.size === 0) buckets.delete(bucket);
@@ -105,6 +108,7 @@ export class WhereIndex {
     const index = this.#byFields.get(name);
     if (index === undefined || entry.value === null) return;
     const bucket = bucketOf(entry.value, index.fields);
+    index.bucketsOfEntries.set(entry, bucket);
     const entries = index.buckets.get(bucket);
     if (entries === undefined) index.buckets.set(bucket, new Set([entry]));
     else entries.add(entry);

@@ -14,8 +14,8 @@ const closeTimeoutMs = 5000;
 const restartLimits = { firstMs: 100, longestMs: 10_000 };
 /** Far more than the thread needs: other limits bound what hostile documents can use well below it. */
 const maxOldGenerationSizeMb = 1536;
-/** A fifth of V8's own choice: a rebuild fills it with garbage however large it is, and it counts as memory used. */
-const maxYoungGenerationSizeMb = 20;
+/** A third of V8's own choice: a rebuild fills it with garbage however large it is, and it counts as memory used. */
+const maxYoungGenerationSizeMb = 32;
 /** A thread that ran this long failed for a new reason, so the next restart does not wait longer. */
 const healthyAfterMs = 30_000;
 

@@ -12,7 +12,7 @@ import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
 import type { FromWriter, WriterCall, WriterFailure } from './writer-messages.ts';
 
 /** JSON text that is on its way to the thread in calls that nobody waits for; a single call may have more. */
-const maxPostponedCharacters = 2 * 1024 * 1024;
+const maxPostponedCharacters = 4 * 1024 * 1024;
 /** Its garbage are the messages that it receives; a larger heap would count as memory used. */
 const maxYoungGenerationSizeMb = 6;
 const maxPostponed = 50;

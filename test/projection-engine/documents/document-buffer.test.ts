@@ -17,7 +17,6 @@ interface ItemEvents {
   /** Removes a group and puts its first document again, in one event. */
   readonly GroupReplaced: { readonly id: string; readonly group: string };
   readonly Made: { readonly id: string; readonly group: string };
-  readonly MadeIn: { readonly ids: readonly [made: string, whole: string]; readonly group: string };
   readonly Seen: { readonly id: string };
 }
 
@@ -41,10 +40,6 @@ const items: AnyProjection = projection<Item, ItemEvents>({
         if (data.group === 'broken') throw new Error('It cannot be made.');
         return { group: data.group, times: 1 };
       },
-    },
-    MadeIn: {
-      introduces: ({ data }) => [data.ids[0]],
-      handle: (item, { data }) => ({ group: data.group, times: (item?.times ?? 0) + 1 }),
     },
     Seen: ignored,
   },
@@ -97,7 +92,7 @@ describe('DocumentBuffer', () => {
   it('creates a document that was not read, and applies later events to it', () => {
     const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
     const made = recorded(3, { type: 'Made', data: { id: 'a', group: 'g' } });
-    assert.equal(buffer.creates(made, 'a'), true);
+    assert.equal(buffer.creates(made), true);
     buffer.apply(made, ['a']);
     buffer.apply(recorded(4, put('a', 'h')), ['a']);
     const [write] = buffer.writes();
@@ -106,20 +101,6 @@ describe('DocumentBuffer', () => {
       4,
       { group: 'h', times: 2 },
     ]);
-  });
-
-  it('creates the documents that an event introduces, and needs its others', () => {
-    const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000 });
-    const made = recorded(3, { type: 'MadeIn', data: { ids: ['a', 'whole'], group: 'g' } });
-    assert.deepEqual([buffer.creates(made, 'a'), buffer.creates(made, 'whole')], [true, false]);
-    assert.throws(() => buffer.apply(made, ['a', 'whole']), /whole was not read/);
-    buffer.remember('whole', { order: 1, position: 2, value: { group: 'g', times: 7 }, bytes: 10 });
-    buffer.apply(made, ['a', 'whole']);
-    const values = buffer.writes().map((write) => write.kind === 'put' && [write.id, write.value]);
-    assert.deepEqual(Object.fromEntries(values.filter((value) => value !== false)), {
-      a: { group: 'g', times: 1 },
-      whole: { group: 'g', times: 8 },
-    });
   });
 
   it('applies an event once to a document that it names twice, also when it is tried again', () => {
@@ -191,6 +172,57 @@ describe('DocumentBuffer', () => {
     buffer.limit({ maxDocuments: 100, maxBytes: 0 });
     buffer.committed();
     assert.equal(buffer.knows('a'), false);
+  });
+
+  for (const asTexts of [false, true]) {
+    it(`changes and removes documents of earlier commits that are kept as ${asTexts ? 'texts' : 'values'}`, () => {
+      const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000, asTexts });
+      const valuesAfter = (position: number, event: Parameters<typeof recorded>[1]) => {
+        const keys = buffer.keys(recorded(position, event));
+        for (const key of keys) if (!buffer.knows(key)) buffer.remember(key, null);
+        buffer.apply(recorded(position, event), keys);
+        const writes = buffer.writes();
+        buffer.committed();
+        return writes.map((write) => (write.kind === 'put' ? [write.id, write.value] : write.kind));
+      };
+      assert.deepEqual(valuesAfter(1, put('a', 'g')), [['a', { group: 'g', times: 1 }]]);
+      assert.deepEqual(valuesAfter(2, put('a', 'g')), [['a', { group: 'g', times: 2 }]]);
+      assert.deepEqual(valuesAfter(3, put('b', 'h')), [['b', { group: 'h', times: 1 }]]);
+      assert.deepEqual(valuesAfter(4, groupDeleted('g')), ['delete-where']);
+      assert.deepEqual(valuesAfter(5, put('a', 'k')), [['a', { group: 'k', times: 1 }]]);
+      assert.deepEqual(valuesAfter(6, put('b', 'h')), [['b', { group: 'h', times: 2 }]]);
+    });
+  }
+
+  it('keeps more documents in the same memory when it keeps them as texts', () => {
+    const known = [false, true].map((asTexts) => {
+      const buffer = new DocumentBuffer(items, { maxDocuments: 100, maxBytes: 2000, asTexts });
+      for (let index = 0; index < 40; index += 1) {
+        buffer.remember(`d${index}`, null);
+        buffer.apply(recorded(index + 1, put(`d${index}`, 'g')), [`d${index}`]);
+      }
+      buffer.writes();
+      buffer.committed();
+      return Array.from({ length: 40 }, (_, index) => buffer.knows(`d${index}`)).filter(Boolean).length;
+    });
+    assert.ok((known[0] ?? 0) * 2 < (known[1] ?? 0), `${known}`);
+  });
+
+  it('is due when nothing is changed and when much is changed, and not in between', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 10_000, maxBytes: 10_000_000 });
+    assert.equal(buffer.due, true);
+    const make = (count: number) => {
+      const made = recorded(count, { type: 'Made', data: { id: `d${count}`, group: 'g' } });
+      buffer.apply(made, [`d${count}`]);
+    };
+    make(1);
+    assert.equal(buffer.due, false);
+    for (let count = 2; count <= 4000; count += 1) make(count);
+    assert.equal(buffer.due, true);
+    buffer.writes();
+    buffer.committed();
+    buffer.apply(recorded(5000, groupDeleted('h')), []);
+    assert.equal(buffer.due, false, 'a removal is not stored yet');
   });
 });
 
