@@ -1,4 +1,5 @@
 import type { Config } from '#app/config.ts';
+import { readEndOfLog } from '#app/progress/end-of-log.ts';
 import type { WebhookStores } from '#app/stores/open-webhooks.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
@@ -11,8 +12,8 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
-import { systemClock } from '#webhooks/delivery/queue-clock.ts';
-import { createTryCounter } from '#webhooks/delivery/webhook-metrics.ts';
+import { systemClock } from '#webhooks/delivery/queue/queue-clock.ts';
+import { createTryCounter, watchDeliveries } from '#webhooks/delivery/webhook-metrics.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
 
@@ -50,6 +51,10 @@ export function runWebhooks(
   const stopping = new AbortController();
   const sender = new WebhookSender({ guard: dependencies.webhooks.guard, timeoutMs: webhooks.timeoutMs });
   const runner = createRunner(dependencies, sender, stopping.signal);
+  watchDeliveries(dependencies.metrics.registry, {
+    figures: () => runner.figures(),
+    endOfLog: () => readEndOfLog(dependencies.events),
+  });
   const running = onOneNode({
     ...{ name: lease, leases, node, log, signal: stopping.signal },
     failureMessage: 'The delivery of webhooks has failed under its lease and is started again',

@@ -6,7 +6,7 @@ import { nullable, oneOf } from '#shared/codecs/choice.ts';
 export const EndpointAudience = oneOf('partner', 'organization', 'project');
 
 /** Why nothing is delivered to an endpoint. */
-export const DisabledReason = oneOf('requested', 'failing', 'key-revoked');
+export const DisabledReason = oneOf('requested', 'failing', 'gone', 'key-revoked');
 
 /** The events of a webhook endpoint's stream. Its secrets are sealed with a key that is destroyed with it. */
 export const webhookEndpointEvents = {

@@ -7,6 +7,7 @@ const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'webh
 const disabledBecause = {
   requested: 'The webhook endpoint was disabled.',
   failing: 'The webhook endpoint was disabled, because every delivery had failed for three days.',
+  gone: 'The webhook endpoint was disabled, because its receiver answered 410 and wants no more messages.',
   'key-revoked':
     'The webhook endpoint was disabled, because the key that made it was revoked with all that descends from it.',
 } as const;

@@ -4,7 +4,7 @@ import { defaultLimitFactor } from '#application/access/limit-levels.ts';
 import { inputErrors } from '#application/operations/input-errors.ts';
 import type { InputError } from '#domain/shared/failure.ts';
 import { checkPathSegment } from '#gateway/providers/path-segment.ts';
-import { maxRetryAfterMs } from '#gateway/relay/retry-after.ts';
+import { maxRetryAfterMs } from '#gateway/relay/max-retry-after.ts';
 import { checkedText } from '#shared/codecs/checked.ts';
 import { flag, oneOf } from '#shared/codecs/choice.ts';
 import { optional, withDefault, withDefaultInput } from '#shared/codecs/default.ts';

@@ -1,6 +1,6 @@
 import { backOffMs } from '#shared/async/back-off.ts';
 import { type AttemptFailure, classifyRefusal } from './attempt-failure.ts';
-import { maxRetryAfterMs } from './retry-after.ts';
+import { maxRetryAfterMs } from './max-retry-after.ts';
 
 /** The state of a call whose attempt failed before the client received any content. */
 export interface RetryState {

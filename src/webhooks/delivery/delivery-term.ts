@@ -11,8 +11,8 @@ import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import { type DeliveryFigures, deliveryFigures } from './delivery-figures.ts';
 import type { DeliveryRecords } from './delivery-records.ts';
-import { EndpointQueue } from './endpoint-queue.ts';
 import {
   type DeliveredEndpoint,
   type EndpointFacts,
@@ -22,7 +22,9 @@ import {
 } from './endpoint-registry.ts';
 import type { DeliveryTry, MessageDelivery } from './message-delivery.ts';
 import { PastFeeder, type PastFeederOptions } from './past-feeder.ts';
-import type { QueueClock } from './queue-clock.ts';
+import { EndpointQueue } from './queue/endpoint-queue.ts';
+import type { QueueClock } from './queue/queue-clock.ts';
+import type { DisabledByAnswers } from './queue/queue-options.ts';
 
 /** An endpoint, and where its delivery begins. */
 export interface BegunEndpoint {
@@ -39,8 +41,8 @@ export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' 
   /** Makes what stores how far deliveries are. @param followed up to which position the log was followed */
   readonly createRecords: (followed: () => number) => DeliveryRecords;
   readonly delivery: Pick<MessageDelivery, 'deliver'>;
-  /** Disables an endpoint whose every try has failed for three days. Resolves when it is recorded, or cannot be any more. */
-  readonly disable: (endpointId: string, signal: AbortSignal) => Promise<void>;
+  /** Disables an endpoint because of its receiver's answers. Resolves when it is recorded, or cannot be any more. */
+  readonly disable: (endpointId: string, reason: DisabledByAnswers, signal: AbortSignal) => Promise<void>;
   readonly clock: QueueClock;
   /** Whether this node still is the one that delivers, by its own clock. */
   readonly isHeld: () => boolean;
@@ -89,6 +91,11 @@ export class DeliveryTerm {
     } finally {
       await this.#end();
     }
+  }
+
+  /** How far it is. */
+  figures(): DeliveryFigures {
+    return deliveryFigures([...this.#registry.all()].map(({ queue }) => queue));
   }
 
   /** Ends the others with one that fails. */
@@ -222,12 +229,14 @@ export class DeliveryTerm {
         deliver: async (message) => {
           if (!isHeld()) return { kind: 'postponed' };
           const { record, secrets } = endpoint.facts;
-          return delivery.deliver({ id, url: record.url, secrets }, message, this.#breaking.signal);
+          const tried = await delivery.deliver({ id, url: record.url, secrets }, message, this.#breaking.signal);
+          // What the receiver at an earlier address asked for does not bind its successor.
+          return endpoint.facts.record.url === record.url ? tried : { ...tried, asks: null };
         },
         onTried: (message, attempt, made, outcome) => this.#records.tried(id, message, attempt, made, outcome),
         onChange: () => this.#records.changed(endpoint),
         onRoom: () => this.#feeder.want(endpoint),
-        onExhausted: () => void disable(id, this.#signal),
+        onDisabled: (reason) => void disable(id, reason, this.#signal),
       }),
     };
     this.#registry.add(endpoint);

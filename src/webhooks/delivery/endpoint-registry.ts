@@ -4,8 +4,8 @@ import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import type { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
 import type { SealedSecret } from '#domain/webhook-endpoint/secret.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
-import type { EndpointQueue } from './endpoint-queue.ts';
 import type { DeliveryTry } from './message-delivery.ts';
+import type { EndpointQueue } from './queue/endpoint-queue.ts';
 
 /** What is known of an endpoint, as of a revision of its stream. */
 export interface EndpointFacts {

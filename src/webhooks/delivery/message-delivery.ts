@@ -5,7 +5,7 @@ import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { Semaphore } from '#shared/async/semaphore.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
-import type { TryResult } from './endpoint-queue.ts';
+import type { TryResult } from './queue/queue-options.ts';
 import { signatureHeaders } from './sign-message.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
@@ -74,11 +74,11 @@ export class MessageDelivery {
     const body = JSON.stringify(entry);
     const headers = signatureHeaders({ id: eventId, sentAt, body }, secrets);
     const began = performance.now();
-    const { status, error } = await sender.send({ url: target.url, headers, body, signal });
+    const { status, error, asks } = await sender.send({ url: target.url, headers, body, signal });
     // A try that this node broke off says nothing about the receiver.
     if (status === null && signal.aborted) return postponed;
     const durationMs = Math.round(performance.now() - began);
-    return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, durationMs };
+    return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, asks, durationMs };
   }
 
   /** A secret whose key is lost reads as something else. */

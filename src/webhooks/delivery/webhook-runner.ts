@@ -10,9 +10,10 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import type { DeliveryLog } from '#webhooks/log/delivery-log.ts';
 import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
+import type { DeliveryFigures } from './delivery-figures.ts';
 import { DeliveryRecords } from './delivery-records.ts';
 import { type BegunEndpoint, DeliveryTerm, type DeliveryTermOptions } from './delivery-term.ts';
-import { disableFailingEndpoint } from './disable-failing-endpoint.ts';
+import { disableEndpoint } from './disable-endpoint.ts';
 import type { CountTry } from './webhook-metrics.ts';
 
 type PassedOn = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'clock' | 'log'>;
@@ -43,9 +44,15 @@ const listedForMs = 30 * 24 * 60 * 60_000;
 /** Delivers webhooks, for as long as this node may. */
 export class WebhookRunner {
   readonly #options: WebhookRunnerOptions;
+  #term: DeliveryTerm | null = null;
 
   constructor(options: WebhookRunnerOptions) {
     this.#options = options;
+  }
+
+  /** How far the deliveries are; null while this node does not deliver. */
+  figures(): DeliveryFigures | null {
+    return this.#term?.figures() ?? null;
   }
 
   /** Delivers until the lease ends. @throws FencedError when another node delivers now */
@@ -92,9 +99,14 @@ export class WebhookRunner {
       signal,
       createRecords: (followed) =>
         new DeliveryRecords({ states, logIdentity, deliveries, countTry, followed, now, log }),
-      disable: (endpointId, ending) => disableFailingEndpoint({ writer, log }, endpointId, ending),
+      disable: (...disabled) => disableEndpoint({ writer, log }, ...disabled),
     });
-    await term.run();
+    this.#term = term;
+    try {
+      await term.run();
+    } finally {
+      this.#term = null;
+    }
   }
 
   /**

@@ -2,6 +2,7 @@ import { Agent, request } from 'undici';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { AddressRefusedError, HostNotFoundError } from '#webhooks/guard/guard-errors.ts';
 import type { UrlGuard } from '#webhooks/guard/url-guard.ts';
+import { type ReceiverRequest, requestIn } from './queue/receiver-request.ts';
 
 export interface WebhookSenderOptions {
   readonly guard: UrlGuard;
@@ -23,6 +24,8 @@ export interface WebhookResponse {
   /** Null without an answer. */
   readonly status: number | null;
   readonly error: DeliveryError | null;
+  /** What it asks for; null where it has accepted the message, or not answered. */
+  readonly asks: ReceiverRequest | null;
 }
 
 const maxConnectMs = 5_000;
@@ -61,7 +64,11 @@ export class WebhookSender {
     const { guard, timeoutMs } = this.#options;
     try {
       guard.checkLiteral(url);
-      const { statusCode, body: answer } = await request(url, {
+      const {
+        statusCode,
+        headers: answered,
+        body: answer,
+      } = await request(url, {
         dispatcher: this.#agent,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': 'Switchyard', ...headers },
@@ -70,9 +77,10 @@ export class WebhookSender {
       });
       // The status says it all: nobody waits for the rest.
       void answer.dump({ limit: discardedBytes, signal: AbortSignal.timeout(discardMs) }).catch(() => answer.destroy());
-      return { status: statusCode, error: errorOfStatus(statusCode) };
+      const error = errorOfStatus(statusCode);
+      return { status: statusCode, error, asks: error === null ? null : requestIn(statusCode, answered, Date.now()) };
     } catch (error) {
-      return { status: null, error: errorOf(error) };
+      return { status: null, error: errorOf(error), asks: null };
     }
   }
 

@@ -119,6 +119,31 @@ describeOnEngines('webhooks', (engines) => {
     assert.deepEqual(receiver.at('/elsewhere'), []);
   });
 
+  it('disables an endpoint whose receiver answers 410, and delivers what is missing once it is enabled', async () => {
+    const { client, projectId, path } = await newTenant();
+    const { id } = await newEndpoint(client, path, ['FlowCreated']);
+    receiver.answer = (response) => response.writeHead(410).end();
+    const flowId = await createFlow(client, projectId);
+    const read = async () =>
+      expectStatus(await client.get<Endpoint & { disabledReason: string }>(`/v1/webhook-endpoints/${id}`), 200);
+    const { disabledReason } = await eventually(async () => {
+      const endpoint = await read();
+      return endpoint.status === 'disabled' ? endpoint : null;
+    });
+    assert.equal(disabledReason, 'gone');
+    const history = await client.get<{ events: { type: string; summary: string }[] }>(
+      `/v1/webhook-endpoints/${id}/history`,
+    );
+    assert.match(expectStatus(history, 200).events.at(-1)?.summary ?? '', /its receiver answered 410/);
+    receiver.answer = (response) => response.writeHead(204).end();
+    expectStatus(await client.patch(`/v1/webhook-endpoints/${id}`, { status: 'enabled' }), 200);
+    const messages = await received(path, 2);
+    assert.deepEqual(
+      messages.map((message) => entryOf(message).resource.id),
+      [flowId, flowId],
+    );
+  });
+
   it('signs with both secrets after a rotation', async () => {
     const { client, path } = await newTenant();
     const { id, secret } = await newEndpoint(client, path, ['FlowCreated']);

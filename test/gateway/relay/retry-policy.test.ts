@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { AttemptFailure, ProviderRefusal } from '#gateway/relay/attempt-failure.ts';
-import { parseRetryAfter } from '#gateway/relay/retry-after.ts';
 import { countsAgainst, nextStep, type RetryState } from '#gateway/relay/retry-policy.ts';
 
 const first: RetryState = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };
@@ -92,25 +91,4 @@ describe('nextStep', () => {
     for (const failure of [refused(400), refused(429), { kind: 'limit', limit: 'total' }])
       assert.equal(countsAgainst(failure as AttemptFailure), false);
   });
-});
-
-describe('parseRetryAfter', () => {
-  const now = Date.parse('2026-01-05T09:30:00Z');
-  const cases: ReadonlyArray<[Record<string, string>, number | null]> = [
-    [{}, null],
-    [{ 'retry-after': '2' }, 2_000],
-    [{ 'retry-after': ' 0.5 ' }, 500],
-    [{ 'retry-after': '2', 'retry-after-ms': '150.2' }, 151],
-    [{ 'retry-after': '2', 'retry-after-ms': 'soon' }, 2_000],
-    [{ 'retry-after': 'Mon, 05 Jan 2026 09:30:03 GMT' }, 3_000],
-    [{ 'retry-after': 'Mon, 05 Jan 2026 09:29:00 GMT' }, 0],
-    [{ 'retry-after': 'later' }, null],
-    [{ 'retry-after': 'in 5' }, null],
-    [{ 'retry-after': '-5' }, null],
-    [{ 'retry-after': '' }, null],
-    [{ 'retry-after': '99999999' }, 86_400_000],
-  ];
-  for (const [headers, expected] of cases)
-    it(`reads ${expected} ms from ${JSON.stringify(headers)}`, () =>
-      assert.equal(parseRetryAfter(headers, now), expected));
 });

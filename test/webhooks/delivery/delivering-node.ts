@@ -14,7 +14,7 @@ import { AppendableEventStore } from '#test/support/fakes/appendable-event-store
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import type { DeliveryTry } from '#webhooks/delivery/message-delivery.ts';
-import { systemClock } from '#webhooks/delivery/queue-clock.ts';
+import { systemClock } from '#webhooks/delivery/queue/queue-clock.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import type { DeliveryState, Message } from '#webhooks/state/delivery-state.ts';
 import { openSqliteDeliveryStateStore } from '#webhooks/state/sqlite/sqlite-delivery-state-store.ts';
@@ -36,6 +36,8 @@ export class DeliveringNode {
   readonly logged: Array<{ readonly level: string; readonly fields: object; readonly message: string }> = [];
   /** Decides what comes of a try. */
   receive: (message: Message) => DeliveryTry = () => delivered;
+  /** Holds a try before it ends. */
+  hold: () => Promise<void> = async () => undefined;
   /** Whether the read models are where the log is. Rejects while they cannot be read. */
   waitForPosition: () => Promise<boolean> = async () => true;
   readonly runner: WebhookRunner;
@@ -63,6 +65,7 @@ export class DeliveringNode {
       delivery: {
         deliver: async (_, message) => {
           this.tried.push(message);
+          await this.hold();
           return this.receive(message);
         },
       },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
 import type { HostAddress } from '#webhooks/guard/resolve-host.ts';
@@ -30,7 +31,7 @@ describe('WebhookSender', () => {
   const named = (path = '/') => `${receiver.url.replace('127.0.0.1', 'receiver.example')}${path}`;
 
   it('connects to the address that was resolved, and names the host', async () => {
-    assert.deepEqual(await newSender()(named('/hooks')), { status: 204, error: null });
+    assert.deepEqual(await newSender()(named('/hooks')), { status: 204, error: null, asks: null });
     const [message] = receiver.messages;
     assert.match(message?.headers.host ?? '', /^receiver\.example:/);
     assert.deepEqual([message?.path, message?.body, message?.headers['webhook-id']], ['/hooks', '{}', 'one']);
@@ -38,7 +39,7 @@ describe('WebhookSender', () => {
 
   it('connects to no host that resolves to a private address', async () => {
     const send = newSender(undefined, { allowsPrivateNetworks: false });
-    assert.deepEqual(await send(named()), { status: null, error: 'address-refused' });
+    assert.deepEqual(await send(named()), { status: null, error: 'address-refused', asks: null });
     assert.deepEqual(receiver.messages, []);
   });
 
@@ -46,7 +47,11 @@ describe('WebhookSender', () => {
     const send = newSender(undefined, { allowsPrivateNetworks: false });
     for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '2130706433']) {
       const { port } = new URL(receiver.url);
-      assert.deepEqual(await send(`http://${host}:${port}/`), { status: null, error: 'address-refused' }, host);
+      assert.deepEqual(
+        await send(`http://${host}:${port}/`),
+        { status: null, error: 'address-refused', asks: null },
+        host,
+      );
     }
     assert.deepEqual(receiver.messages, []);
   });
@@ -58,29 +63,50 @@ describe('WebhookSender', () => {
     senders.push(sender);
     assert.equal(await guard.faultOf(named().replace('http:', 'https:')), null);
     const sent = await sender.send({ url: named(), headers: {}, body: '{}', signal });
-    assert.deepEqual(sent, { status: null, error: 'address-refused' });
+    assert.deepEqual(sent, { status: null, error: 'address-refused', asks: null });
     assert.deepEqual([answers, receiver.messages], [[], []]);
   });
 
   it('follows no redirect', async () => {
     receiver.answer = (response) => response.writeHead(308, { location: '/elsewhere' }).end();
-    assert.deepEqual(await newSender()(named('/first')), { status: 308, error: 'redirect' });
+    assert.deepEqual(await newSender()(named('/first')), {
+      ...{ status: 308, error: 'redirect' },
+      asks: { isGone: false, retryAfterMs: null, isForAll: false },
+    });
     assert.deepEqual(
       receiver.messages.map(({ path }) => path),
       ['/first'],
     );
   });
 
+  it('reads what a receiver that refuses asks for', async () => {
+    const send = newSender();
+    const cases = [
+      [410, {}, { isGone: true, retryAfterMs: null, isForAll: false }],
+      [429, { 'retry-after': '7' }, { isGone: false, retryAfterMs: 7_000, isForAll: true }],
+      [503, { 'retry-after': ['7', '8'] }, { isGone: false, retryAfterMs: null, isForAll: true }],
+      [500, { 'retry-after': '99999999' }, { isGone: false, retryAfterMs: 86_400_000, isForAll: false }],
+    ] as const;
+    for (const [status, headers, asks] of cases) {
+      receiver.answer = (response) => response.writeHead(status, { ...headers } as OutgoingHttpHeaders).end();
+      assert.deepEqual(await send(named()), { status, error: 'status', asks });
+    }
+  });
+
   it('gives up a receiver that does not answer in time', async () => {
     receiver.answer = () => undefined;
-    assert.deepEqual(await newSender(undefined, { timeoutMs: 200 })(named()), { status: null, error: 'timeout' });
+    assert.deepEqual(await newSender(undefined, { timeoutMs: 200 })(named()), {
+      status: null,
+      error: 'timeout',
+      asks: null,
+    });
   });
 
   it('fails where the receiver closes the connection, and where nothing listens', async () => {
     receiver.answer = (response) => response.destroy();
     const send = newSender();
-    assert.deepEqual(await send(named()), { status: null, error: 'connection' });
-    assert.deepEqual(await send('http://receiver.example:1/'), { status: null, error: 'connection' });
+    assert.deepEqual(await send(named()), { status: null, error: 'connection', asks: null });
+    assert.deepEqual(await send('http://receiver.example:1/'), { status: null, error: 'connection', asks: null });
   });
 
   it('does not wait for the end of an answer, however long it is', async () => {
@@ -95,7 +121,7 @@ describe('WebhookSender', () => {
       };
       write();
     };
-    assert.deepEqual(await newSender()(named()), { status: 200, error: null });
+    assert.deepEqual(await newSender()(named()), { status: 200, error: null, asks: null });
     while (!isClosed) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
@@ -107,7 +133,7 @@ describe('WebhookSender', () => {
       NODE_USE_ENV_PROXY: '1',
     });
     try {
-      assert.deepEqual(await newSender()(named()), { status: 204, error: null });
+      assert.deepEqual(await newSender()(named()), { status: 204, error: null, asks: null });
     } finally {
       for (const name of ['http_proxy', 'HTTP_PROXY', 'NODE_USE_ENV_PROXY']) {
         if (before[name] === undefined) delete process.env[name];

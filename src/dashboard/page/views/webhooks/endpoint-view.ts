@@ -13,7 +13,7 @@ import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
 import { formatCount, formatMs } from '#dashboard/page/text/numbers.ts';
-import type { Delivery, Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
+import { type Delivery, type Endpoint, reasonText } from '#dashboard/page/views/webhooks/endpoint.ts';
 
 const refreshMs = 5_000;
 
@@ -78,7 +78,7 @@ function EndpointPage({
     ['Id', html`<${Copy} text=${endpoint.id} label="id" />`],
   ];
   return html`<${PageHead} title=${html`${endpoint.url} <${Status} status=${endpoint.status} />`} actions=${actions} facts=${facts} />
-    ${endpoint.disabledReason === null ? null : html`<${Notice} tone="warn">It is disabled: ${endpoint.disabledReason}. Enable it, and delivery begins again where it ended.<//>`}
+    ${endpoint.disabledReason === null ? null : html`<${Notice} tone="warn">It is disabled: ${reasonText(endpoint.disabledReason)}. Enable it, and delivery continues where it ended.<//>`}
     ${delivery?.failingSince ? html`<${Notice} tone="bad">Every try has failed since <${Time} at=${delivery.failingSince} />. After three days of failures alone it is disabled.<//>` : null}
     ${delivery?.beganAtEndAt ? html`<${Notice} tone="warn">How far it was had been lost: delivery began at the end of the log at <${Time} at=${delivery.beganAtEndAt} />. A replay sends what is missing.<//>` : null}
     ${secret === null ? null : html`<${NewSecret} title="New secret" secret=${secret} note="Both secrets sign for 24 hours." onClose=${() => setSecret(null)} />`}
@@ -119,7 +119,7 @@ function Deliveries({ id }: { id: string }): VNode {
         ? html`<${Empty} title="Nothing was sent yet">Send a test, or wait for an event that it takes.<//>`
         : html`<${Table} caption="Deliveries" fold=${true} head=${html`<th scope="col">Ended</th><th scope="col">Outcome</th><th scope="col">Event</th><th scope="col" class="num">Position</th><th scope="col" class="num">Try</th><th scope="col">Answer</th><th scope="col" class="num">ms</th>`}>
             ${all.map(
-              (each) => html`<tr key=${`${each.messageId} ${each.attempt}`}>
+              (each) => html`<tr key=${`${each.messageId} ${each.attempt} ${each.time}`}>
                 <td class="faint nowrap"><${Time} at=${each.time} /></td>
                 <td><${Badge} tone=${tones[each.outcome as keyof typeof tones] ?? 'idle'}>${each.outcome}<//></td>
                 <td class="mono wide">${each.type}</td>

@@ -33,3 +33,15 @@ export interface Delivery {
   readonly durationMs: number;
   readonly time: string;
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  requested: 'somebody asked for it',
+  failing: 'every try has failed for three days',
+  gone: 'its receiver answered 410 and wants no more messages',
+  'key-revoked': 'the key that made it was revoked with all that descends from it',
+};
+
+/** Why an endpoint is disabled, as a part of a sentence. */
+export function reasonText(disabledReason: string): string {
+  return reasons[disabledReason] ?? disabledReason;
+}

@@ -3,39 +3,9 @@ import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delive
 import { EndpointHealth } from './endpoint-health.ts';
 import { OpenMessages } from './open-messages.ts';
 import type { QueueClock } from './queue-clock.ts';
-import { retryForMs, retryPauseMs } from './retry-schedule.ts';
-
-/**
- * What came of a message. One that is postponed was not tried: what is to be sent could not be made just now. One that is
- * dropped never will be: its event is no message any more.
- */
-export interface TryResult {
-  readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
-}
-
-/** What a queue does its work with. */
-export interface EndpointQueueOptions<Result extends TryResult> {
-  readonly state: DeliveryState;
-  readonly isEnabled: boolean;
-  readonly clock: QueueClock;
-  /** Up to which position the log was followed: what a live queue was offered. */
-  readonly followed: () => number;
-  /** Tries to deliver a message. Never rejects. */
-  readonly deliver: (message: OpenMessage) => Promise<Result>;
-  /** A try has ended. @param attempt its number, from 1 */
-  readonly onTried: (
-    message: Message,
-    attempt: number,
-    result: Result & { readonly kind: 'delivered' | 'failed' },
-    outcome: DeliveryOutcome,
-  ) => void;
-  /** Its state is another. */
-  readonly onChange: () => void;
-  /** It has room for messages that come after its position. */
-  readonly onRoom: () => void;
-  /** Every try has failed for three days: nothing is tried any more until it is enabled. */
-  readonly onExhausted: () => void;
-}
+import type { DisabledByAnswers, EndpointQueueOptions, TryResult } from './queue-options.ts';
+import type { ReceiverRequest } from './receiver-request.ts';
+import { longestHoldMs, nextTryAt, retryForMs } from './retry-schedule.ts';
 
 /** Messages to one endpoint that are tried at once. */
 export const maxAtOnce = 8;
@@ -114,6 +84,20 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isEnabled && !this.#isStopped && !this.#isLive && this.#waiting.length < maxWaiting;
   }
 
+  get isEnabled(): boolean {
+    return this.#isEnabled;
+  }
+
+  /** Whether the last try has failed. */
+  get isFailing(): boolean {
+    return this.#health.failingSince !== null;
+  }
+
+  /** Messages whose tries have failed and that are tried again. */
+  get openRetries(): number {
+    return this.#open.failed;
+  }
+
   /** Tries under way. */
   get inFlight(): number {
     return this.#open.inFlight;
@@ -167,7 +151,7 @@ export class EndpointQueue<Result extends TryResult> {
   enable(): void {
     if (this.#isEnabled) return;
     this.#isEnabled = true;
-    this.#health.forgetFailures();
+    this.#health.reset();
     const now = this.#clock.now();
     for (const message of this.#open.list) this.#open.keep({ ...message, firstTriedAt: null, dueAt: now });
     this.#options.onChange();
@@ -225,11 +209,15 @@ export class EndpointQueue<Result extends TryResult> {
   #comeBackWhenDue(now: number): void {
     this.#cancelTimer();
     const { restsUntil } = this.#health;
-    const dueAt = this.#open.earliest()?.dueAt ?? (this.#waiting.length > 0 ? restsUntil : null);
-    if (dueAt === null) return;
+    const canBegin = this.#waiting.length > 0 && this.#open.size < maxOpen;
+    const dueAt = Math.min(
+      this.#open.earliest()?.dueAt ?? Number.POSITIVE_INFINITY,
+      canBegin ? restsUntil : Number.POSITIVE_INFINITY,
+    );
     const at = Math.max(dueAt, restsUntil);
     // What is due and may not be tried now is looked at when a try ends.
-    if (at > now) this.#cancelTimer = this.#clock.after(at - now, () => this.#advance());
+    if (at > now && at < Number.POSITIVE_INFINITY)
+      this.#cancelTimer = this.#clock.after(at - now, () => this.#advance());
   }
 
   #begin(message: OpenMessage, isRetry: boolean): void {
@@ -245,7 +233,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#open.endTry(position);
     // It may have been enabled meanwhile.
     const message = this.#open.get(position) ?? begun;
-    if (isTry(result)) this.#options.onTried(message, message.attempts + 1, result, this.#settle(message, result.kind));
+    if (isTry(result)) this.#options.onTried(message, message.attempts + 1, result, this.#settle(message, result));
     else if (result.kind === 'dropped') this.#open.delete(position);
     else this.#open.keep({ ...message, dueAt: this.#clock.now() + postponedMs });
     this.#options.onChange();
@@ -253,17 +241,18 @@ export class EndpointQueue<Result extends TryResult> {
   }
 
   /** @returns what becomes of a message after a try */
-  #settle(message: OpenMessage, kind: 'delivered' | 'failed'): DeliveryOutcome {
+  #settle(message: OpenMessage, { kind, asks }: TryResult): DeliveryOutcome {
     if (kind === 'delivered') {
       this.#open.delete(message.position);
       this.#succeeded();
       return 'delivered';
     }
+    if (asks?.isGone) this.#disableBecause('gone');
     if (message.isTest) {
       this.#open.delete(message.position);
       return 'given-up';
     }
-    return this.#failed(message);
+    return this.#failed(message, asks ?? null);
   }
 
   #succeeded(): void {
@@ -273,23 +262,28 @@ export class EndpointQueue<Result extends TryResult> {
     this.#health.recordSuccess();
   }
 
-  #failed(message: OpenMessage): DeliveryOutcome {
+  #failed(message: OpenMessage, asks: ReceiverRequest | null): DeliveryOutcome {
     const now = this.#clock.now();
     const attempts = message.attempts + 1;
     const firstTriedAt = message.firstTriedAt ?? now;
+    const retryAfterMs = asks?.retryAfterMs ?? 0;
     this.#health.recordFailure(now);
-    const dueAt = now + retryPauseMs(attempts, this.#clock.random());
+    if (asks?.isForAll) this.#health.holdUntil(now + Math.min(retryAfterMs, longestHoldMs));
     const isExhausted = this.#health.isExhausted(now);
     if (!isExhausted && now - firstTriedAt >= retryForMs) {
       this.#open.delete(message.position);
       return 'given-up';
     }
+    const dueAt = nextTryAt({ attempts, firstTriedAt, now, retryAfterMs, random: this.#clock.random() });
     this.#open.keep({ ...message, attempts, firstTriedAt, dueAt });
-    if (isExhausted && this.#isEnabled) {
-      this.disable();
-      this.#options.onExhausted();
-    }
+    if (isExhausted) this.#disableBecause('failing');
     return 'failed';
+  }
+
+  #disableBecause(reason: DisabledByAnswers): void {
+    if (!this.#isEnabled) return;
+    this.disable();
+    this.#options.onDisabled(reason);
   }
 }
 

@@ -1,6 +1,8 @@
 import { VirtualTime } from '#test/leases/virtual-time.ts';
-import { EndpointQueue, type TryResult } from '#webhooks/delivery/endpoint-queue.ts';
-import type { QueueClock } from '#webhooks/delivery/queue-clock.ts';
+import { EndpointQueue } from '#webhooks/delivery/queue/endpoint-queue.ts';
+import type { QueueClock } from '#webhooks/delivery/queue/queue-clock.ts';
+import type { DisabledByAnswers, TryResult } from '#webhooks/delivery/queue/queue-options.ts';
+import type { ReceiverRequest } from '#webhooks/delivery/queue/receiver-request.ts';
 import {
   type DeliveryState,
   type Message,
@@ -37,7 +39,11 @@ export const messageAt = (position: number, type = 'FlowRenamed'): Message => ({
 export interface Reception {
   readonly ms: number;
   readonly kind: TryResult['kind'];
+  /** What it asks for. */
+  readonly asks?: Partial<ReceiverRequest>;
 }
+
+const nothingAsked: ReceiverRequest = { isGone: false, retryAfterMs: null, isForAll: false };
 
 /** A try that began, and when. */
 export interface SeenTry {
@@ -53,7 +59,8 @@ export class VirtualReceiver {
   /** Where the log was followed to. */
   followed: number;
   changes = 0;
-  exhausted = 0;
+  /** Why it was disabled, each time. */
+  readonly disabled: DisabledByAnswers[] = [];
   mostAtOnce = 0;
   #atOnce = 0;
   /** Decides how a message is taken. */
@@ -74,9 +81,7 @@ export class VirtualReceiver {
         this.changes += 1;
       },
       onRoom: () => undefined,
-      onExhausted: () => {
-        this.exhausted += 1;
-      },
+      onDisabled: (reason) => this.disabled.push(reason),
     });
     this.queue.passTo(state.position);
     this.queue.start();
@@ -97,14 +102,14 @@ export class VirtualReceiver {
   }
 
   #deliver(message: OpenMessage): Promise<TryResult> {
-    const { ms, kind } = this.receive(message);
+    const { ms, kind, asks } = this.receive(message);
     this.tries.push({ position: message.position, at: this.time.now });
     this.#atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
     return new Promise((resolve) => {
       this.time.in(ms, () => {
         this.#atOnce -= 1;
-        resolve({ kind });
+        resolve({ kind, asks: kind === 'failed' ? { ...nothingAsked, ...asks } : null });
       });
     });
   }

@@ -5,6 +5,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import type { DisabledByAnswers } from './queue/queue-options.ts';
 
 export interface DisableDependencies {
   readonly writer: Pick<StreamWriter, 'write'>;
@@ -14,13 +15,19 @@ export interface DisableDependencies {
 const system = { keyId: 'system', keyType: 'system' };
 const retryMs = 5_000;
 
-/** Records that an endpoint is disabled, because all tries have failed; until that has succeeded, or the signal aborts. */
-export async function disableFailingEndpoint(
+const messages = {
+  failing: 'A webhook endpoint is disabled: every try has failed for three days',
+  gone: 'A webhook endpoint is disabled: its receiver has answered 410 and wants no more messages',
+} as const;
+
+/** Records that an endpoint is disabled by its receiver's answers; until that has succeeded, or the signal aborts. */
+export async function disableEndpoint(
   { writer, log }: DisableDependencies,
   id: string,
+  reason: DisabledByAnswers,
   signal: AbortSignal,
 ): Promise<void> {
-  log.info({ webhookEndpoint: id }, 'A webhook endpoint is disabled: every try has failed for three days');
+  log.info({ webhookEndpoint: id }, messages[reason]);
   const requestId = randomUUID();
   const origin = { actor: system, requestId, correlationId: requestId, causationId: requestId };
   const disable = () =>
@@ -30,7 +37,7 @@ export async function disableFailingEndpoint(
       origin,
       decide: ({ state }) => {
         const isDone = state === null || state.deleted || state.record.status === 'disabled';
-        const event = newEvent('WebhookEndpointDisabled', { id, reason: 'failing' as const });
+        const event = newEvent('WebhookEndpointDisabled', { id, reason });
         return E.right({ events: isDone ? [] : [event], tenant: null });
       },
     });

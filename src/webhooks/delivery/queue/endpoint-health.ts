@@ -9,6 +9,7 @@ export class EndpointHealth {
   #failingSince: number | null;
   #failures: number;
   #restsUntil = 0;
+  #heldUntil = 0;
 
   constructor({ failingSince, failures }: Pick<DeliveryState, 'failingSince' | 'failures'>) {
     this.#failingSince = failingSince;
@@ -29,9 +30,9 @@ export class EndpointHealth {
     return this.#failures >= deadAfterFailures;
   }
 
-  /** A dead endpoint is not tried before this time. */
+  /** The endpoint is not tried before this time: it is dead, or asked for it. */
   get restsUntil(): number {
-    return this.#restsUntil;
+    return Math.max(this.#restsUntil, this.#heldUntil);
   }
 
   /** Whether every try has failed for three days. */
@@ -42,7 +43,8 @@ export class EndpointHealth {
   }
 
   recordSuccess(): void {
-    this.forgetFailures();
+    this.#failingSince = null;
+    this.#failures = 0;
     this.#restsUntil = 0;
   }
 
@@ -52,8 +54,14 @@ export class EndpointHealth {
     if (this.isDead) this.#restsUntil = now + probePauseMs(this.#failures);
   }
 
-  forgetFailures(): void {
-    this.#failingSince = null;
-    this.#failures = 0;
+  /** Its receiver wants nothing before a time. Tries that run meanwhile do not change that. */
+  holdUntil(time: number): void {
+    this.#heldUntil = Math.max(this.#heldUntil, time);
+  }
+
+  /** Forgets everything, so that it is tried at once. */
+  reset(): void {
+    this.recordSuccess();
+    this.#heldUntil = 0;
   }
 }

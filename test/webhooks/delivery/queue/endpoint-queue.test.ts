@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { maxAtOnce, maxOpen } from '#webhooks/delivery/endpoint-queue.ts';
-import { retryForMs } from '#webhooks/delivery/retry-schedule.ts';
+import { maxAtOnce, maxOpen } from '#webhooks/delivery/queue/endpoint-queue.ts';
+import { retryForMs } from '#webhooks/delivery/queue/retry-schedule.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import { messageAt, VirtualReceiver } from './virtual-receiver.ts';
 
@@ -80,9 +80,9 @@ describe('EndpointQueue', () => {
     receiver.receive = () => ({ ms: 10, kind: 'failed' });
     receiver.follow(1, 2);
     await receiver.time.pass(retryForMs - hour);
-    assert.equal(receiver.exhausted, 0);
+    assert.deepEqual(receiver.disabled, []);
     await receiver.time.pass(4 * hour);
-    assert.equal(receiver.exhausted, 1);
+    assert.deepEqual(receiver.disabled, ['failing']);
     const tries = receiver.tries.length;
     assert.ok(tries > 20);
     receiver.follow(3);
@@ -107,7 +107,7 @@ describe('EndpointQueue', () => {
       receiver.follow(receiver.followed + 1);
       await receiver.time.pass(hour);
     }
-    assert.equal(receiver.exhausted, 0);
+    assert.deepEqual(receiver.disabled, []);
     assert.deepEqual(receiver.queue.state.open, []);
     assert.match(receiver.outcomes.filter((outcome) => outcome.startsWith('1.')).at(-1) ?? '', /given-up$/);
     const lastTry = receiver.tries.findLast(({ position }) => position === 1);

@@ -13,6 +13,13 @@ export class OpenMessages {
     return this.#open.size;
   }
 
+  /** Messages whose tries have failed. */
+  get failed(): number {
+    let failed = 0;
+    for (const { attempts } of this.#open.values()) if (attempts > 0) failed += 1;
+    return failed;
+  }
+
   get list(): ReadonlyArray<OpenMessage> {
     return [...this.#open.values()];
   }

@@ -1,20 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A longer wait, in ms, is left to the client: the answer says how long it is. */
-export const maxRetryAfterMs = 15_000;
-
 const longestRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 /**
- * How long a provider asks to wait, in ms: `retry-after-ms`, else `Retry-After` (seconds or a date); null for neither.
+ * How long a server asks to wait, in ms, at most a day: `retry-after-ms`, else `Retry-After` (seconds or a date); null for
+ * neither.
  * @param now in ms of the epoch
  * @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
  */
 export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): number | null {
   const exact = headers['retry-after-ms'];
   if (typeof exact === 'string' && /^\d+(?:\.\d+)?$/.test(exact.trim())) return bounded(Number(exact));
-  const header = headers['retry-after']?.trim();
-  if (header === undefined || header === '') return null;
+  // Some clients give a repeated header as a list.
+  const header = String(headers['retry-after'] ?? '').trim();
+  if (header === '') return null;
   if (/^\d+(?:\.\d+)?$/.test(header)) return bounded(Number(header) * 1_000);
   // Date.parse takes much that is no date.
   const date = /\d:\d\d:\d\d/.test(header) ? Date.parse(header) : Number.NaN;

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import { type Reception, VirtualReceiver } from './virtual-receiver.ts';
+
+const second = 1_000;
+const hour = 60 * 60 * second;
+const day = 24 * hour;
+
+describe('EndpointQueue whose receiver asks for something', () => {
+  /** A receiver that refuses the message at position 1 so, and accepts the others. */
+  function refusingFirst(asks: Reception['asks']): VirtualReceiver {
+    const receiver = new VirtualReceiver();
+    receiver.receive = ({ position }) => ({
+      ms: 10,
+      kind: position === 1 ? 'failed' : 'delivered',
+      ...(asks && { asks }),
+    });
+    return receiver;
+  }
+
+  const timesOf = (receiver: VirtualReceiver, position: number) =>
+    receiver.tries.filter((seen) => seen.position === position).map(({ at }) => at);
+
+  it('tries the message again when the receiver asks for it, and others meanwhile', async () => {
+    const receiver = refusingFirst({ retryAfterMs: 90 * second });
+    receiver.follow(1, 2);
+    await receiver.time.pass(second);
+    receiver.follow(3);
+    await receiver.time.pass(91 * second);
+    assert.deepEqual(timesOf(receiver, 1), [0, 90 * second + 10]);
+    assert.deepEqual(receiver.begun, [1, 2, 3, 1]);
+  });
+
+  it('waits its own pause where the receiver asks for less', async () => {
+    const receiver = refusingFirst({ retryAfterMs: second });
+    receiver.follow(1);
+    await receiver.time.pass(6 * second);
+    assert.deepEqual(timesOf(receiver, 1), [0, 5 * second + 10]);
+  });
+
+  it('begins nothing before the time for which a receiver asks with 429 or 503', async () => {
+    const receiver = refusingFirst({ retryAfterMs: 90 * second, isForAll: true });
+    receiver.follow(1);
+    await receiver.time.pass(second);
+    receiver.follow(2, 3);
+    await receiver.time.pass(88 * second);
+    assert.deepEqual(receiver.begun, [1]);
+    assert.equal(receiver.queue.position, 1);
+    await receiver.time.pass(2 * second);
+    assert.deepEqual(receiver.begun.toSorted(), [1, 1, 2, 3]);
+  });
+
+  it('holds other messages for an hour at most', async () => {
+    const receiver = refusingFirst({ retryAfterMs: day, isForAll: true });
+    receiver.follow(1);
+    await receiver.time.pass(second);
+    receiver.follow(2);
+    await receiver.time.pass(hour);
+    assert.deepEqual(receiver.begun, [1, 2]);
+    await receiver.time.pass(day);
+    assert.deepEqual(timesOf(receiver, 1), [0, day + 10]);
+  });
+
+  it('holds others also where a message that was under way is accepted afterwards', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = ({ position }) =>
+      position === 1
+        ? { ms: 10, kind: 'failed', asks: { retryAfterMs: 90 * second, isForAll: true } }
+        : { ms: 50, kind: 'delivered' };
+    receiver.follow(1, 2);
+    await receiver.time.pass(second);
+    assert.deepEqual(receiver.outcomes, ['1.1 failed', '2.1 delivered']);
+    receiver.follow(3);
+    await receiver.time.pass(80 * second);
+    assert.deepEqual(receiver.begun, [1, 2]);
+  });
+
+  it('gives up a message after three days, whatever the receiver asks for', async () => {
+    const receiver = refusingFirst({ retryAfterMs: day });
+    receiver.follow(1);
+    // The others succeed, so that the endpoint does not count as failing.
+    for (let hours = 0; hours < 100; hours += 1) {
+      receiver.follow(receiver.followed + 1);
+      await receiver.time.pass(hour);
+    }
+    assert.deepEqual(timesOf(receiver, 1), [0, day + 10, 2 * day + 20, 3 * day + 10]);
+    assert.equal(
+      receiver.outcomes.findLast((outcome) => outcome.startsWith('1.')),
+      '1.4 given-up',
+    );
+  });
+
+  it('is disabled once by a receiver that is gone, and continues with what was open when it is enabled', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = () => ({ ms: 10, kind: 'failed', asks: { isGone: true } });
+    receiver.follow(1, 2, 3);
+    await receiver.time.pass(day);
+    assert.deepEqual(receiver.disabled, ['gone']);
+    assert.deepEqual(receiver.begun, [1, 2, 3]);
+    receiver.receive = () => ({ ms: 10, kind: 'delivered' });
+    receiver.queue.enable();
+    await receiver.time.pass(second);
+    assert.deepEqual(receiver.begun.slice(3), [1, 2, 3]);
+    receiver.queue.passTo(3);
+    assert.deepEqual(receiver.queue.state, newDeliveryState(3));
+  });
+
+  it('tries at once after it is enabled, whatever the receiver has asked for before', async () => {
+    const receiver = refusingFirst({ retryAfterMs: day, isForAll: true });
+    receiver.follow(1);
+    await receiver.time.pass(second);
+    receiver.queue.disable();
+    receiver.queue.enable();
+    assert.deepEqual(receiver.begun, [1, 1]);
+  });
+
+  it('is disabled by a test that finds the receiver gone, but not twice', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = () => ({ ms: 10, kind: 'failed', asks: { isGone: true } });
+    const message = { position: 9, stream: 'webhookEndpoint-cone', revision: 1, type: 'WebhookTestRequested' };
+    receiver.queue.test(message);
+    await receiver.time.pass(second);
+    receiver.queue.test({ ...message, position: 10 });
+    await receiver.time.pass(second);
+    assert.deepEqual(receiver.outcomes, ['9.1 given-up', '10.1 given-up']);
+    assert.deepEqual(receiver.disabled, ['gone']);
+  });
+
+  it('begins what waits when a dead endpoint may be tried, although every retry is due later', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = () => ({ ms: 1, kind: 'failed', asks: { retryAfterMs: day } });
+    for (let position = 1; position <= 100; position += 1) {
+      receiver.follow(position);
+      await receiver.time.pass(1);
+    }
+    receiver.follow(101, 102);
+    await receiver.time.pass(hour);
+    assert.deepEqual(receiver.begun.slice(-2), [101, 102]);
+  });
+});
