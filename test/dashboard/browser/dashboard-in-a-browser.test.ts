@@ -19,6 +19,7 @@ import {
   holds,
   keepPicture,
   openDashboard,
+  screens,
   settled,
 } from './open-dashboard.ts';
 
@@ -32,13 +33,6 @@ interface Version {
   readonly version: number;
   readonly isActive: boolean;
 }
-
-const screens = [
-  { name: 'light', options: { colorScheme: 'light' } },
-  { name: 'dark', options: { colorScheme: 'dark' } },
-  { name: '1000', options: { viewport: { width: 1000, height: 760 } } },
-  { name: '360', options: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true } },
-] as const;
 
 const waitMs = 30_000;
 

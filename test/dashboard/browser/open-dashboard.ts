@@ -8,6 +8,14 @@ import { until } from '#test/support/service/service-process.ts';
 /** Where pictures of the views are kept; not in the repository. */
 const pictures = join(import.meta.dirname, '../../../test-artefacts/dashboard');
 
+/** The screens on which every view is looked at. */
+export const screens = [
+  { name: 'light', options: { colorScheme: 'light' } },
+  { name: 'dark', options: { colorScheme: 'dark' } },
+  { name: '1000', options: { viewport: { width: 1000, height: 760 } } },
+  { name: '360', options: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true } },
+] as const;
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A page of the dashboard, with everything that a browser complained about. */

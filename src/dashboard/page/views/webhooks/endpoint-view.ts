@@ -79,7 +79,7 @@ function EndpointPage({
   ];
   return html`<${PageHead} title=${html`${endpoint.url} <${Status} status=${endpoint.status} />`} actions=${actions} facts=${facts} />
     ${endpoint.disabledReason === null ? null : html`<${Notice} tone="warn">It is disabled: ${reasonText(endpoint.disabledReason)}. Enable it, and delivery continues where it ended.<//>`}
-    ${delivery?.failingSince ? html`<${Notice} tone="bad">Every try has failed since <${Time} at=${delivery.failingSince} />. After three days of failures alone it is disabled.<//>` : null}
+    ${isEnabled && delivery?.failingSince ? html`<${Notice} tone="bad">Every try has failed since <${Time} at=${delivery.failingSince} />. After three days of failures alone it is disabled.<//>` : null}
     ${delivery?.beganAtEndAt ? html`<${Notice} tone="warn">How far it was had been lost: delivery began at the end of the log at <${Time} at=${delivery.beganAtEndAt} />. A replay sends what is missing.<//>` : null}
     ${secret === null ? null : html`<${NewSecret} title="New secret" secret=${secret} note="Both secrets sign for 24 hours." onClose=${() => setSecret(null)} />`}
     <${Deliveries} id=${endpoint.id} />
