@@ -67,6 +67,11 @@ export class LiveFeed {
     this.#publish(null);
   }
 
+  /** Has everything that is shown asked for again. */
+  refresh(): void {
+    this.#publish(null);
+  }
+
   /** @returns a function that ends it */
   onState(listener: () => void): () => void {
     this.#stateListeners.add(listener);

@@ -5,6 +5,7 @@ import type { DryRun } from '#dashboard/page/api/records.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
 import { Problem, Skeleton } from '#dashboard/page/parts/boxes.ts';
+import { Conflict, isConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
 /** A change as the API takes it. */
@@ -12,8 +13,8 @@ export interface ChangeRequest {
   readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** The ETag that the resource must still have. */
-  readonly ifMatch?: string | null;
+  /** The resource that must still be as it was when the dialog opened. */
+  readonly seen?: SeenResource;
 }
 
 interface ConfirmProps<Answer> {
@@ -33,8 +34,9 @@ interface ConfirmProps<Answer> {
 
 /** Asks before a change: what would be recorded, in sentences, from a dry run; then does it. */
 export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
-  const { api } = useSession();
+  const { api, live } = useSession();
   const { request, onClose } = props;
+  const [seen, setSeen] = useState(request.seen ?? null);
   const [dryRun, setDryRun] = useState<DryRun | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -53,7 +55,7 @@ export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
     setError(null);
     try {
       const answer = await api.send<Answer>(request.method, request.path, request.body, {
-        ifMatch: request.ifMatch ?? null,
+        ifMatch: seen?.etag ?? null,
       });
       await props.onDone(answer);
       onClose();
@@ -63,15 +65,28 @@ export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
     }
   };
 
+  const lookAgain = async (path: string) => {
+    live.refresh();
+    try {
+      const { etag } = await api.getTagged(path);
+      setSeen({ path, etag });
+      check();
+    } catch (why) {
+      setError(toApiError(why));
+    }
+  };
+
+  const hasConflict = seen !== null && isConflict(error);
   const footer = html`<button type="button" class="btn" onClick=${onClose}>${props.keepLabel}</button>
-    <button type="button" autofocus class=${classes('btn primary', props.isDestructive && 'danger')} disabled=${dryRun === null}
+    <button type="button" autofocus class=${classes('btn primary', props.isDestructive && 'danger')} disabled=${dryRun === null || hasConflict}
       aria-busy=${String(isBusy)} onClick=${run}>${props.doLabel}</button>`;
   return html`<${Dialog} title=${props.title} onClose=${onClose} footer=${footer}>
     ${dryRun === null && error === null ? html`<${Skeleton} rows=${2} />` : null}
     ${dryRun === null ? null : html`<${Sentences} dryRun=${dryRun} />`}
     ${props.facts === undefined || props.facts.length === 0 ? null : html`<dl class="kv">${props.facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`}
     ${props.children}
-    ${error === null ? null : html`<${Problem} error=${error} inside=${false} onRetry=${dryRun === null ? check : undefined} />`}
+    ${hasConflict ? html`<${Conflict} seen=${seen} reloadLabel="Look again" onReload=${() => lookAgain(seen.path)} />` : null}
+    ${error === null || hasConflict ? null : html`<${Problem} error=${error} inside=${false} onRetry=${dryRun === null ? check : undefined} />`}
     ${dryRun === null || dryRun.events.length === 0 ? null : html`<${Recorded} dryRun=${dryRun} />`}
   <//>`;
 }

@@ -1,8 +1,10 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { type ApiError, issueAt, toApiError } from '#dashboard/page/api/api-error.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, html } from '#dashboard/page/html.ts';
 import { Problem } from '#dashboard/page/parts/boxes.ts';
+import { Conflict, isConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
 interface FormProps {
@@ -13,12 +15,15 @@ interface FormProps {
   readonly onSave: () => Promise<boolean>;
   /** The members whose problems are shown at their fields. */
   readonly fields?: ReadonlyArray<string>;
+  /** The resource that must still be as it was when the dialog opened. */
+  readonly seen?: SeenResource;
   readonly children?: Children | ((problemAt: (pointer: string) => string | null) => Children);
 }
 
 /** A form in a dialog. What the service refuses is shown at the field that it is about, else below the form. */
 export function FormDialog(props: FormProps): VNode {
-  const { onClose, fields = [] } = props;
+  const { live } = useSession();
+  const { onClose, fields = [], seen } = props;
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event) => {
@@ -35,10 +40,16 @@ export function FormDialog(props: FormProps): VNode {
   const problemAt = (pointer: string) => issueAt(error, pointer);
   const isShownAtFields =
     error !== null && error.issues.length > 0 && error.issues.every(({ pointer }) => fields.includes(pointer));
+  const lookAgain = () => {
+    live.refresh();
+    onClose();
+  };
+  const hasConflict = seen !== undefined && isConflict(error);
   const footer = html`<button type="button" class="btn" onClick=${onClose}>Cancel</button>
     <button type="button" class="btn primary" aria-busy=${String(isBusy)} onClick=${submit}>${props.doLabel}</button>`;
   return html`<${Dialog} title=${props.title} onClose=${onClose} footer=${footer}>
     <form class="stack" onSubmit=${submit}>${typeof props.children === 'function' ? props.children(problemAt) : props.children}</form>
-    ${error === null || isShownAtFields ? null : html`<${Problem} error=${error} inside=${false} />`}
+    ${hasConflict ? html`<${Conflict} seen=${seen} reloadLabel="Discard and look again" onReload=${lookAgain} />` : null}
+    ${error === null || isShownAtFields || hasConflict ? null : html`<${Problem} error=${error} inside=${false} />`}
   <//>`;
 }

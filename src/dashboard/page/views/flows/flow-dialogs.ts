@@ -9,6 +9,7 @@ import { readFlowGraph } from '#dashboard/page/graph/flow-graph.ts';
 import { jsonChanges } from '#dashboard/page/graph/json-changes.ts';
 import { html } from '#dashboard/page/html.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
+import type { SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
@@ -22,6 +23,11 @@ interface Shared {
   readonly versions: ReadonlyArray<FlowVersion>;
   readonly active: FlowVersion | null;
   readonly onClose: () => void;
+}
+
+/** The flow as the dialog found it. A version has the history and the ETag of its flow. */
+function seenFlow({ id }: Flow, etag: string | null): SeenResource {
+  return { path: `/v1/flows/${id}`, etag };
 }
 
 /** Asks before another version becomes the active one. */
@@ -45,7 +51,7 @@ export function ActivateDialog({ flow, etag, active, chosen, onClose }: Shared &
   ];
   return html`<${ConfirmChange}
     title=${`Activate version ${chosen.version}?`}
-    request=${{ method: 'POST', path: `/v1/flow-versions/${chosen.id}/activate`, body: {}, ifMatch: etag }}
+    request=${{ method: 'POST', path: `/v1/flow-versions/${chosen.id}/activate`, body: {}, seen: seenFlow(flow, etag) }}
     facts=${facts}
     keepLabel=${active === null ? 'Cancel' : `Keep version ${active.version}`}
     doLabel=${`Activate version ${chosen.version}`}
@@ -136,13 +142,14 @@ export function DescribeDialog({ flow, etag, onClose }: Shared): VNode {
   const { api, names } = useSession();
   const [name, setName] = useState(flow.name);
   const [description, setDescription] = useState(flow.description ?? '');
+  const [seen] = useState(seenFlow(flow, etag));
   const save = async () => {
     const body = { name, description: description === '' ? null : description };
-    await api.send('PATCH', `/v1/flows/${flow.id}`, body, { ifMatch: etag });
+    await api.send('PATCH', `/v1/flows/${flow.id}`, body, { ifMatch: seen.etag });
     names.learn('flow', flow.id, name);
     return true;
   };
-  return html`<${FormDialog} title="Describe the flow" doLabel="Save" onClose=${onClose} onSave=${save} fields=${['/name', '/description']}>
+  return html`<${FormDialog} title="Describe the flow" doLabel="Save" onClose=${onClose} onSave=${save} seen=${seen} fields=${['/name', '/description']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Name" value=${name} onText=${setName} problem=${problemAt('/name')} hint="1 to 200 characters" />
       <${TextField} label="Description" rows=${4} value=${description} onText=${setDescription} problem=${problemAt('/description')} />`}
@@ -156,7 +163,7 @@ export function DeleteFlowDialog({ flow, etag, onClose, onGone }: Shared & { onG
   const facts = numbers.length === 0 ? [] : [['Detached', numbers.map(({ number }) => number).join(', ')]];
   return html`<${ConfirmChange}
     title=${`Delete ${flow.name}?`}
-    request=${{ method: 'DELETE', path: `/v1/flows/${flow.id}`, ifMatch: etag }}
+    request=${{ method: 'DELETE', path: `/v1/flows/${flow.id}`, seen: seenFlow(flow, etag) }}
     facts=${facts}
     keepLabel="Keep the flow"
     doLabel="Delete flow"

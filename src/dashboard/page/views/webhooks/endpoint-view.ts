@@ -83,10 +83,10 @@ function EndpointPage({
     ${delivery?.beganAtEndAt ? html`<${Notice} tone="warn">How far it was had been lost: delivery began at the end of the log at <${Time} at=${delivery.beganAtEndAt} />. A replay sends what is missing.<//>` : null}
     ${secret === null ? null : html`<${NewSecret} title="New secret" secret=${secret} note="Both secrets sign for 24 hours." onClose=${() => setSecret(null)} />`}
     <${Deliveries} id=${endpoint.id} />
-    ${opened === 'delete' ? html`<${ConfirmChange} title="Delete the endpoint?" request=${{ method: 'DELETE', path, ifMatch: etag }} keepLabel="Keep it" doLabel="Delete endpoint" isDestructive=${true} onClose=${close} onDone=${() => goTo('webhooks')} />` : null}
+    ${opened === 'delete' ? html`<${ConfirmChange} title="Delete the endpoint?" request=${{ method: 'DELETE', path, seen: { path, etag } }} keepLabel="Keep it" doLabel="Delete endpoint" isDestructive=${true} onClose=${close} onDone=${() => goTo('webhooks')} />` : null}
     ${
       opened === 'enable' || opened === 'disable'
-        ? html`<${ConfirmChange} title=${opened === 'enable' ? 'Enable the endpoint?' : 'Disable the endpoint?'} request=${{ method: 'PATCH', path, body: { status: opened === 'enable' ? 'enabled' : 'disabled' }, ifMatch: etag }}
+        ? html`<${ConfirmChange} title=${opened === 'enable' ? 'Enable the endpoint?' : 'Disable the endpoint?'} request=${{ method: 'PATCH', path, body: { status: opened === 'enable' ? 'enabled' : 'disabled' }, seen: { path, etag } }}
       keepLabel="Leave it" doLabel=${opened === 'enable' ? 'Enable' : 'Disable'} onClose=${close} onDone=${onChanged} />`
         : null
     }

@@ -1,0 +1,57 @@
+import type { VNode } from 'preact';
+import { getAll } from '#dashboard/page/api/api.ts';
+import type { ApiError } from '#dashboard/page/api/api-error.ts';
+import type { HistoryEvent } from '#dashboard/page/api/records.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
+import { html } from '#dashboard/page/html.ts';
+import { Time } from '#dashboard/page/parts/basics.ts';
+import { Notice } from '#dashboard/page/parts/boxes.ts';
+import { ActorName } from '#dashboard/page/parts/who.ts';
+import { countOf } from '#dashboard/page/text/numbers.ts';
+
+/** A resource as somebody saw it who then wants to change it: the change is refused once it has another ETag. */
+export interface SeenResource {
+  readonly path: string;
+  readonly etag: string | null;
+}
+
+const maxHistory = 5_000;
+
+/** Whether a change was refused because the resource is not as it was seen. */
+export function isConflict(error: ApiError | null): boolean {
+  return error?.status === 412;
+}
+
+/** The events of a history, the oldest first, that are newer than an ETag; none without one. */
+export function changesSince(events: ReadonlyArray<HistoryEvent>, etag: string | null): ReadonlyArray<HistoryEvent> {
+  const seen = /^"(\d+)"$/.exec(etag ?? '')?.[1];
+  return seen === undefined ? [] : events.filter(({ revision }) => revision > Number(seen));
+}
+
+/** Says who changed a resource meanwhile, and offers to look at it again. */
+export function Conflict(props: { seen: SeenResource; reloadLabel: string; onReload: () => void }): VNode {
+  const { api } = useSession();
+  const { seen, reloadLabel, onReload } = props;
+  const history = useData<ReadonlyArray<HistoryEvent>>(
+    `changes of ${seen.path} since ${seen.etag}`,
+    { kinds: [] },
+    async (signal) => {
+      const path = `${seen.path}/history`;
+      const { items } = await getAll<HistoryEvent>(api, path, 'events', { maxItems: maxHistory, signal });
+      return changesSince(items, seen.etag);
+    },
+  );
+  const button = html`<button type="button" class="btn" onClick=${onReload}>${reloadLabel}</button>`;
+  return html`<${Notice} tone="bad" role="alert" action=${button}>
+    <strong>Somebody was faster.</strong> ${history.value === null ? 'It was changed meanwhile.' : html`<${Changes} changes=${history.value} />`}
+    <span class="small"> Answer 412.</span>
+  <//>`;
+}
+
+function Changes({ changes }: { changes: ReadonlyArray<HistoryEvent> }): VNode {
+  const newest = changes.at(-1);
+  if (newest === undefined) return html`It was changed meanwhile.`;
+  const earlier = changes.length === 1 ? '' : ` ${countOf(changes.length - 1, 'earlier change')} came with it.`;
+  return html`<${ActorName} actor=${newest.actor} />, <${Time} at=${newest.time} />: ${newest.summary}${earlier}`;
+}
