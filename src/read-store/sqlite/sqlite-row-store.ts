@@ -27,7 +27,7 @@ const fillingCheckpointPages = 25_000;
  * A transaction that only fills may be left open so long: a page that changes often is then written once. Other commits
  * end it, and for a while after one of them none is left open.
  */
-const maxTransactionMs = 1000;
+const maxTransactionMs = 3000;
 const quietMs = 1000;
 
 /** Documents of a filling after which it is looked which indexes grow in few places, and the documents of a place. */
@@ -175,7 +175,8 @@ export class SqliteRowStore implements RowStore {
   }
 
   async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
-    this.#saveNote('status', statuses);
+    // It may be part of the transaction of a filling: ending that each second would write its pages as often.
+    this.#saveNote('status', statuses, this.#database.isTransaction ? maxTransactionMs : 0);
   }
 
   async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
@@ -323,13 +324,9 @@ export class SqliteRowStore implements RowStore {
     this.#run('DELETE FROM generation WHERE number = ?', [generation]);
   }
 
-  #saveNote(name: string, body: object): void {
-    this.#transaction(() =>
-      this.#run('INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body', [
-        name,
-        JSON.stringify(body),
-      ]),
-    );
+  #saveNote(name: string, body: object, maxTransactionAgeMs = 0): void {
+    const sql = 'INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body';
+    this.#transaction(() => this.#run(sql, [name, JSON.stringify(body)]), maxTransactionAgeMs);
   }
 
   #run(sql: string, values: ReadonlyArray<string | number>): ReturnType<StatementSync['run']> {
