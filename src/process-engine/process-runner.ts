@@ -18,7 +18,8 @@ import { CommandRejectedError } from './command-rejected-error.ts';
 import { handlesOneOf, mayHandle, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
-import { type Aside, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
+import { type Aside, inPlace, notInOrder, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { ReadModelBehindError } from './read-model-behind-error.ts';
 import { StoppedEvents } from './stopped-events.ts';
 
@@ -134,7 +135,7 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #followInOrder(after: number, keeper: CheckpointKeeper, signal: AbortSignal): Promise<void> {
-    const { process, store } = this.#options;
+    const { process, store, writer } = this.#options;
     const stopped = this.#stoppedEvents(after, signal);
     const storePassed = async (position: number) => {
       await keeper.store(this.#checkpointAt(position));
@@ -142,10 +143,12 @@ export class ProcessRunner implements ProcessProgress {
     };
     try {
       for await (const batch of store.subscribe({ after, types: process.types, signal })) {
-        for (const event of batch.events) {
+        const events = batch.events.filter((event) => mayHandle(process, event));
+        const ahead = new ReadAhead(events, process, writer);
+        for (const [index, event] of events.entries()) {
           if (signal.aborted) return;
-          if (!mayHandle(process, event)) continue;
-          await this.#handle(event, () => this.#toolsFor(event, signal), stopped);
+          ahead.at(index);
+          await this.#handle(event, () => this.#toolsFor(event, signal, { ahead }), stopped);
           await storePassed(event.position);
         }
         if (batch.events.length > 0) await storePassed(batch.position);
@@ -217,7 +220,7 @@ export class ProcessRunner implements ProcessProgress {
     const reactions: Reactions = new Reactions(after, {
       concurrency,
       handle: (event, pauseUntil, aside) =>
-        this.#handle(event, () => this.#toolsFor(event, signal, pauseUntil), stoppedEvents, aside),
+        this.#handle(event, () => this.#toolsFor(event, signal, { pauseUntil }), stoppedEvents, aside),
       onEnd: moved,
       onFailure: (error, retryDelayMs) => this.#tellFailure(error, retryDelayMs),
       signal,
@@ -266,12 +269,17 @@ export class ProcessRunner implements ProcessProgress {
     return { position, lastAppended: this.#lastAppended };
   }
 
-  #toolsFor(cause: RecordedEvent, signal: AbortSignal, pauseUntil: PauseUntil = notInOrder): ProcessTools {
+  #toolsFor(
+    cause: RecordedEvent,
+    signal: AbortSignal,
+    { pauseUntil = notInOrder, ahead }: { readonly pauseUntil?: PauseUntil; readonly ahead?: ReadAhead } = {},
+  ): ProcessTools {
     const { writer, store, documents, waitForPosition, log } = this.#options;
     const { actor, requestId, $correlationId } = cause.metadata;
     const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
     return {
-      load: (entity, id) =>
+      load: async (entity, id) =>
+        (await ahead?.take(cause, entity, id)) ??
         writer.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
       dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
       pauseUntil,
@@ -290,9 +298,3 @@ export class ProcessRunner implements ProcessProgress {
     };
   }
 }
-
-/** A process that goes in order waits in its turn. */
-const inPlace: Aside = (wait) => wait();
-
-/** A pause in a process that goes in order would hold up every event behind it. */
-const notInOrder: PauseUntil = () => Promise.reject(new Error('a process that goes in order does not pause'));

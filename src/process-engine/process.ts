@@ -27,6 +27,13 @@ export interface ProcessTools {
   readonly log: { error(details: object, message: string): void };
 }
 
+/** A stream by its entity and an id in it. */
+export interface StreamOf {
+  // biome-ignore lint/suspicious/noExplicitAny: whoever takes the state names the entity, which says what it is.
+  readonly entity: Entity<any, any>;
+  readonly id: string;
+}
+
 /**
  * Events in, commands out. It may see an event again after a crash, so what it decides must come to nothing when it
  * was done already.
@@ -42,6 +49,11 @@ export interface Process {
    * is more, it works in the background: no answer waits for it.
    */
   readonly concurrency?: number;
+  /**
+   * The stream that it loads for an event, where it loads one first of all. It may be read as soon as the event is known:
+   * what this process does about the events before is perhaps not in the state. Only for one that goes in order.
+   */
+  readonly loads?: (event: RecordedEvent) => StreamOf | null;
   readonly handle: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
 }
 

@@ -9,6 +9,12 @@ export type PauseUntil = (time: string) => Promise<void>;
 /** Waits for something, and lets others work meanwhile. */
 export type Aside = <Result>(wait: () => Promise<Result>) => Promise<Result>;
 
+/** A process that goes in order waits in its turn. */
+export const inPlace: Aside = (wait) => wait();
+
+/** A pause in a process that goes in order would hold up every event behind it. */
+export const notInOrder: PauseUntil = () => Promise.reject(new Error('a process that goes in order does not pause'));
+
 export interface ReactionsOptions {
   /** Reactions at work at once, at most; those that pause are not counted. */
   readonly concurrency: number;

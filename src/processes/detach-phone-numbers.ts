@@ -20,6 +20,11 @@ export const detachPhoneNumbers: Process = {
   name: 'detach-phone-numbers',
   types: ['FlowDeleted', 'PhoneNumberCreated', 'PhoneNumberFlowSet'],
   handles: (event) => event.type === 'FlowDeleted' || event.data.flowId !== null,
+  // A flow that is deleted after it was read ends after this event, and its end finds the number.
+  loads: (event) => {
+    const { flowId } = event.data;
+    return event.type !== 'FlowDeleted' && typeof flowId === 'string' ? { entity: flow, id: flowId } : null;
+  },
   handle: async (recorded, tools) => {
     const event = recorded as unknown as Event;
     if (event.type === 'FlowDeleted') return detachAll(event.data.id, tools);
