@@ -145,7 +145,8 @@ class ConnectedEventStore implements EventStoreDbEventStore {
       options.wake === undefined
         ? new WakeUpSubscription(connection, availability, names, attemptMs)
         : wakeUpsByPort(options.wake);
-    const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, log });
+    const partner = options.wake === undefined ? {} : { partner: options.wake };
+    const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, ...partner, log });
     const limits = {
       answerWithinMs: options.answerWithinMs ?? 5_000,
       attemptMs,

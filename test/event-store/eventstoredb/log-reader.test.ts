@@ -227,6 +227,67 @@ function describeReader(manner: Manner): void {
       }
     });
 
+    describe('two readers far behind the end of the log', () => {
+      /** The server of the second reader, with the same log. */
+      let node: EventStoreDbDouble;
+      let other: EventStoreDbEventStore;
+
+      beforeEach(async () => {
+        fill(20_000);
+        node = await EventStoreDbDouble.start({ manner, log: double.log });
+        other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake: store.wakePort() });
+      });
+
+      afterEach(async () => {
+        node.thaw();
+        await other.close();
+        await node.kill();
+      });
+
+      function followByBoth(): ReadonlyArray<Follower> {
+        const both = [follow(), new Follower(other)];
+        followers.push(...both);
+        return both;
+      }
+
+      it('give each other what they read, so that each page is read once', async () => {
+        // Each knows by then that the other listens.
+        await eventually(() => double.callsByKind['log-end'] === 1);
+        for (const follower of followByBoth()) {
+          await eventually(hasAll(follower));
+          assert.deepEqual(follower.positions, ours());
+        }
+        const pages = double.callsByKind.log + node.callsByKind.log;
+        assert.ok(pages <= 14, `${pages} pages`);
+      });
+
+      it('read by themselves where the other cannot read', async () => {
+        await node.kill();
+        const [first] = followByBoth();
+        assert.ok(first);
+        await eventually(hasAll(first));
+        assert.deepEqual(first.positions, ours());
+      });
+
+      it('do not wait long for one whose server does not answer', async () => {
+        node.freeze();
+        const [first] = followByBoth();
+        assert.ok(first);
+        await eventually(hasAll(first));
+        assert.deepEqual(first.positions, ours());
+      });
+
+      it('read by themselves once the other has ended', async () => {
+        const [first, second] = followByBoth();
+        assert.ok(first && second);
+        await eventually(() => first.positions.length > 0 && second.positions.length > 0);
+        await second.end();
+        await other.close();
+        await eventually(hasAll(first));
+        assert.deepEqual(first.positions, ours());
+      });
+    });
+
     const thousandsBehind = { few: 5, many: 100 };
     itInRounds(
       'catches up from far behind while one event arrives for every five that it reads, a thousand behind in a round',

@@ -17,6 +17,7 @@ import { LogEnd } from './log-end.ts';
 import { LogFollower } from './log-follower.ts';
 import { type LogPage, threadsTime } from './log-page.ts';
 import { LogWindow } from './log-window.ts';
+import { PageExchange } from './page-exchange.ts';
 import { PageSender, type SharedPage } from './page-port.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
@@ -44,6 +45,8 @@ export interface LogReaderOptions {
   readonly names: StreamNames;
   readonly upcast: Upcast;
   readonly wakeUps: WakeUpSource;
+  /** From `wakePort` of a reader in another thread. */
+  readonly partner?: MessagePort;
   readonly log: Logger;
 }
 
@@ -51,7 +54,7 @@ export interface LogReaderOptions {
  * Reads the log for everybody on this thread who follows it: by pages that the server filters, at the pace of whoever
  * asks first. Those at the same place share a page; one that is far behind reads pages of its own until it meets the
  * others. No page is read before somebody asks for it, so a slow follower holds up nobody and nothing piles up. A reader
- * in another thread is sent the pages at the log's end.
+ * in another thread is sent the pages at the log's end, and two that are behind it give each other what they read.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
@@ -62,6 +65,9 @@ export class LogReader {
   readonly #underWay = new Map<number, Promise<LogPage>>();
   readonly #closed = new AbortController();
   readonly #senders = new Set<PageSender>();
+  readonly #exchanges = new Set<PageExchange>();
+  /** Positions after which a page is asked for in another thread, and not read yet. */
+  readonly #asking = new Set<number>();
   /** What a page may take. */
   #pageMs = shortestPageMs;
   /** On `performance.now()`'s clock. */
@@ -75,6 +81,7 @@ export class LogReader {
       wakeUps: options.wakeUps,
       onPage: (page) => this.#window.add(this.#received(page)),
     });
+    if (options.partner !== undefined) this.#exchangeBy(options.partner);
   }
 
   /** See the port. */
@@ -115,6 +122,7 @@ export class LogReader {
     const { port1, port2 } = new MessageChannel();
     const sender = new PageSender(port1);
     this.#senders.add(sender);
+    this.#exchangeBy(port1);
     // What no retry changes is met by whoever follows the log here, too.
     void this.#feed(sender)
       .catch(() => sender.close())
@@ -151,6 +159,33 @@ export class LogReader {
     }
   }
 
+  #exchangeBy(port: MessagePort): void {
+    const exchange = new PageExchange(port, (after) => this.#give(after));
+    this.#exchanges.add(exchange);
+    port.on('close', () => this.#exchanges.delete(exchange));
+  }
+
+  /** What comes after a position, for another thread; null where this one does not have it and is not reading it. */
+  async #give(after: number): Promise<SharedPage | null> {
+    // Where two threads ask each other for the same page, the one that was given the port reads it.
+    const mustRead = this.#options.partner === undefined && this.#asking.has(after);
+    const page = this.#window.find(after) ?? (mustRead ? undefined : await this.#underWay.get(after));
+    return page === undefined ? null : shared(page);
+  }
+
+  /** What another thread has read after a position. At the log's end nobody is asked, because pages are sent there. */
+  async #askOthers(after: number): Promise<LogPage | null> {
+    if (this.#exchanges.size === 0 || !(after === 0 || this.#window.hasMoreAfter(after))) return null;
+    this.#asking.add(after);
+    try {
+      const pages = await Promise.all([...this.#exchanges].map((exchange) => exchange.ask(after)));
+      const page = pages.find((one) => one !== null && one.position > after);
+      return page == null ? null : this.#received(page);
+    } finally {
+      this.#asking.delete(after);
+    }
+  }
+
   #received({ stored, ...page }: SharedPage): LogPage {
     const events = stored.map((event) => new LazyEvent(event, this.#options.upcast));
     return { ...page, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
@@ -166,6 +201,12 @@ export class LogReader {
   }
 
   async #read(after: number): Promise<LogPage> {
+    const given = await this.#askOthers(after);
+    if (given !== null) {
+      this.#window.add(given);
+      this.#end.raise(given.position);
+      return given;
+    }
     await this.#gather();
     const begunAt = threadsTime();
     // Asked for before the page is read: all that is not in a page which is not full is another application's.

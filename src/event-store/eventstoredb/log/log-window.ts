@@ -23,6 +23,11 @@ export class LogWindow {
     return this.#pages.findLast((page) => page.after <= position && position < page.position);
   }
 
+  /** Whether the page that ends at a position was followed by more. */
+  hasMoreAfter(position: number): boolean {
+    return this.#pages.findLast((page) => page.position === position)?.isEnd === false;
+  }
+
   /** Keeps a page; the oldest are forgotten where there are too many. */
   add(page: LogPage): void {
     if (page.position === page.after) return;

@@ -10,6 +10,17 @@ export interface SharedPage {
   readonly begunAt: number;
 }
 
+/** What goes over a port between the readers of two threads. */
+export type PageMessage =
+  /** A page at the log's end, for all who follow it there. */
+  | { readonly kind: 'page'; readonly page: SharedPage }
+  | { readonly kind: 'acknowledged' }
+  /** A reader listens at this end. */
+  | { readonly kind: 'ready' }
+  /** Whether the other reader has, or is reading, what comes after a position. */
+  | { readonly kind: 'ask'; readonly number: number; readonly after: number }
+  | { readonly kind: 'answer'; readonly number: number; readonly page: SharedPage | null };
+
 /** Pages under way at most: they must not pile up where the other thread is busy. */
 const maxUnderWay = 4;
 
@@ -22,7 +33,8 @@ export class PageSender {
 
   constructor(port: MessagePort) {
     this.#port = port;
-    port.on('message', () => {
+    port.on('message', ({ kind }: PageMessage) => {
+      if (kind !== 'acknowledged') return;
       this.#underWay -= 1;
       this.#onAcknowledged();
     });
@@ -41,7 +53,7 @@ export class PageSender {
   async send(page: SharedPage): Promise<void> {
     if (this.signal.aborted) return;
     this.#underWay += 1;
-    this.#port.postMessage(page);
+    this.#port.postMessage({ kind: 'page', page } satisfies PageMessage);
     while (this.#underWay >= maxUnderWay && !this.signal.aborted)
       await new Promise<void>((resolve) => {
         this.#onAcknowledged = resolve;

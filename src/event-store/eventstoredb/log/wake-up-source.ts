@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { SharedPage } from './page-port.ts';
+import type { PageMessage, SharedPage } from './page-port.ts';
 
 /** Reports stored events soon after they are stored. It may miss some, and may report one twice. */
 export interface WakeUpSource {
@@ -21,9 +21,10 @@ const askEveryMs = 1_000;
 /** Wake-ups from a `LogReader` in another thread, with what it read. @param port of its `wakePort`; closed with the source */
 export function wakeUpsByPort(port: MessagePort): WakeUpSource {
   let listener: ((position: number, page: SharedPage) => void) | null = null;
-  port.on('message', (page: SharedPage) => {
-    port.postMessage('acknowledged');
-    listener?.(page.position, page);
+  port.on('message', (message: PageMessage) => {
+    if (message.kind !== 'page') return;
+    port.postMessage({ kind: 'acknowledged' } satisfies PageMessage);
+    listener?.(message.page.position, message.page);
   });
   return {
     askEveryMs,

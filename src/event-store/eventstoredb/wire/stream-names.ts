@@ -13,10 +13,13 @@ export interface StreamNaming {
 export class StreamNames {
   readonly #prefix: string;
   readonly #kinds: ReadonlyArray<string> | null;
+  /** Made once: it names every kind of stream, and each page is read by it. */
+  readonly #ownEvents: FilterOptions;
 
   constructor({ streamPrefix, streamKinds }: StreamNaming) {
     this.#prefix = streamPrefix;
     this.#kinds = streamKinds ?? null;
+    this.#ownEvents = this.#filterFor(this.#prefix);
   }
 
   /** A stream's name on the server. */
@@ -31,7 +34,7 @@ export class StreamNames {
 
   /** Lets our events pass, and no other application's or the server's own. */
   ownEvents(): FilterOptions {
-    return this.#filterFor(this.#prefix);
+    return this.#ownEvents;
   }
 
   /** Lets the events pass of our streams whose name begins so. */

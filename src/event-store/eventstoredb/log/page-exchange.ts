@@ -1,0 +1,54 @@
+import type { MessagePort } from 'node:worker_threads';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import type { PageMessage, SharedPage } from './page-port.ts';
+
+/** A thread that is busy, or waits for the server itself, is not waited for any longer: the page is read then. */
+const answerMs = 2_000;
+
+/**
+ * Asks the reader in another thread for pages, and answers what that one asks: two threads that read through the same
+ * part of the log read each page once. It only saves work: a page that is not given is read.
+ */
+export class PageExchange {
+  readonly #port: MessagePort;
+  readonly #waiting = new Map<number, (page: SharedPage | null) => void>();
+  #asked = 0;
+  /** Whether the other thread has begun, and has not ended. */
+  #isReady = false;
+
+  /** @param find gives what comes after a position, where this thread has it or is reading it */
+  constructor(port: MessagePort, find: (after: number) => Promise<SharedPage | null>) {
+    this.#port = port;
+    port.on('message', (message: PageMessage) => {
+      this.#isReady = true;
+      if (message.kind === 'ask') void this.#answer(message.number, find(message.after));
+      else if (message.kind === 'answer') this.#waiting.get(message.number)?.(message.page);
+    });
+    port.on('close', () => this.#close());
+    this.#post({ kind: 'ready' });
+  }
+
+  /** @returns null where the other thread has no such page, or does not say so in time */
+  async ask(after: number): Promise<SharedPage | null> {
+    if (!this.#isReady) return null;
+    this.#asked += 1;
+    const number = this.#asked;
+    const answer = new Promise<SharedPage | null>((resolve) => this.#waiting.set(number, resolve));
+    this.#post({ kind: 'ask', number, after });
+    return withTimeout(answerMs, answer, null).finally(() => this.#waiting.delete(number));
+  }
+
+  async #answer(number: number, found: Promise<SharedPage | null>): Promise<void> {
+    this.#post({ kind: 'answer', number, page: await found.catch(() => null) });
+  }
+
+  /** What is sent to a closed port is lost. */
+  #post(message: PageMessage): void {
+    this.#port.postMessage(message);
+  }
+
+  #close(): void {
+    this.#isReady = false;
+    for (const end of this.#waiting.values()) end(null);
+  }
+}
