@@ -3,7 +3,13 @@ import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Generation, GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import type {
+  Generation,
+  GenerationCommit,
+  ProjectionStatus,
+  ReadStore,
+  ReadStoreWriter,
+} from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -14,6 +20,17 @@ readStoreContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'rea
 readStoreContract('SQLite with a thread that writes', async () =>
   openIn(await mkdtemp(join(tmpdir(), 'read-store-')), 0),
 );
+
+const status: ProjectionStatus = {
+  name: 'items',
+  version: 1,
+  state: 'running',
+  ready: true,
+  begunAt: 0,
+  position: 4,
+  failure: null,
+  rebuild: null,
+};
 
 describe('SQLite read store file', () => {
   let folder: string;
@@ -90,10 +107,12 @@ describe('SQLite read store file', () => {
       assert.deepEqual([await has('a'), await has('b')], [true, true]);
     });
 
-    it('stores a deferred commit with any other write, and on close', async () => {
+    it('stores a deferred commit with any other write but a status, and on close', async () => {
       const generation = await writer.begin(definition, 0);
       await writer.commit([commitOf(generation, 'a', 1)], true);
       await writer.saveStatus([]);
+      assert.equal(await has('a'), false);
+      await writer.saveOperatorState({ position: 1, skipped: {} });
       assert.equal(await has('a'), true);
       await writer.commit([commitOf(generation, 'b', 2)], true);
       await writer.close();
@@ -111,6 +130,15 @@ describe('SQLite read store file', () => {
       const filling = await writer.begin({ ...definition, name: 'others' }, 0);
       await writer.commit([commitOf(filling, 'c', 1)], true);
       assert.notEqual(await reader.get('others', 'c'), null);
+    });
+
+    it('stores a status at once when no commit is deferred', async () => {
+      await writer.begin(definition, 0);
+      await writer.saveStatus([status]);
+      assert.deepEqual(
+        (await reader.status()).map(({ name }) => name),
+        ['items'],
+      );
     });
 
     it('loses a deferred commit with its checkpoint in a crash, and nothing else', async () => {
@@ -151,8 +179,7 @@ describe('SQLite read store file', () => {
     await rm(file);
     await writeFile(file, 'x'.repeat(5000));
     const writer = openWriter();
-    const status = { name: 'items', version: 1, state: 'running', ready: true, begunAt: 0, position: 4 } as const;
-    await writer.saveStatus([{ ...status, failure: null, rebuild: null }]);
+    await writer.saveStatus([status]);
     await eventually(async () => (await reader.status()).length === 1, 'the reader reads the new file');
     await reader.close();
     await writer.close();
