@@ -36,7 +36,7 @@ export class CallLimits {
     this.configure(configuration);
   }
 
-  /** Other limits from now on; the running minute and the running calls stay counted. */
+  /** Changes the limits. The counts of the current minute and of running calls stay. */
   configure(configuration: CallLimitsOptions): void {
     const { requestsPerMinute, callsAtOnce, organizationFactor, partnerFactor } = configuration;
     this.#factors = {
@@ -49,12 +49,12 @@ export class CallLimits {
     else this.#rate.configure(requestsPerMinute, this.#factors);
   }
 
-  /** Lets a call in or refuses it. For each call that is let in, `leave` must be called once when it ends. */
+  /** Admits or refuses a call. For each admitted call, `leave` must be called once when it ends. */
   async acquire(caller: Caller): Promise<RateLimitResult> {
     const levels = limitLevelsOf(caller);
     const refusal = this.#tooManyCalls(levels);
     if (refusal !== null) return { headers: [], refusal };
-    // Calls are counted without a limit too: a limit may be set while they run.
+    // Calls without a limit are counted too, because a limit may be set while they run.
     for (const level of levels) this.#add(level, 1);
     if (this.#rate === null) return unlimited;
     const limited = await this.#rate.take(caller);
@@ -63,9 +63,9 @@ export class CallLimits {
   }
 
   /**
-   * Lets a call in that nobody waits for. It counts as a running call, not as a request of the minute, and leaves a
-   * quarter of its project's running calls to those that somebody waits for, where there are two or more.
-   * @returns why it is not let in; null when it is: then `release` must be called once when it ends
+   * Admits a background call, such as a line of a batch. It counts as a running call, not as a request of the minute.
+   * If the project may have two or more running calls, a quarter of them is reserved for live calls.
+   * @returns why the call is refused; null if it is admitted: then `release` must be called once when it ends
    */
   acquireInBackground(caller: Caller): Failure | null {
     const levels = limitLevelsOf(caller);
@@ -75,7 +75,7 @@ export class CallLimits {
     return null;
   }
 
-  /** A call that was let in has ended. */
+  /** Ends an admitted call. */
   release(caller: Caller): void {
     for (const level of limitLevelsOf(caller)) this.#add(level, -1);
   }

@@ -2,10 +2,13 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import type { Consumption } from './cost.ts';
 
-/** What became of a call: `served`, `refused` (by the caller's fault), `failed`, `broken-off` in mid-answer, or the caller left. */
+/**
+ * The outcome of a call: `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or the
+ * caller left.
+ */
 export type CallOutcome = 'served' | 'refused' | 'failed' | 'broken-off' | 'client-gone';
 
-/** A try that failed, on its way to an answer or to none. */
+/** A failed attempt of a call. The call may still be served by another attempt. */
 export interface FailedTry {
   /** `provider/model`. */
   readonly target: string;
@@ -13,7 +16,10 @@ export interface FailedTry {
   readonly errorType: string;
 }
 
-/** What is kept of one call, with whose key it was: no prompt, no answer, no text that is spoken. Times are in ms from when the whole request had come. */
+/**
+ * The record of one call and its key's tenant. It holds no prompt, no answer and no spoken text. Times are in ms after
+ * the complete request arrived.
+ */
 export interface CallRecord extends Consumption, Tenant {
   readonly operation: 'chat' | 'speech' | 'transcription';
   readonly keyId: string;
@@ -33,7 +39,7 @@ export interface CallRecord extends Consumption, Tenant {
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;
-  /** By the configured price, in its currency; null where there is no price or nothing is known that it is for. */
+  /** By the configured price, in its currency; null without a price, or if the consumption is unknown. */
   readonly cost: number | null;
 }
 
@@ -43,12 +49,12 @@ export interface Usage {
   readonly record: (record: CallRecord) => void;
 }
 
-/** Hands records out many at a time, off the requests' path, so that no call is slowed for them. */
+/** Collects records and passes them on in batches later, so that they do not delay calls. */
 export class UsageBuffer implements Usage {
   readonly #records: Batcher<CallRecord>;
   #dropped = 0;
 
-  /** @param take what is handed the records; what it throws is its own trouble and is lost with them */
+  /** @param take receives the records; if it throws, they are lost */
   constructor(take: (records: ReadonlyArray<CallRecord>) => void) {
     this.#records = new Batcher((records) => {
       try {
@@ -66,6 +72,6 @@ export class UsageBuffer implements Usage {
 
   record = (record: CallRecord): void => this.#records.add(record);
 
-  /** Hands out what waits. */
+  /** Passes on all waiting records. */
   readonly flush = (): void => this.#records.drain();
 }

@@ -3,7 +3,7 @@ import { isObject } from '#shared/json/json-value.ts';
 import { isCount, type Tokens } from './chat/chat-event.ts';
 import type { Price } from './config/configuration.ts';
 
-/** What a call used, as far as it is known; null for what is not, or is none of the operation's. */
+/** What a call used; null for amounts that are unknown or that the operation does not have. */
 export interface Consumption {
   readonly tokens: Tokens | null;
   /** Unicode characters of the text that was spoken. */
@@ -12,7 +12,7 @@ export interface Consumption {
   readonly audioSeconds: number | null;
 }
 
-/** What a call cost, in the price's currency; null where nothing is known of what the price is for. */
+/** The cost of a call, in the price's currency; null if no amount with a price is known. */
 export function costOf({ tokens, characters, audioSeconds }: Consumption, price: Price): number | null {
   const { inputPerMillion, outputPerMillion, perMillionCharacters, perMinute } = price;
   const parts = [
@@ -23,7 +23,9 @@ export function costOf({ tokens, characters, audioSeconds }: Consumption, price:
   return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);
 }
 
-/** The length of a transcribed audio in seconds, under any of the names in use; null where an answer does not tell it. */
+/**
+ * The length of a transcribed audio in seconds, under any of the names in use; null if the answer does not state it.
+ */
 export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: JsonObject): number | null {
   const stated = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
   return isCount(stated) ? stated : null;

@@ -1,7 +1,7 @@
-/** OpenTelemetry's word for what has no name of its own. */
+/** OpenTelemetry's value for an error type without a name. */
 export const otherErrorType = '_OTHER';
 
-/** What reads as an error's name; anything else could be a text that somebody wrote. */
+/** The form of an error's name; anything else may contain a client's text. */
 const name = /^[\w.-]{1,64}$/;
 
 /** Whether a text may be recorded as the type of an error. */

@@ -1,10 +1,10 @@
 import type { InputError } from '#domain/shared/failure.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** The longest part of a text that an error shows to its sender. */
+/** The most characters of a value that an error quotes. */
 const maxShownLength = 200;
 
-/** What is wrong with a value, which is shown where it is short: prompts are not sent back. */
+/** An error about a value. It quotes only short values, so that no prompt is sent back. */
 export function inputError(pointer: string, message: string, value: Json): InputError {
   const isShown =
     value === null ||
@@ -14,13 +14,13 @@ export function inputError(pointer: string, message: string, value: Json): Input
   return isShown ? { pointer, message, input: value } : { pointer, message };
 }
 
-/** What is wrong with a text that must be there. */
+/** Checks a required text. */
 export function checkText(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   if (value === undefined) return [{ pointer, message: 'is required' }];
   return typeof value === 'string' ? [] : [inputError(pointer, 'must be a string', value)];
 }
 
-/** What is wrong with a flag; null and absence are false. */
+/** Checks a flag; null and a missing value are false. */
 export function checkFlag(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   const isFlag = value === undefined || value === null || typeof value === 'boolean';
   return isFlag ? [] : [inputError(pointer, 'must be true or false', value)];

@@ -9,13 +9,13 @@ import type { ConfigurationSnapshot, Gateway } from './gateway.ts';
 import { gatewayErrorResponse } from './response/error-response.ts';
 import { sendError } from './response/send-error.ts';
 
-/** What a call's body may be. */
+/** The limits of a call's body. */
 export interface GatewayLimits {
-  /** Bytes of a JSON body at most. */
+  /** The most bytes of a JSON body. */
   readonly maxJsonBytes: number;
-  /** Values in a JSON body at most. */
+  /** The most values in a JSON body. */
   readonly maxJsonValues: number;
-  /** Bytes of an upload of audio at most. */
+  /** The most bytes of an audio upload. */
   readonly maxAudioBytes: number;
   readonly arrival: ArrivalLimits;
 }
@@ -26,17 +26,19 @@ export interface GatewayCall extends StreamingRequest {
   readonly configuration: ConfigurationSnapshot;
 }
 
-/** What became of a call whose answer was written; or why it was not relayed, with nothing written yet. */
+/**
+ * The outcome of a call whose answer was written, or the reason why it was not relayed, with nothing written so far.
+ */
 export type CallResult = E.Either<Failure, RelayReport>;
 
-/** A call that was answered without a model. */
+/** The outcome of a call that needs no model. */
 export const answeredHere: CallResult = E.right(reportOf(null));
 
 /** Headers of every response of the gateway, names and values in turn. */
 const always = ['Cache-Control', 'no-store'];
 
 /**
- * Answers a request within the limits of its project: with what `answer` writes, or with the failure that it gives.
+ * Answers a request within the limits of its project: `answer` writes the response or returns a failure.
  * @throws ClientDisconnectedError when the client leaves before its request is complete
  */
 export async function runCall(
@@ -69,7 +71,7 @@ function reportOf(code: string | null): RelayReport {
   return { kind: 'relayed', status: null, code, model: null, target: null, attempts: 0 };
 }
 
-/** The failure that a client receives where the catalogue has nothing for its call. */
+/** The failure that a client receives if the catalogue has nothing for its call. */
 export function catalogueFailure(refused: CatalogueRefusal): Failure {
   switch (refused.kind) {
     case 'unknown-model':

@@ -15,11 +15,11 @@ import type { Provider } from './providers/provider.ts';
 import { CircuitBreaker } from './relay/circuit-breaker.ts';
 import type { RelayDependencies } from './relay/relay.ts';
 
-/** What a configuration makes. A call keeps the one that it began with. */
+/** The parts that one configuration creates. A call uses the same snapshot until it ends. */
 export interface ConfigurationSnapshot {
   readonly catalogue: Catalogue;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** How many calls use it. The providers that they may still call stay open. */
+  /** How many calls use it. Their providers stay open. */
   runningCalls: number;
 }
 
@@ -36,22 +36,22 @@ export interface GatewayOptions {
   readonly random?: () => number;
   /** The monotonic clock of circuits, in ms. Default `performance.now`. */
   readonly circuitClock?: () => number;
-  /** Where uploads are kept that are too large for memory. */
+  /** Stores uploads that are too large for memory. */
   readonly spools: SpoolFolder;
 }
 
 interface OpenedProvider {
   readonly provider: Provider;
-  /** The settings it was opened with: the same settings need no new connections. */
+  /** Its settings. A provider with the same settings keeps its connections. */
   readonly fingerprint: string;
 }
 
-/** The gateway's running parts: what is configured, the connections, and what is known of the targets. */
+/** The gateway at run time: its configuration, its connections and the health of its targets. */
 export class Gateway {
   readonly relayDependencies: RelayDependencies;
   readonly spools: SpoolFolder;
   readonly node: string;
-  /** One through all configurations. */
+  /** Shared by all configurations. */
   readonly limits: CallLimits;
   readonly #breaker: CircuitBreaker;
   readonly #health = new TargetHealth();
@@ -82,13 +82,13 @@ export class Gateway {
     return this.#current;
   }
 
-  /** Takes a configuration back from a call that has ended. */
+  /** Releases the configuration of a call that has ended. */
   releaseConfiguration(snapshot: ConfigurationSnapshot): void {
     snapshot.runningCalls -= 1;
     if (snapshot.runningCalls === 0 && this.#retired.delete(snapshot)) this.#closeUnused(snapshot);
   }
 
-  /** Changes to another configuration. Running calls end with the one that they began with. */
+  /** Applies another configuration. Running calls keep theirs until they end. */
   configure(configuration: GatewayConfiguration): void {
     const before = this.#current;
     this.#current = this.#open(configuration);
@@ -105,7 +105,7 @@ export class Gateway {
     return this.#current.catalogue.models().map(({ name }) => name);
   }
 
-  /** How each target of the current configuration does, on this node. */
+  /** The health of each target of the current configuration, on this node. */
   targets(): ReadonlyArray<TargetStatus> {
     return listTargets(this.#current.catalogue.routes(), {
       circuit: (target) => this.#breaker.state(target),

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import type { ModelRoute } from './config/catalogue.ts';
 import type { ConfigurationSnapshot } from './gateway.ts';
 
-/** The catalogue as OpenAI's clients read a list of models: tags, and `auto` where it picks one. */
+/** The catalogue in the form of OpenAI's list of models: tags, and `auto` if it names a model. */
 export function modelList(served: ConfigurationSnapshot): JsonObject {
   return { object: 'list', data: models(served) };
 }
@@ -17,14 +17,14 @@ function models({ catalogue }: ConfigurationSnapshot): ReadonlyArray<JsonObject>
   return catalogue.hasAuto ? [model('auto', 'switchyard'), ...tags] : tags;
 }
 
-/** There is no time of creation to tell: the same for all, so that nothing changes with a restart. */
+/** Models have no time of creation here. A fixed value does not change with a restart. */
 const created = 1_767_225_600;
 
 function model(id: string, owner: string): JsonObject {
   return { id, object: 'model', created, owned_by: owner };
 }
 
-/** The providers that serve a model; of the sandbox, that it is one. */
+/** The providers that serve a model, or `sandbox`. */
 function ownersOf({ targets, fallbacks }: ModelRoute): string {
   return [
     ...new Set([...targets, ...fallbacks].map(({ provider, isSandbox }) => (isSandbox ? 'sandbox' : provider))),

@@ -39,13 +39,13 @@ const Message = withJsonSchema(t.type({ role: t.string }), {
   additionalProperties: true,
 });
 
-/** Only `auto` asks for a hint: of another model it is whatever that one takes. */
+/** Only `auto` reads the hint. Any other model gets the value unchanged. */
 const Reasoning = withJsonSchema(nullable(json), {
   description: `With the model auto one of ${reasoningHints.join(', ')}; with another model it is passed on as it is`,
   examples: ['fast'],
 });
 
-/** As far as the gateway holds a provider to it: the rest is as the provider says it. */
+/** The members that the gateway checks; a provider may send others. */
 const ChatCompletion = t.intersection(
   [
     t.type({ choices: t.array(jsonObject) }),
@@ -99,8 +99,8 @@ const common = {
 } as const;
 
 /**
- * What the gateway relays, as operations.
- * @param gateway null on a node whose role it is not: there they are documented alone
+ * The gateway's calls as operations.
+ * @param gateway null on a node without the role `gateway`, which only documents them
  */
 export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<StreamingOperation> {
   const answering =

@@ -9,8 +9,9 @@ import type { ResponseHandler, ResponseHead } from '#gateway/response/response-h
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 
 /**
- * Answers of the audio operations: events are passed on one by one, JSON is held until it is whole, and what is neither
- * as the operation wants it. A provider may answer in another way than it was asked to.
+ * Answers of the audio operations: events are passed on one by one, JSON is held until it is complete, and other
+ * content is passed on as the operation chooses. The form is read from the answer, because a provider may ignore the
+ * requested one.
  */
 export class AudioResponse implements ResponseHandler {
   readonly #events: EventStreamResponse;
@@ -18,7 +19,7 @@ export class AudioResponse implements ResponseHandler {
   readonly #other: ResponseHandler;
   #chosen: ResponseHandler;
 
-  /** @param other how to pass on what is neither JSON nor events: `bytes` as they come, or `whole` */
+  /** @param other how to pass on content that is neither JSON nor events: `bytes` as they arrive, or `whole` */
   constructor(response: ResponseSink, other: 'bytes' | 'whole') {
     this.#whole = new WholeResponse({ response, requiredMember: null });
     this.#events = new EventStreamResponse({

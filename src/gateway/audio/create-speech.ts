@@ -17,9 +17,9 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import { AudioResponse } from './audio-response.ts';
 import { prepareRequests } from './prepared-requests.ts';
 
-/** A speech request as far as a relay needs to understand it. */
+/** The parts of a speech request that the gateway reads. */
 interface SpeechRequest extends JsonRequest {
-  /** Null where the voice brings its own. */
+  /** Null if the voice chooses the model. */
   readonly model: string | null;
   readonly voice: string;
   readonly fields: SpeechFields;
@@ -59,13 +59,13 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
   return E.right(report);
 }
 
-/** The bytes as they came, but for the model and the voice. */
+/** The bytes as they arrived, except for the model and the voice. */
 function speechBody({ bytes, members }: SpeechRequest, { model }: Target, voice: string): Buffer {
   const replace = { model: asciiJson(model), voice: asciiJson(voice) };
   return applyEdits(bytes, editsOf(members, { replace, add: ['model'] }));
 }
 
-/** What the gateway looks for in a speech request. */
+/** The members of a speech request that the gateway reads. */
 const speechNames = wantedNames(
   { input: [], model: [], response_format: [], speed: [], stream_format: [], voice: ['id'] },
   ['model', 'voice'],
@@ -100,7 +100,7 @@ async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Ei
   });
 }
 
-/** Values at most in a body that is not passed on as it is: it must be parsed and written again in one turn. */
+/** The most values in a body that is translated: it is parsed and serialized again in one turn of the event loop. */
 const maxTranslatedValues = 50_000;
 
 function othersIn(bytes: Buffer): JsonObject {
@@ -129,7 +129,7 @@ function voiceFaults(voice: Json | undefined, id: string | null): ReadonlyArray<
   return id === null ? [inputError('/voice', 'must be a string or an object with an id', voice)] : [];
 }
 
-/** A voice is named, or given as an object with its id. */
+/** A voice is a name, or an object with an id. */
 function voiceIn({ bytes, members }: JsonRequest, voice: Json | undefined): string | null {
   if (typeof voice === 'string') return voice;
   const inside = lastMember(members, 'voice')?.inside ?? null;

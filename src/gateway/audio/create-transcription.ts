@@ -121,7 +121,7 @@ function transcriptionFor(
   };
 }
 
-/** The upload with another model in every part that names one: all other bytes are as they came. */
+/** The upload with another model in every part that names one. All other bytes stay unchanged. */
 function withModel({ spool, parts }: Upload, model: string): ReadonlyArray<Piece> {
   const pieces: Piece[] = [];
   let from = 0;
@@ -138,7 +138,7 @@ function requiredFaults(name: string, value: unknown): ReadonlyArray<InputError>
   return value === null ? [{ pointer: `/${name}`, message: 'must be a text, not a file' }] : [];
 }
 
-/** A text under the name of the file could be anything to a provider: a path or an address of its own. */
+/** A text under the name of the file is refused, because a provider may read it as a path or an address. */
 function fileFaults(parts: ReadonlyArray<Part>): ReadonlyArray<InputError> {
   const files = parts.filter(({ name }) => name === 'file');
   if (files.length === 0) return [{ pointer: '/file', message: 'is required' }];

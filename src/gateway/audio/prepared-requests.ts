@@ -11,20 +11,20 @@ import {
 import type { OutgoingRequest, RelayedCall } from '#gateway/relay/relayed-call.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
-/** What is sent to each target of a route, made before the first is asked. */
+/** The requests for all targets of a route, made before the first attempt. */
 export type PreparedRequests = Pick<RelayedCall, 'canServe' | 'requestFor'>;
 
 /**
- * Makes the requests of a call for every target that can take it.
- * @param make the request for a target; undefined where its provider cannot do this at all
- * @returns why no target can take it, where each says that it is by the fault of a member
+ * Makes the requests of a call for every target that can serve it.
+ * @param make makes the request for a target; undefined if its provider does not support the operation
+ * @returns why no target can serve it, if each refuses a member of the request
  */
 export function prepareRequests(
   { providers }: ConfigurationSnapshot,
   { targets, fallbacks }: ModelRoute,
   make: (provider: Provider, target: Target) => ProviderRequest | UnsupportedRequest | undefined,
 ): PreparedRequests | Failure {
-  // By the target itself: two of one model may differ in their voice.
+  // The key is the target itself, because two targets of one model may differ in their voice.
   const prepared = new Map<Target, OutgoingRequest>();
   let refused: UnsupportedRequest | null = null;
   for (const target of [...targets, ...fallbacks]) {

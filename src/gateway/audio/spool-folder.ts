@@ -11,13 +11,13 @@ export interface SpoolFolderOptions {
   readonly folder: string;
   /** Counts the bytes in them. */
   readonly budget: ByteBudget;
-  /** Judges whether the disk keeps the free space that must remain. */
+  /** Checks that enough space of the disk remains free. */
   readonly freeSpace: FreeSpace;
   /** Makes a file for reading and writing. Default in the file system. */
   readonly makeFile?: MakeFile;
 }
 
-/** The folder that uploads are spooled to, within its limits. */
+/** The folder for spooled uploads, with its limits. */
 export class SpoolFolder {
   readonly #options: SpoolFolderOptions;
 
@@ -26,9 +26,9 @@ export class SpoolFolder {
   }
 
   /**
-   * Begins to keep an upload. It must be closed in the end.
-   * @param projectId whose it is
-   * @param memory counts what is kept of it in memory, too
+   * Opens a spool for an upload. The caller must close it.
+   * @param projectId the project that sends the upload
+   * @param memory counts the bytes that the spool keeps in memory
    */
   open(projectId: string, memory: ByteHold): Spool {
     const { folder, budget, makeFile = makeUnnamedFile } = this.#options;
@@ -41,7 +41,7 @@ export class SpoolFolder {
     });
   }
 
-  /** Why there is no room in files for so many bytes more of a spool; null where there is. */
+  /** Why a spool's file cannot take this many more bytes; null if it can. */
   async #shortageOf(disk: ByteHold, bytes: number): Promise<Failure | null> {
     const shortage = disk.shortageOf(bytes);
     if (shortage !== null) return spoolShortageFailure(shortage);

@@ -3,12 +3,12 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const gibibyte = 1024 * 1024 * 1024;
 
-/** Of the bytes of spools on disk, where nothing else is configured. */
+/** The default limits of the bytes of spools on disk. */
 export const defaultSpoolByteLimits: ByteLimits = { maxBytesPerProject: gibibyte, maxBytes: 4 * gibibyte };
 
 const retryAfterSeconds = 5;
 
-/** Why an upload was not kept: its bytes would exceed a limit. */
+/** The failure of an upload whose bytes would exceed a limit. */
 export function spoolShortageFailure(shortage: ByteShortage): Failure {
   return shortage === 'project' ? projectFull : nodeFull;
 }

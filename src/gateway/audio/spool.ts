@@ -8,28 +8,28 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
 import { spoolShortageFailure } from './spool-limits.ts';
 
-/** Bytes that are kept in memory; what is more goes to a file. */
+/** The most bytes in memory; further bytes go to a file. */
 const memoryBytes = 1024 * 1024;
-/** Written to the file and read from it at a time. */
+/** The bytes of one write to the file and of one read from it. */
 const pieceBytes = 128 * 1024;
 
-/** A stretch of a spool's bytes, or bytes put between. */
+/** A range of a spool's bytes, or inserted bytes. */
 export type Piece = { readonly start: number; readonly end: number } | Buffer;
 
 export interface SpoolOptions {
-  /** Makes the file for what is too much for memory. */
+  /** Makes the file for the bytes that do not stay in memory. */
   readonly makeFile: () => Promise<FileHandle>;
-  /** Counts its bytes as they arrive: those that have gone to the file are given back. */
+  /** Counts the bytes in memory. Bytes that were written to the file are released. */
   readonly memory: ByteHold;
   /** Counts its bytes in the file; released when it is closed. */
   readonly disk: ByteHold;
-  /** Why there is no room in files for so many bytes more; null where there is. */
+  /** Why the file cannot take this many more bytes; null if it can. */
   readonly shortageOf: (bytes: number) => Promise<Failure | null>;
 }
 
 /**
- * Keeps an upload that may be large: the first of it in memory, the rest in a temporary file that has no name any more
- * once it is open, so that nothing is left of it whatever happens to the process.
+ * Keeps an upload that may be large: the first bytes in memory, the rest in a temporary file. The file is unlinked as
+ * soon as it is open, so that it disappears even if the process crashes.
  */
 export class Spool {
   readonly #options: SpoolOptions;
@@ -45,24 +45,27 @@ export class Spool {
     this.#options = options;
   }
 
-  /** Why not all of it could be kept; null as long as all could. */
+  /** Why the spool refused bytes; null while it has refused none. */
   get refusal(): Failure | null {
     return this.#refusal;
   }
 
-  /** Whether an upload of so many bytes could be kept now. @returns why not; null where it could */
+  /**
+   * Checks whether there is room for an upload of this many bytes now.
+   * @returns why not; null if there is
+   */
   async shortageOf(bytes: number): Promise<Failure | null> {
     return bytes <= memoryBytes ? null : this.#options.shortageOf(bytes - memoryBytes);
   }
 
-  /** Bytes so far. */
+  /** The number of bytes so far. */
   get bytes(): number {
     return this.#memoryLength + this.#fileLength + this.#waitingLength;
   }
 
   /**
-   * Takes bytes; resolves when there is room for more.
-   * @returns false when there is no room for these: `refusal` says why, and nothing more is taken
+   * Adds bytes; resolves when there is room for more.
+   * @returns false if there is no room for these bytes: `refusal` has the reason, and the spool accepts no more
    */
   async write(chunk: Buffer): Promise<boolean> {
     if (this.#memoryLength + chunk.length <= memoryBytes && this.#file === null && this.#waitingLength === 0) {
@@ -76,12 +79,15 @@ export class Spool {
     return this.#waitingLength < pieceBytes || this.#writeOut();
   }
 
-  /** Everything has come. @returns false when there is no room for the last of it */
+  /**
+   * Ends the upload.
+   * @returns false if there is no room for its last bytes
+   */
   async finish(): Promise<boolean> {
     return this.#waitingLength === 0 || this.#writeOut();
   }
 
-  /** A body made of pieces of this one; it can be read any number of times. */
+  /** A body made of pieces of this upload; it can be read any number of times. */
   body(pieces: ReadonlyArray<Piece>): StoredBody {
     const bytes = pieces.reduce(
       (sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : piece.end - piece.start),
@@ -90,7 +96,7 @@ export class Spool {
     return { bytes, open: () => Readable.from(this.#read(pieces), { objectMode: false }) };
   }
 
-  /** Lets the file go. Bodies cannot be read any more. */
+  /** Closes the file. Its bodies cannot be read any more. */
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = null;
@@ -98,7 +104,7 @@ export class Spool {
     this.#options.disk.release();
   }
 
-  /** @returns false when there is no room for what waits */
+  /** @returns false if there is no room for the waiting bytes */
   async #writeOut(): Promise<boolean> {
     const bytes = this.#waitingLength;
     this.#refusal ??= (await this.#options.shortageOf(bytes)) ?? this.#take(bytes);
@@ -123,7 +129,7 @@ export class Spool {
     const held = waiting.reduce((sum, piece) => sum + heldBytesOf(piece), 0);
     this.#waiting = [];
     this.#waitingLength = 0;
-    // One write may take a part only.
+    // One write may store only a part.
     while (waiting.length > 0) {
       const { bytesWritten } = await file.writev(waiting, this.#fileLength);
       this.#fileLength += bytesWritten;
@@ -165,7 +171,7 @@ export class Spool {
   }
 }
 
-/** Buffers without so many of their first bytes. */
+/** Buffers without this many of their first bytes. */
 function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<Buffer> {
   let left = bytes;
   return buffers.flatMap((buffer) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Makes a file in a folder for reading and writing. */
 export type MakeFile = (folder: string) => Promise<FileHandle>;
 
-/** Makes a file that has no name once it is open, so that nothing is left of it whatever happens to the process. */
+/** Makes a file and unlinks it as soon as it is open, so that it disappears even if the process crashes. */
 export const makeUnnamedFile: MakeFile = async (folder) => {
   const path = join(folder, `switchyard-upload-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);

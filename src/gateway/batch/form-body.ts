@@ -7,8 +7,8 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /**
- * The form that a line with a file is sent as: its members as fields, and the file in place of its id.
- * @param members of the line's body
+ * Makes the form for a line with a file: the members of its body as fields, and the file instead of its id.
+ * @param members the members of the line's body
  */
 export function formBody(
   members: JsonObject,
@@ -35,14 +35,14 @@ function quoted(text: string): string {
   return text.replace(/["\\\r\n]/g, (character) => encodeURIComponent(character));
 }
 
-/** A list is a field for each of its items, as OpenAI's clients send it. */
+/** A list becomes one field for each item, as OpenAI's clients send it. */
 function fieldsOf(name: string, value: Json | undefined): ReadonlyArray<readonly [string, string]> {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(`${name}[]`, item as Json));
   return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
 }
 
-/** A body that is read from the blob store while it is received. */
+/** A body that is streamed from the blob store. */
 class StreamedBody implements BodySource {
   readonly isPresent = true;
   readonly announcedBytes: number;

@@ -27,10 +27,10 @@ export interface LineCallerOptions {
   readonly bodies: ByteBudget;
 }
 
-/** Bytes of one answer at most: a speech or a long chat. */
+/** The most bytes of one answer: a speech or a long chat. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** What this node refuses for want of room, not because of the line: it is asked again later. */
+/** Refusals by this node's limits, not because of the line. The batch retries such a line later. */
 const passing: ReadonlySet<FailureCode> = new Set([
   'too-many-calls',
   'too-many-body-bytes',
@@ -43,7 +43,7 @@ const passing: ReadonlySet<FailureCode> = new Set([
 
 const laterMs = 250;
 
-/** Asks lines of batches through the gateway, without a connection. */
+/** Makes the calls of batch lines through the gateway, without a connection. */
 export function createLineCaller({ gateway, limits, bodies }: LineCallerOptions): LineCalls {
   return {
     read: (line, endpoint) => readLine(line, endpoint, limits.maxJsonValues),
@@ -92,7 +92,10 @@ export function createLineCaller({ gateway, limits, bodies }: LineCallerOptions)
 
 type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
 
-/** Answers a line as the gateway answers a client. @returns on the left why it was not relayed */
+/**
+ * Answers a line as the gateway answers a client.
+ * @returns as the left side, why it was not relayed
+ */
 async function answer(line: BatchLine, request: LineRequest, limits: GatewayLimits, ask: Ask): Promise<CallResult> {
   const { endpoint, idempotencyKey } = request;
   if (line.body.length > limits.maxJsonBytes) return E.left(tooLarge(limits.maxJsonBytes));

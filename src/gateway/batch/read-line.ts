@@ -10,9 +10,9 @@ const longestCustomId = 512;
 const lineNames = wantedNames({ custom_id: [], method: [], url: [], body: [] });
 
 /**
- * Reads a line of a batch's input. Its body is cut out as it was written, and not looked at further.
- * @param maxValues in the line at most
- * @returns it, or what is wrong with it
+ * Reads a line of a batch's input. The body is copied unchanged and not checked.
+ * @param maxValues the most values in the line
+ * @returns the line, or its error
  */
 export async function readLine(
   bytes: Buffer,

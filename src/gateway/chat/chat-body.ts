@@ -3,10 +3,10 @@ import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/wir
 import type { Json } from '#shared/json/json.ts';
 import type { ChatRequest } from './chat-request.ts';
 
-/** What a target is sent instead of what the client sent. */
+/** The changes of a client's request for one target. */
 export interface ChatChanges {
   readonly model: string;
-  /** The gateway wants to know the usage of a stream, whether or not the client does. */
+  /** Asks the provider for the usage of a stream, even if the client does not. */
   readonly asksUsage: boolean;
   /** The answer's text so far, which the target continues; null for a new answer. */
   readonly continueFrom: string | null;
@@ -19,8 +19,8 @@ export function asksForUsage({ bytes, members }: ChatRequest): boolean {
 }
 
 /**
- * A chat request's bytes for a target: the model is replaced, `reasoning` taken out where it chose the model, and every
- * other byte is as the client sent it.
+ * A chat request's bytes for a target: the model is replaced, `reasoning` is removed if it chose the model, and every
+ * other byte is unchanged.
  */
 export function chatBody(request: ChatRequest, { model, asksUsage, continueFrom }: ChatChanges): Buffer {
   const { bytes, members } = request;
@@ -32,7 +32,7 @@ export function chatBody(request: ChatRequest, { model, asksUsage, continueFrom 
   return applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more]));
 }
 
-/** Every `stream_options` is given `include_usage`; a request without gets one. */
+/** Sets `include_usage` in every `stream_options`, and adds `stream_options` to a request without it. */
 function usageEdits(members: Members): ReadonlyArray<Edit> {
   const options = members.found.filter(({ name }) => name === 'stream_options');
   const replaced = { replace: { stream_options: '{"include_usage":true}' }, add: ['stream_options'] };
@@ -42,12 +42,12 @@ function usageEdits(members: Members): ReadonlyArray<Edit> {
   );
 }
 
-/** An object has a model at least: what is put before it needs a comma. */
+/** The object has at least a model, so a member before it needs a comma. */
 function apart(edit: Edit): Edit {
   return edit.start === edit.end && !edit.text.endsWith(',') ? { ...edit, text: `${edit.text},` } : edit;
 }
 
-/** The text so far becomes the last message, said by the assistant, in every `messages` there is. */
+/** Adds the text so far as the assistant's last message to every `messages`. */
 function prefillEdits({ found }: Members, continueFrom: string): ReadonlyArray<Edit> {
   const message = `{"role":"assistant","content":${asciiJson(continueFrom)}}`;
   return found
@@ -74,7 +74,7 @@ function isTextFormat(bytes: Buffer, members: Members): boolean {
   return briefValue(bytes, format) === null;
 }
 
-/** Bytes of a list of modalities at most that is read: there are two. */
+/** The most bytes of a list of modalities; there are two. */
 const maxModalityBytes = 1_024;
 
 function hasOtherModality(bytes: Buffer, members: Members): boolean {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { isObject, parsedJson } from '#shared/json/json-value.ts';
 
-/** What a provider says of an error, inside a stream or as an answer. */
+/** An error as a provider reports it, inside a stream or as an answer. */
 export interface ProviderError {
   readonly message: string;
   readonly type: string | null;
@@ -15,7 +15,7 @@ export interface Tokens {
   readonly output: number;
 }
 
-/** What one event of a chat stream means to a relay. */
+/** The meaning of one event of a chat stream. */
 export type ChatEvent =
   | { readonly kind: 'done' }
   /** A comment, or an event without data. */
@@ -26,16 +26,16 @@ export type ChatEvent =
 
 export interface ChatChunk {
   readonly kind: 'chunk';
-  /** Whether it brings more than a role: text, a call of a tool, a reason for the end. */
+  /** Whether it has more than a role: text, a tool call, a finish reason. */
   readonly hasContent: boolean;
-  /** The text that it adds to the one choice; null when it adds anything else. */
+  /** The text that it adds to the only choice; null if it adds anything else. */
   readonly text: string | null;
-  /** The choices that it speaks of. */
+  /** The choices in the event. */
   readonly choices: ReadonlyArray<number>;
-  /** Those that it ends. */
+  /** The choices that the event ends. */
   readonly finished: ReadonlyArray<number>;
   readonly tokens: Tokens | null;
-  /** It holds only usage: what `stream_options.include_usage` asks for. */
+  /** Whether it holds only the usage that `stream_options.include_usage` requests. */
   readonly isUsageOnly: boolean;
 }
 
@@ -43,7 +43,7 @@ const empty: ChatEvent = { kind: 'empty' };
 const done: ChatEvent = { kind: 'done' };
 const malformed: ChatEvent = { kind: 'malformed' };
 
-/** Reads the data of an event. Never throws: what is no chunk is `malformed`. */
+/** Reads the data of an event. Never throws: anything that is not a chunk is `malformed`. */
 export function readChatEvent(data: string | null): ChatEvent {
   if (data === null || data === '') return empty;
   if (data === '[DONE]' || data.trim() === '[DONE]') return done;
@@ -75,7 +75,7 @@ export function tokensIn(usage: Json | undefined): Tokens | null {
   return isCount(input) && isCount(output) ? { input, output } : null;
 }
 
-/** What sums can be made of, whatever a provider says. */
+/** Whether a provider's value can be added to a sum. */
 export function isCount(value: Json | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
@@ -100,7 +100,7 @@ function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {
     const index = typeof choice.index === 'number' ? choice.index : 0;
     indexes.push(index);
     const delta = isObject(choice.delta) ? choice.delta : {};
-    // Some send an empty one with every chunk.
+    // Some providers send an empty finish reason with every chunk.
     const ends = saysSomething(choice.finish_reason);
     if (ends) finished.push(index);
     const others = Object.entries(delta).filter(([name, said]) => name !== 'role' && saysSomething(said));

@@ -1,6 +1,8 @@
 import type { ChatChunk, Tokens } from './chat-event.ts';
 
-/** How far a streamed answer is: which choices have begun and ended, and whether another target may continue it. */
+/**
+ * The progress of a streamed answer: the choices that have begun and ended, and whether another target may continue it.
+ */
 export class ChatProgress {
   readonly #expected: number;
   readonly #finished = new Set<number>();
@@ -10,8 +12,8 @@ export class ChatProgress {
   hasContent = false;
 
   /**
-   * @param expected the choices that the request asks for
-   * @param keepsText whether the text is kept, for another provider to continue
+   * @param expected the number of requested choices
+   * @param keepsText whether the text is kept, so that another provider can continue it
    */
   constructor(expected: number, keepsText: boolean) {
     this.#expected = expected;
@@ -19,7 +21,7 @@ export class ChatProgress {
   }
 
   take(chunk: ChatChunk): void {
-    // No target continues a finished answer: what a provider adds then is not kept.
+    // No target continues a finished answer, so later text is not kept.
     if (this.#text !== null && !this.finished) this.#takeText(chunk.text);
     for (const index of chunk.choices) this.#seen.add(index);
     for (const index of chunk.finished) this.#finished.add(index);
@@ -32,17 +34,17 @@ export class ChatProgress {
     else if (text !== '') this.#text?.push(text);
   }
 
-  /** Every choice that was asked for or seen has its reason for the end. */
+  /** Whether every requested or received choice has its finish reason. */
   get finished(): boolean {
     return this.#finished.size >= this.#expected && this.seenFinished;
   }
 
-  /** Every choice that was seen has it: some providers give fewer than they are asked for. */
+  /** Whether every received choice has its finish reason: some providers send fewer choices than requested. */
   get seenFinished(): boolean {
     return this.#finished.size > 0 && [...this.#seen].every((index) => this.#finished.has(index));
   }
 
-  /** The text so far; null where it was not kept, or is not all that there is. */
+  /** The text so far; null if it was not kept or is incomplete. */
   get text(): string | null {
     return this.#text === null ? null : this.#text.join('');
   }

@@ -20,26 +20,26 @@ import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { MessageChecker } from './message-checker.ts';
 
-/** A JSON body: its bytes, and where the members are that the gateway looks at. It is never parsed as a whole. */
+/** A JSON body: its bytes, and the offsets of the members that the gateway reads. It is never parsed as a whole. */
 export interface JsonRequest {
   readonly bytes: Buffer;
   readonly members: Members;
-  /** How many values it holds. */
+  /** The number of values in it. */
   readonly values: number;
 }
 
-/** A chat request as far as a relay needs to understand it. */
+/** The parts of a chat request that the gateway reads. */
 export interface ChatRequest extends JsonRequest {
   readonly model: string;
   readonly hint: ReasoningHint;
   readonly stream: boolean;
-  /** How many choices it asks for. */
+  /** The number of requested choices. */
   readonly choices: number;
-  /** Where the content of the user's last message is; null where there is none. */
+  /** The place of the content of the user's last message; null without one. */
   readonly lastUserContent: Place | null;
 }
 
-/** What the gateway looks for in a chat request: what it changes, checks or is guided by. */
+/** The members of a chat request that the gateway changes, checks or reads. */
 const chatNames = wantedNames(
   {
     model: [],
@@ -60,9 +60,9 @@ const chatNames = wantedNames(
 );
 
 /**
- * Reads a body that must be a JSON object, slice by slice: between two slices others have a turn of the event loop.
- * @param wanted the members to look for
- * @param maxValues in the body at most
+ * Reads a body that must be a JSON object, in slices, with a turn of the event loop between two slices.
+ * @param wanted the members to find
+ * @param maxValues the most values in the body
  */
 export async function readJsonRequest(
   bytes: Buffer,
@@ -72,7 +72,7 @@ export async function readJsonRequest(
   return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
 }
 
-/** Reads and checks a chat request: what a relay needs, and the roles and contents that the contract asks for. */
+/** Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages. */
 export async function readChatRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, ChatRequest>> {
   const listener = new ChatListener(bytes);
   const request = await readMembers(bytes, listener.members, maxValues, listener);

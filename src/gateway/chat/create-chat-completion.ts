@@ -52,7 +52,7 @@ function createResponseHandler({ response }: GatewayCall, request: ChatRequest, 
   });
 }
 
-/** Makes requests for targets; a second try on the same one sends the same bytes. */
+/** Makes requests for targets; a retry on the same target sends the same bytes. */
 function createRequestFactory(
   { configuration, headers, caller }: GatewayCall,
   request: ChatRequest,

@@ -15,9 +15,9 @@ type Growing = { -readonly [Key in keyof Place]: Place[Key] };
 /** Checks the roles and contents of a chat's messages while a scanner reads them: messages are on level 2. */
 export class MessageChecker implements JsonListener {
   readonly maxLevel = 3;
-  /** What is wrong with the latest `messages`: 100 faults at most. */
+  /** The faults of the last `messages`, at most 100. */
   faults: InputError[] = [];
-  /** The content of the latest message of a user; null where there is none. */
+  /** The place of the content of the user's last message; null without one. */
   lastUserContent: Place | null = null;
   readonly #bytes: Buffer;
   #isList = false;
@@ -25,7 +25,7 @@ export class MessageChecker implements JsonListener {
   #start = 0;
   #role: Growing | null = null;
   #content: Growing | null = null;
-  /** What is being read of a message. */
+  /** The member of a message that is being read. */
   #part: Growing | null = null;
 
   constructor(bytes: Buffer) {
@@ -48,7 +48,7 @@ export class MessageChecker implements JsonListener {
     if (this.faults.length < maxInputErrors) this.faults.push(...this.#messageFaults(end));
   }
 
-  /** Of doubled `messages` the last ones count. */
+  /** If `messages` occurs twice, the last one counts, as for JSON.parse. */
   #listBegins(start: number): void {
     this.#isList = this.#bytes[start] === openBracket;
     this.#index = -1;

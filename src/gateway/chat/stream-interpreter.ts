@@ -3,12 +3,12 @@ import { type ProviderError, providerErrorIn, type Tokens, tokensIn } from './ch
 import { ChatEventReader } from './chat-event-reader.ts';
 import { ChatProgress } from './chat-progress.ts';
 
-/** What an event is to the stream that passes it on. */
+/** How the stream that passes an event on handles it. */
 export type EventClassification =
-  /** Nothing that a client waits for. */
+  /** No content. */
   | { readonly kind: 'no-content' }
   | { readonly kind: 'content' }
-  /** Only the gateway asked for it: it is taken out. */
+  /** Removed, because only the gateway requested it. */
   | { readonly kind: 'gateway-only' }
   /** The mark that ends the stream. */
   | { readonly kind: 'end' }
@@ -22,10 +22,10 @@ export interface StreamInterpreter {
   readonly isFinished: boolean;
   /** Whether the answer is whole if the provider's end mark follows. */
   readonly canEnd: boolean;
-  /** What is written where a finished stream ended without its mark; null where there is none. */
+  /** The mark to write if a finished stream ended without one; null if the format has none. */
   readonly endMark: string | null;
   readonly tokens: Tokens | null;
-  /** The text so far, where it is all there is; else null. */
+  /** The text so far if it is the whole content; else null. */
   readonly text: string | null;
 }
 
@@ -43,8 +43,8 @@ export class ChatStreamInterpreter implements StreamInterpreter {
   readonly #takesUsageOut: boolean;
 
   /**
-   * @param choices how many are asked for
-   * @param takesUsageOut the gateway asked for the chunk of usage, and not the client
+   * @param choices the number of requested choices
+   * @param takesUsageOut whether to remove the chunk of usage, because the client did not request it
    */
   constructor(choices: number, keepsText: boolean, takesUsageOut: boolean) {
     this.#progress = new ChatProgress(choices, keepsText);
@@ -86,7 +86,7 @@ export class ChatStreamInterpreter implements StreamInterpreter {
   }
 }
 
-/** A stream of speech or transcription events: finished with the one whose type ends in `.done`. */
+/** A stream of speech or transcription events. The event whose type ends in `.done` finishes it. */
 export class AudioStreamInterpreter implements StreamInterpreter {
   readonly endMark = null;
   readonly text = null;

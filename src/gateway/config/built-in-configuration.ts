@@ -1,6 +1,6 @@
 import type { Json } from '#shared/json/json.ts';
 
-/** What runs without `GATEWAY_CONFIG`: everything answers from the sandbox, so that a first run needs no account. */
+/** The configuration without `GATEWAY_CONFIG`: the sandbox answers everything, so that a first run needs no account. */
 export const builtInConfiguration: Json = {
   providers: { sandbox: { kind: 'sandbox', anyVoice: true } },
   models: { sandbox: { targets: [{ provider: 'sandbox', model: 'switchyard-sandbox' }] } },

@@ -14,17 +14,17 @@ import {
 
 /** A model of a provider: where a call can go. */
 export interface Target {
-  /** `provider/model`, as responses, circuit breakers and records name it. */
+  /** `provider/model`, the name in responses, circuit breakers and records. */
   readonly id: string;
   readonly provider: string;
   /** As the provider calls it. */
   readonly model: string;
   readonly timeouts: Timeouts;
-  /** Its own price, or that of its catalogue entry; null where neither has one. */
+  /** Its own price, or that of its catalogue entry; null without either. */
   readonly price: Price | null;
-  /** Whether it continues an answer whose beginning is the last message of a chat. */
+  /** Whether it can continue an answer whose beginning is the last message of a chat. */
   readonly prefill: boolean;
-  /** Its answers are made up by the built-in sandbox. */
+  /** Whether it is the built-in sandbox, whose answers are invented. */
   readonly isSandbox: boolean;
   /** In speech, the provider's own voice. */
   readonly voice?: string;
@@ -34,16 +34,16 @@ export interface WeightedTarget extends Target {
   readonly weight: number;
 }
 
-/** How a call is served: the catalogue's entry, or what a voice brings by itself. */
+/** How a call is served: a model of the catalogue, or the models of a voice. */
 export interface ModelRoute {
-  /** The catalogue tag; the voice's name where a voice chose the model. */
+  /** The catalogue tag; the voice's name if a voice chose the model. */
   readonly name: string;
   readonly targets: ReadonlyArray<WeightedTarget>;
   /** In order. */
   readonly fallbacks: ReadonlyArray<Target>;
   /** Further tries on the same target. */
   readonly retries: number;
-  /** A target that asks for a longer wait, in ms, is left for another one at once. */
+  /** If a target asks for a longer wait, in ms, the call goes to another target at once. */
   readonly retryAfterMaxMs: number;
   readonly onStreamFailure: ModelConfiguration['onStreamFailure'];
   readonly askUsage: boolean;
@@ -54,20 +54,20 @@ export interface ModelRoute {
 /** Why the catalogue has nothing for a call. */
 export type CatalogueRefusal =
   | { readonly kind: 'unknown-model'; readonly model: string }
-  /** @property known the names of those that do */
+  /** @property known the models that support it */
   | { readonly kind: 'cannot-chat'; readonly model: string; readonly known: ReadonlyArray<string> }
-  /** @property known the names of those there are */
+  /** @property known the existing names */
   | { readonly kind: 'unknown-voice'; readonly voice: string; readonly known: ReadonlyArray<string> }
   | { readonly kind: 'cannot-speak'; readonly model: string; readonly voice: string };
 
 interface Voice {
-  /** In the order in which they are asked. */
+  /** In the order of the attempts. */
   readonly targets: ReadonlyArray<VoiceTarget>;
   /** With the voice's own models. */
   readonly route: ModelRoute;
 }
 
-/** What a configuration offers. Immutable: a new configuration makes a new one. */
+/** The models and voices of a configuration. Immutable: a new configuration makes a new catalogue. */
 export class Catalogue {
   readonly #configuration: GatewayConfiguration;
   readonly #routes: ReadonlyMap<string, ModelRoute>;
@@ -86,7 +86,7 @@ export class Catalogue {
     return [...this.#routes.values()];
   }
 
-  /** Every way that a call can take: the models, then what voices bring by themselves. */
+  /** Every route of a call: the models, then the models of voices. */
   routes(): ReadonlyArray<ModelRoute> {
     const ofVoices = new Set(Array.from(this.#voices.values(), ({ route }) => route));
     return [...this.#routes.values(), ...ofVoices];
@@ -142,7 +142,7 @@ export class Catalogue {
     return { kind: 'unknown-voice', voice, known: Object.keys(this.#configuration.voices) };
   }
 
-  /** What a target calls a voice; null where it has none of it. */
+  /** A target's name of a voice; null if the target does not have the voice. */
   #voiceOn({ provider, model }: Target, found: Voice | undefined, asked: string): string | null {
     if (found !== undefined) {
       const there = found.targets.filter((speaker) => speaker.provider === provider);
@@ -158,7 +158,7 @@ export class Catalogue {
 }
 
 /**
- * The targets of a route in the order in which they are tried: one by weight, the others by weight, the fallbacks.
+ * The targets of a route in the order of the attempts: the weighted targets, drawn by weight, then the fallbacks.
  * @param random from 0 to 1, 1 excluded
  */
 export function orderTargets(route: ModelRoute, random: () => number): ReadonlyArray<Target> {
@@ -172,7 +172,7 @@ export function orderTargets(route: ModelRoute, random: () => number): ReadonlyA
   return [...ordered, ...route.fallbacks];
 }
 
-/** Those without weight come only when no other is left. */
+/** Targets without weight come last. */
 function pickByWeight(targets: ReadonlyArray<WeightedTarget>, random: number): number {
   let point = random * targets.reduce((sum, { weight }) => sum + weight, 0);
   const index = targets.findIndex(({ weight }) => {
@@ -215,7 +215,7 @@ function createVoiceRoute(name: string, voice: VoiceConfiguration, configuration
   };
 }
 
-/** Where a call can go, as an entry of the configuration names it. */
+/** A target as an entry of the configuration names it. */
 interface TargetReference {
   readonly provider: string;
   readonly model: string;
@@ -253,7 +253,7 @@ function withVoices(route: ModelRoute, voiceOn: (target: Target) => string | nul
   return { ...route, targets: speaking(route.targets), fallbacks: speaking(route.fallbacks) };
 }
 
-/** Voices by name and by id; a name goes before another entry's id. */
+/** Voices by name and by id; a name has priority over another entry's id. */
 function indexVoices(configuration: GatewayConfiguration): ReadonlyMap<string, Voice> {
   const all = Object.entries(configuration.voices).map(([name, voice]) => ({
     name,

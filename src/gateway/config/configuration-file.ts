@@ -8,11 +8,11 @@ import { type ReadConfiguration, readConfiguration } from './read-configuration.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How often the file is checked, in ms. Polling works with links, mounts and editors alike. */
+/** How often the file is checked, in ms. Polling works with links, with mounts and with every editor. */
 const pollMs = 1_000;
-/** How long an invalid file must stay as it is before it is refused, in ms: its writer may be half way through. */
+/** How long an invalid file must stay unchanged before it is refused, in ms: it may be half written. */
 const settleMs = 200;
-/** How often an invalid file is read at most before it is refused. */
+/** The most reads of an invalid file before it is refused. */
 const maxReads = 10;
 /** The most issues in one log line. */
 const maxListedIssues = 5;
@@ -22,7 +22,7 @@ export class ConfigurationFile {
   readonly #path: string;
   readonly #environment: Environment;
   readonly #log: Logger;
-  /** The text last applied; null after an invalid one. The same text again changes nothing. */
+  /** The text that was applied last; null after an invalid one. The same text again changes nothing. */
   #text: string | null = null;
   #reading: Promise<void> = Promise.resolve();
   readonly #closed = new AbortController();
@@ -34,7 +34,10 @@ export class ConfigurationFile {
     this.#log = log;
   }
 
-  /** Reads the file for the first time. @throws StartupError with the issues in one line */
+  /**
+   * Reads the file for the first time.
+   * @throws StartupError with the issues in one line
+   */
   async load(): Promise<GatewayConfiguration> {
     const read = await this.#read();
     if (E.isLeft(read)) throw new StartupError(`GATEWAY_CONFIG=${this.#path}: ${read.left}`);
@@ -48,9 +51,9 @@ export class ConfigurationFile {
     watchFile(this.#path, { interval: pollMs, persistent: false }, this.#handleCheck);
   }
 
-  /** Reads it now, whether or not it has changed. Resolves when that is done; never rejects. */
+  /** Reads the file now, even if it has not changed. Resolves when this is done; never rejects. */
   reload(): Promise<void> {
-    // One after the other: an older text must not come after a newer one.
+    // Reads run one after the other, so that an older text never replaces a newer one.
     this.#reading = this.#reading.then(() => this.#apply());
     return this.#reading;
   }
@@ -80,7 +83,10 @@ export class ConfigurationFile {
     this.#log.info({ file: this.#path }, 'gateway configuration changed');
   }
 
-  /** Reads the file until it is valid, or two reads in a row find the same issues. @returns the issues in one line */
+  /**
+   * Reads the file until it is valid, or two reads in a row find the same issues.
+   * @returns the issues in one line
+   */
   async #readSettled(): Promise<E.Either<string, ReadConfiguration>> {
     let read = await this.#read();
     for (let reads = 1; E.isLeft(read) && reads < maxReads; reads += 1) {

@@ -17,7 +17,7 @@ import { pointerTo } from '#shared/json/json-pointer.ts';
 
 const milliseconds = integer(1, 24 * 60 * 60 * 1_000);
 
-/** A limit that is left out is the provider's, then `defaultTimeouts`'. */
+/** A missing timeout is the provider's, or else that of `defaultTimeouts`. */
 const Timeouts = strictObject({
   connectMs: optional(milliseconds),
   headersMs: optional(milliseconds),
@@ -28,15 +28,15 @@ const Timeouts = strictObject({
 
 /** How long each phase of a call may take, in milliseconds. */
 export interface Timeouts {
-  /** Until there is a connection, waiting for a free one included. */
+  /** Until there is a connection, including the wait for a free one. */
   readonly connectMs: number;
   /** From the request sent to the answer's headers. */
   readonly headersMs: number;
   /** From the request sent to the first content of the answer. */
   readonly firstContentMs: number;
-  /** Between two arrivals of bytes after the first content. */
+  /** Between two chunks after the first content. */
   readonly idleMs: number;
-  /** From the caller's whole request to the end of the answer, all attempts and waits included. */
+  /** From the caller's complete request to the end of the answer, including all attempts and waits. */
   readonly totalMs: number;
 }
 
@@ -60,9 +60,9 @@ const Provider = strictObject({
   kind: oneOf(...providerKinds),
   baseUrl: optional(checkedText(text({ min: 1, max: 2_000 }), checkBaseUrl)),
   apiKeyEnv: optional(checkedText(text(), (name) => (/^[A-Za-z_]\w*$/.test(name) ? null : 'must name a variable'))),
-  /** The header that carries the key as it is; by default `authorization`, as a bearer token. */
+  /** The header that carries the key unchanged; by default `authorization`, as a bearer token. */
   apiKeyHeader: optional(checkedText(text(), checkHeaderName)),
-  /** Sent with every call. No place for secrets: `apiKeyEnv` is. */
+  /** Sent with every call. Secrets belong in `apiKeyEnv`, not here. */
   headers: withDefaultInput(byName(checkedText(text({ max: 2_000 }), checkHeaderValue)), {}),
   anyVoice: withDefault(flag, false),
   timeouts: withDefaultInput(Timeouts, {}),
@@ -72,7 +72,7 @@ const modelName = checkedText(text({ min: 1, max: 500 }), checkVisibleAscii);
 
 const upToAMillion = numberBetween(0, 1_000_000);
 
-/** What a provider bills by, in a currency of the operator's own. What is left out is not billed. */
+/** The provider's prices, in the operator's currency. Amounts without a price are not billed. */
 const Price = strictObject({
   inputPerMillion: withDefault(upToAMillion, 0),
   outputPerMillion: withDefault(upToAMillion, 0),
@@ -95,7 +95,7 @@ const Fallback = strictObject({
 });
 
 const retries = withDefault(integer(0, 10), 2);
-/** How long a wait a target may ask for, in ms, before another one is asked instead. */
+/** The longest wait, in ms, that a target may ask for. For a longer one the call goes to another target. */
 const retryAfterMax = withDefault(integer(0, maxRetryAfterMs), 2_000);
 
 const Model = strictObject({
@@ -183,7 +183,7 @@ export function decodeConfiguration(
   return issues.length > 0 ? E.left(issues) : decoded;
 }
 
-/** Finds what is wrong between the parts: names without an entry, variables that are not set. */
+/** Finds issues between the parts: names without an entry, variables that are not set. */
 function findReferenceIssues(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
   const { providers, models, auto, voices } = configuration;
   const found: InputError[] = [];
@@ -239,7 +239,7 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
   return found;
 }
 
-/** What is no model at all is no fault of this kind. */
+/** An unknown model is another issue, which is reported elsewhere. */
 function isChatModel(
   model: ModelConfiguration | undefined,
   providers: Readonly<Record<string, ProviderConfiguration>>,
@@ -282,12 +282,15 @@ function oneOfThe(known: Readonly<Record<string, unknown>>): string {
 
 const maxNameLength = 200;
 
-/** Values by names of the operator's choice. */
+/** Values by names that the operator chooses. */
 function byName<C extends t.Mixed>(codec: C) {
   return recordOf(codec, checkName);
 }
 
-/** Checks a name that headers, metrics and logs will hold. @returns what is wrong with it; null for nothing */
+/**
+ * Checks a name that appears in headers, metrics and logs.
+ * @returns what is wrong with it; null if it is valid
+ */
 function checkName(name: string): string | null {
   if (name === '' || name.length > maxNameLength) return `must have a name of 1 to ${maxNameLength} characters`;
   return /^[\x21-\x7e]+$/.test(name) ? null : 'must have a name of visible ASCII characters, without blanks';
@@ -300,7 +303,7 @@ function checkBaseUrl(value: string): string | null {
   return url.hash === '' ? null : 'must have no fragment';
 }
 
-/** What every call writes by itself, and what is HTTP's own. */
+/** Headers that the gateway or HTTP itself sets. */
 const ownHeaders = new Set(
   (
     'host connection keep-alive proxy-connection transfer-encoding te trailer upgrade expect content-length ' +

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { decodeConfiguration, type GatewayConfiguration } from './configuration.ts';
 
-/** A configuration that may be used, and the text that it was read from. */
+/** A valid configuration and its text. */
 export interface ReadConfiguration {
   readonly text: string;
   readonly configuration: GatewayConfiguration;
 }
 
 /**
- * Reads and judges a configuration file.
+ * Reads and checks a configuration file.
  * @param environment where the variables that `apiKeyEnv` names must be set
- * @returns every issue, in a sentence without its end
+ * @returns every issue, as a sentence without its full stop
  */
 export async function readConfiguration(
   path: string,
@@ -20,7 +20,7 @@ export async function readConfiguration(
   let text: string;
   let value: unknown;
   try {
-    // Some editors put a byte order mark before a text, which JSON has no place for.
+    // Some editors write a byte order mark before the text, which JSON does not allow.
     text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
     return E.left([`the file cannot be read (${codeOf(error)})`]);

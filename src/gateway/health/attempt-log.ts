@@ -2,10 +2,12 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import type { AttemptError, AttemptObserver, AttemptReport, CircuitChange } from './attempt-report.ts';
 
-/** Of one target and code, one line in so long. */
+/** At most one line in this time for each target and code. */
 const intervalMs = 10_000;
 
-/** Logs every failed attempt and every change of a circuit at `warn`: a fallback that serves must not hide them. */
+/**
+ * Logs every failed attempt and every change of a circuit at `warn`, because a successful fallback must not hide them.
+ */
 export class AttemptLog implements AttemptObserver {
   readonly #log: ThrottledLog;
 
@@ -28,7 +30,7 @@ export class AttemptLog implements AttemptObserver {
     this.#log.warn(`${target.id}\n${state} circuit`, { ...fieldsOf(change), circuit: state }, messages[state]);
   };
 
-  /** Writes what was left out so far. */
+  /** Writes the lines that were held back so far. */
   close(): void {
     this.#log.close();
   }

@@ -1,6 +1,6 @@
 import type { CircuitState } from '#gateway/relay/circuit-breaker.ts';
 
-/** What is asked: a provider's model. */
+/** The target of an attempt: a provider's model. */
 export interface AttemptedTarget {
   /** `provider/model`. */
   readonly id: string;
@@ -10,16 +10,15 @@ export interface AttemptedTarget {
 }
 
 /**
- * What became of an attempt: `served`, `refused` (by the request's own fault), `failed`, or `abandoned` when the client
- * left.
+ * The result of an attempt: `served`, `refused` (the request is invalid), `failed`, or `abandoned` if the client left.
  */
 export type AttemptResult = 'served' | 'refused' | 'failed' | 'abandoned';
 
-/** How an attempt failed, without a text of the provider's: it could hold what a client wrote. */
+/** How an attempt failed, without the provider's message, which may quote the client's request. */
 export interface AttemptError {
   /** The provider's code or the gateway's: `rate_limit_exceeded`, `provider_timeout`, … */
   readonly code: string;
-  /** The provider's HTTP status; null where none came. */
+  /** The provider's HTTP status; null without a response. */
   readonly status: number | null;
 }
 
@@ -27,7 +26,7 @@ export interface AttemptError {
 export interface AttemptReport {
   readonly target: AttemptedTarget;
   readonly result: AttemptResult;
-  /** Null where it was served or abandoned. */
+  /** Null if it was served or abandoned. */
   readonly error: AttemptError | null;
   /** From the attempt's beginning to its end. */
   readonly durationMs: number;
@@ -43,7 +42,7 @@ export interface CircuitChange {
   readonly requestId: string;
 }
 
-/** Is informed of every attempt and of every change of a circuit, in the middle of calls: it never throws and never waits. */
+/** Receives every attempt and every change of a circuit, during calls. It must never throw and never wait. */
 export interface AttemptObserver {
   readonly attempt: (report: AttemptReport) => void;
   readonly circuit: (change: CircuitChange) => void;

@@ -1,7 +1,7 @@
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import type { CircuitChange } from './attempt-report.ts';
 
-/** Changes that are remembered. */
+/** The most changes in memory. */
 const maxChanges = 100;
 
 type Change = GatewayHealth['circuitChanges'][number];

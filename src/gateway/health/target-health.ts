@@ -1,7 +1,7 @@
 import { DDSketch } from '@datadog/sketches-js';
 import type { AttemptReport, AttemptResult } from './attempt-report.ts';
 
-/** What is looked back on: so many slices, of so long each. */
+/** The number of time slices, and the length of each. */
 const slices = 10;
 const sliceMs = 30_000;
 
@@ -21,10 +21,10 @@ export interface LastFailure {
   readonly requestId: string;
 }
 
-/** How a target did of late. */
+/** The health of a target in the last minutes. */
 export interface TargetRecord {
   readonly attempts: Readonly<Record<AttemptResult, number>>;
-  /** Of the attempts that were served or failed, the part that was served, from 0 to 1; null without any. */
+  /** The share of served attempts among those that were served or failed, from 0 to 1; null without any. */
   readonly successRate: number | null;
   /** Of the attempts that were served, within 2%; null without any. */
   readonly p50Ms: number | null;
@@ -43,7 +43,7 @@ interface History {
   lastFailure: LastFailure | null;
 }
 
-/** Remembers how each target did in the last minutes, on this node. Bounded by the targets of the configuration. */
+/** Collects the health of each target in the last minutes, on this node. The configuration's targets limit its size. */
 export class TargetHealth {
   readonly #histories = new Map<string, History>();
   readonly #now: () => number;

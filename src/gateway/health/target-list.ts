@@ -2,13 +2,13 @@ import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import type { CircuitState } from '#gateway/relay/circuit-breaker.ts';
 import { healthWindowMs, type TargetRecord } from './target-health.ts';
 
-/** What is known of a target. */
+/** The sources of a target's status. */
 export interface TargetSources {
   readonly circuit: (target: string) => CircuitState;
   readonly record: (target: string) => TargetRecord;
 }
 
-/** A target as operators read it. */
+/** A target as the API shows it to operators. */
 export interface TargetStatus extends TargetRecord {
   /** `provider/model`. */
   readonly target: string;

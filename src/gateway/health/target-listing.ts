@@ -8,7 +8,7 @@ const count = integer(0, Number.MAX_SAFE_INTEGER);
 
 const Output = t.type({ node: t.string, windowSeconds: count, targets: t.readonlyArray(TargetStatus) }, 'TargetList');
 
-/** `GET /v1/gateway/targets` as documentation shows it. */
+/** The answer of `GET /v1/gateway/targets` for the documentation. */
 export const targetListing = {
   name: 'list_targets',
   summary: 'List the targets of the gateway with their health',

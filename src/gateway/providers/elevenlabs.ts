@@ -32,7 +32,7 @@ const audioFormats: ReadonlyMap<
   ['mp3', { outputFormat: 'mp3_44100_128', audio: { contentType: 'audio/mpeg', prefix: Buffer.alloc(0) } }],
   ['opus', { outputFormat: 'opus_48000_64', audio: { contentType: 'audio/opus', prefix: Buffer.alloc(0) } }],
   ['pcm', { outputFormat: 'pcm_24000', audio: { contentType: 'audio/pcm', prefix: Buffer.alloc(0) } }],
-  // Samples alone, for which the header is made here: they can be passed on as they come.
+  // Samples without a header. The gateway adds the header, so it can stream them.
   ['wav', { outputFormat: 'pcm_24000', audio: { contentType: 'audio/wav', prefix: wavHeader(24_000, null) } }],
 ]);
 
@@ -113,10 +113,10 @@ export class ElevenLabs implements Provider {
   }
 }
 
-/** What would choose another model, have ElevenLabs fetch something, or send the answer elsewhere. */
+/** Members that choose another model, make ElevenLabs fetch a file, or send the answer elsewhere. */
 const unsafeMember = /^(?:model_id|cloud_storage_url|source_url|webhook(?:_.*)?)$/is;
 
-/** The member of ElevenLabs' own that would get round the catalogue; null for none. */
+/** The member of ElevenLabs' API that would bypass the catalogue; null for none. */
 function outsideCatalogue(names: ReadonlyArray<string>): UnsupportedRequest | null {
   const member = names.find((name) => unsafeMember.test(name));
   return member === undefined ? null : { member, message: 'is not taken here: leave it out' };
@@ -127,14 +127,14 @@ function unsafeVoice(voice: string): UnsupportedRequest | null {
   return fault === null ? null : { member: 'voice', message: fault };
 }
 
-/** ElevenLabs' own settings pass through, as unknown members do everywhere; the speed is one of the voice's. */
+/** ElevenLabs' own settings pass through, like all unknown members. The speed is a setting of the voice. */
 function settingsIn(others: JsonObject, speed: SpeechFields['speed']): JsonObject {
   if (speed === null) return others;
   const { voice_settings: settings } = others;
   return { ...others, voice_settings: { ...(isObject(settings) ? settings : {}), speed } };
 }
 
-/** What ElevenLabs has another name for; what it has no name for, and what is OpenAI's alone, is left out. */
+/** Renames fields for ElevenLabs, and leaves out fields that only OpenAI has. */
 function translatedFields(fields: ProviderTranscription['fields']): ReadonlyArray<readonly [string, string]> {
   const ours = new Set([
     'model',
@@ -149,7 +149,7 @@ function translatedFields(fields: ProviderTranscription['fields']): ReadonlyArra
   return [
     ...(language === null ? [] : [['language_code', language] as const]),
     ['timestamps_granularity', 'word'] as const,
-    // ElevenLabs' own settings pass through, as unknown fields do everywhere.
+    // ElevenLabs' own settings pass through, like all unknown fields.
     ...fields.filter(([name]) => !ours.has(name) && !/[\r\n"]/.test(name)),
   ];
 }

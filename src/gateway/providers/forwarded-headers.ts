@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Headers of a client that every provider gets unchanged: they matter to one request alone. */
+/** Client headers that every provider gets unchanged, because they concern only one request. */
 const unchanged = ['openai-beta', 'traceparent', 'tracestate'];
 
 const none: ReadonlyArray<string> = [];
@@ -9,9 +9,9 @@ const none: ReadonlyArray<string> = [];
 /**
  * The headers of a client's request that its providers get.
  *
- * All tenants share the operator's one key, so a provider that honours `Idempotency-Key` would give one tenant the
- * answer of another that chose the same value: each project gets a value space of its own.
- * @param projectId the project of the key that asks
+ * All tenants share the operator's key. If two tenants chose the same `Idempotency-Key`, a provider would give one the
+ * answer of the other, so the value is made unique to the project.
+ * @param projectId the project of the caller's key
  * @returns names and values in turn
  */
 export function forwardedHeaders(headers: IncomingHttpHeaders, projectId: string): ReadonlyArray<string> {
@@ -23,12 +23,12 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, projectId: string
     forwarded.push(name, value);
   }
   const idempotencyKey = headers['idempotency-key'];
-  // An empty value names no request: hashed, it would make one of all of a project's.
+  // An empty value is left out: its hash would be the same for all requests of a project.
   if (typeof idempotencyKey !== 'string' || idempotencyKey === '') return forwarded ?? none;
   return [...(forwarded ?? none), 'idempotency-key', keyOfProject(projectId, idempotencyKey)];
 }
 
-/** SHA-256, in hex, of the project's id, a line feed and the client's value, byte by byte as it came. */
+/** SHA-256, in hex, of the project's id, a line feed and the unchanged bytes of the client's value. */
 function keyOfProject(projectId: string, value: string): string {
   return hash('sha256', Buffer.from(`${projectId}\n${value}`, 'latin1'));
 }

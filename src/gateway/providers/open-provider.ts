@@ -5,7 +5,7 @@ import { defaultBaseUrl, OpenAiCompatible } from './openai-compatible.ts';
 import type { Provider } from './provider.ts';
 import { Sandbox } from './sandbox/sandbox.ts';
 
-/** Opens a provider of any kind; the place where kinds are known by name. */
+/** Opens a provider of any kind. Only this file maps the names of kinds to classes. */
 export function openProvider(name: string, configuration: ProviderConfiguration, apiKey: string | null): Provider {
   switch (configuration.kind) {
     case 'openai-compatible':
@@ -17,7 +17,7 @@ export function openProvider(name: string, configuration: ProviderConfiguration,
   }
 }
 
-/** A model may wait longer for a connection than its provider says: connecting may take this long. */
+/** The shortest limit for connecting, because a model may have a longer timeout than its provider. */
 const connectMsAtLeast = 15_000;
 
 function transportTo({ baseUrl, timeouts }: ProviderConfiguration, byDefault: string): HttpTransport {

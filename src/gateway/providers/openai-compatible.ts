@@ -14,7 +14,7 @@ import type { SecretRedactor } from './secret-redactor.ts';
 
 export const defaultBaseUrl = 'https://api.openai.com/v1';
 
-/** Anything that speaks OpenAI's API under some base URL: bodies go out and answers come back as they are. */
+/** A provider with OpenAI's API under any base URL. Bodies and answers pass unchanged. */
 export class OpenAiCompatible implements Provider {
   readonly name: string;
   readonly transport: Transport;
@@ -25,7 +25,7 @@ export class OpenAiCompatible implements Provider {
   readonly #chatPath: string;
   readonly #base: URL;
 
-  /** @param apiKey null where the provider needs none */
+  /** @param apiKey null if the provider needs none */
   constructor(name: string, configuration: ProviderConfiguration, apiKey: string | null, transport: Transport) {
     this.name = name;
     this.transport = transport;

@@ -1,8 +1,8 @@
 const longestSegment = 200;
 
 /**
- * What is wrong with a text that becomes one segment of a provider's path; null for nothing. Percent-encoding is not
- * enough: `..` stays as it is, and many servers decode `%2F` before they choose what answers.
+ * Checks a text that becomes one segment of a provider's path; null if it is valid. Percent-encoding is not enough: it
+ * does not change `..`, and many servers decode `%2F` before routing.
  */
 export function checkPathSegment(text: string): string | null {
   if (text === '' || text.length > longestSegment) return `must have 1 to ${longestSegment} characters`;

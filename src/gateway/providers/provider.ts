@@ -3,7 +3,7 @@ import type { StoredBody, Transport, UpstreamRequest } from '#gateway/transport/
 import type { JsonObject } from '#shared/json/json.ts';
 import { SecretRedactor } from './secret-redactor.ts';
 
-/** What an answer of another language is turned into. */
+/** A provider's answer, translated to OpenAI's form. */
 export interface TranslatedBody {
   readonly contentType: string;
   readonly body: Buffer;
@@ -17,7 +17,7 @@ export interface ProviderChat {
   readonly forwarded: ReadonlyArray<string>;
 }
 
-/** A speech request as the client made it, and what it was resolved to. */
+/** A client's speech request with the resolved model and voice. */
 export interface ProviderSpeech {
   /** OpenAI's JSON, with the provider's model and voice in it. */
   readonly body: Buffer;
@@ -27,7 +27,7 @@ export interface ProviderSpeech {
   readonly forwarded: ReadonlyArray<string>;
 }
 
-/** The members of a speech request that a provider of another language needs. */
+/** The members of a speech request for a provider with another API. */
 export interface SpeechFields {
   readonly input: string;
   readonly responseFormat: string | null;
@@ -35,8 +35,8 @@ export interface SpeechFields {
   /** `sse` for events instead of bytes. */
   readonly streamFormat: string | null;
   /**
-   * The members that OpenAI does not have: a provider's own settings. Null where the body holds too many values to be
-   * written in another form.
+   * Members that OpenAI does not have: a provider's own settings. Null if the body has too many values to be
+   * translated.
    */
   readonly others: () => JsonObject | null;
 }
@@ -51,26 +51,26 @@ export interface ProviderTranscription {
   readonly fields: ReadonlyArray<readonly [string, string]>;
   /** Of the file's content. */
   readonly fileBytes: number;
-  /** A body that has the file's part, headers and content as they came, between other bytes. */
+  /** A body with the unchanged part of the file (headers and content) between other bytes. */
   readonly around: (before: Buffer, after: Buffer) => StoredBody;
   readonly forwarded: ReadonlyArray<string>;
 }
 
-/** How to read what a provider of another language answers. */
+/** Translates the answers of a provider with another API. */
 export interface ResponseTranslator {
-  /** Turns a whole answer into OpenAI's form; null for one that cannot be read. */
+  /** Translates a complete answer to OpenAI's form; null if it cannot be read. */
   readonly translate?: (body: Buffer) => TranslatedBody | null;
-  /** What goes before bytes that are streamed, and what they are then. */
+  /** The prefix of streamed bytes, and the content type of the result. */
   readonly audio?: { readonly contentType: string; readonly prefix: Buffer };
 }
 
-/** A request for a provider, and how to read what comes back; null where that is in OpenAI's form. */
+/** A request for a provider, and the translator of its answer; null if the answer has OpenAI's form. */
 export interface ProviderRequest {
   readonly request: UpstreamRequest;
   readonly translator: ResponseTranslator | null;
 }
 
-/** A request that a provider cannot take, by the fault of one member. */
+/** A request that a provider does not support because of one member. */
 export interface UnsupportedRequest {
   /** Its name; empty for the whole body. */
   readonly member: string;
@@ -81,40 +81,52 @@ export function isUnsupportedRequest(asked: ProviderRequest | UnsupportedRequest
   return 'member' in asked;
 }
 
-/** The refusal of a format that a provider does not have. @param forWhom where others may have it */
+/**
+ * The refusal of a format that a provider does not support.
+ * @param forWhom the provider or voice, because others may support it
+ */
 export function unknownFormat(known: Iterable<string>, forWhom = ''): UnsupportedRequest {
   const names = Array.from(known, (name) => `"${name}"`).join(', ');
   return { member: 'response_format', message: `must be one of ${names}${forWhom}` };
 }
 
-/** What makes calls to one provider: a kind is a file beside this one. What it cannot do it does not have. */
+/**
+ * Builds the requests for one provider. Each kind is a file in this folder. A provider lacks the members for operations
+ * that it does not support.
+ */
 export interface Provider {
   readonly name: string;
   readonly transport: Transport;
-  /** Takes what is secret of it out of its refusals; absent where nothing is. */
+  /** Removes the provider's secrets from its refusals; absent if it has none. */
   readonly redactor?: SecretRedactor;
   readonly chat?: (chat: ProviderChat) => ProviderRequest;
   readonly speech?: (speech: ProviderSpeech) => ProviderRequest | UnsupportedRequest;
   readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | UnsupportedRequest;
 }
 
-/** The headers of every request to a provider, names and values in turn. @param keyHeader with its key; none without one */
+/**
+ * The headers of every request to a provider, names and values in turn.
+ * @param keyHeader the header with the key; none without a key
+ */
 export function ownHeaders(
   { headers }: ProviderConfiguration,
   keyHeader: ReadonlyArray<string>,
 ): ReadonlyArray<string> {
-  // Answers are looked at as they come: compressed ones could not be.
+  // The gateway reads answers while they arrive, so they must not be compressed.
   const always = ['user-agent', 'switchyard', 'accept-encoding', 'identity'];
   return [...Object.entries(headers).flat(), ...keyHeader, ...always];
 }
 
-/** What keeps the values of a provider's headers from its clients. @param apiKey null where the provider needs none */
+/**
+ * The redactor for the values of a provider's headers.
+ * @param apiKey null if the provider needs none
+ */
 export function redactorOf({ headers }: ProviderConfiguration, apiKey: string | null): SecretRedactor {
   return new SecretRedactor([...Object.values(headers), ...(apiKey === null ? [] : [apiKey])]);
 }
 
 /**
- * A provider's own headers with those of the client's that it gets, names and values in turn.
+ * A provider's own headers and the forwarded headers of the client, names and values in turn.
  * @param forwarded see `forwardedHeaders`
  */
 export function withForwarded(own: ReadonlyArray<string>, forwarded: ReadonlyArray<string>): ReadonlyArray<string> {

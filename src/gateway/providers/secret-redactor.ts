@@ -1,12 +1,12 @@
 import { parsedJson } from '#shared/json/json-value.ts';
 
-/** What is put in the place of a secret. */
+/** The replacement of a secret. */
 const redacted = '[redacted]';
 
-/** Shorter values are found only as whole words: as a part of others they would be found everywhere. */
+/** Shorter values match only as whole words, because they would match inside too many other words. */
 const leastPartLength = 8;
 
-/** A string in sound JSON. */
+/** A string in valid JSON. */
 const jsonString = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
 /** The ids of an account at OpenAI: its organization's and its project's. */
@@ -16,27 +16,30 @@ const accountIds = '(?:org-|proj_)[a-z0-9_-]+';
 const errorMembers: ReadonlySet<string> = new Set(['error', 'message', 'type', 'param', 'code']);
 
 /**
- * Takes an operator's secrets out of what a provider says: the values of the headers that it is sent, and the ids of
- * accounts. Values are found as they are, escaped (JSON, percent, HTML), in Base64 of either alphabet at any place, and
- * inside of longer values (`Bearer …`).
+ * Removes an operator's secrets from a provider's messages: the values of the headers that the gateway sends, and the
+ * ids of accounts. It finds values as they are, escaped (JSON, percent, HTML), in Base64 of either alphabet at any
+ * offset, and inside longer values (`Bearer …`).
  */
 export class SecretRedactor {
   readonly #secrets: RegExp;
 
-  /** @param values of the headers that the provider is sent */
+  /** @param values the values of the headers that the gateway sends to the provider */
   constructor(values: Iterable<string>) {
     const secrets = [...new Set(Array.from(values).flatMap(secretsIn))].filter((value) => value !== '');
-    // The longest first: a value may begin with another.
+    // The longest first, because one value may be the beginning of another.
     const patterns = secrets.toSorted((one, other) => other.length - one.length).flatMap(patternsOf);
     this.#secrets = new RegExp([...patterns, accountIds].join('|'), 'giu');
   }
 
-  /** A text without secrets. */
+  /** Removes secrets from a text. */
   redact(text: string): string {
     return text.replace(this.#secrets, redacted);
   }
 
-  /** A body without secrets: the same bytes where there is none. In JSON only texts change, so that it stays JSON. */
+  /**
+   * Removes secrets from a body; returns the same bytes if there are none. In JSON only strings change, so that it
+   * stays valid.
+   */
   redactBody(body: Buffer): Buffer {
     const text = body.toString('utf8');
     const clean = parsedJson(body) === undefined ? this.redact(text) : this.#redactJson(text);
@@ -56,7 +59,7 @@ export class SecretRedactor {
   }
 }
 
-/** A header's value, and what is secret in it by itself: `Bearer <token>`, `Basic <user:password>`. */
+/** A header's value and the secret part in it: `Bearer <token>`, `Basic <user:password>`. */
 function secretsIn(header: string): ReadonlyArray<string> {
   const value = header.trim();
   const [, scheme = '', token = ''] = /^(bearer|basic|token|apikey)\s+(\S+)$/i.exec(value) ?? [];
@@ -71,17 +74,17 @@ function patternsOf(value: string): ReadonlyArray<string> {
   return [spellings(value), ...base64Within(value).map(spellings)];
 }
 
-/** The characters that stand for a value wherever it begins in what is encoded in Base64: at one of three places. */
+/** The Base64 characters of a value at each of the three possible offsets. */
 function base64Within(value: string): ReadonlyArray<string> {
   const bytes = Buffer.from(value);
   return [0, 1, 2].map((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    // The first and the last characters may hold bits of what is around it.
+    // The first and last characters may contain bits of the neighbouring bytes.
     return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
   });
 }
 
-/** A pattern for a text, of which each character other than letters and digits may be escaped. */
+/** A pattern for a text in which every character except letters and digits may be escaped. */
 function spellings(text: string): string {
   return Array.from(text, (character) => (/[a-z0-9]/i.test(character) ? character : escapesOf(character))).join('');
 }
@@ -89,11 +92,11 @@ function spellings(text: string): string {
 function escapesOf(character: string): string {
   const hex = (character.codePointAt(0) ?? 0).toString(16).padStart(2, '0');
   const itself = `[${otherBase64(character)}]`;
-  // Backslashes are bounded: a long run of them must not cost more than reading it does.
+  // The number of backslashes is limited, so that a long run of them costs only linear time.
   return `(?:\\\\{0,8}${itself}|%${hex}|\\\\{1,8}u00${hex}|&#x${hex};|&#${Number.parseInt(hex, 16)};)`;
 }
 
-/** A character for a class of characters, with that of the other alphabet of Base64. */
+/** A character class with the equivalent of the other Base64 alphabet. */
 function otherBase64(character: string): string {
   if (character === '+') return '+\\-';
   if (character === '/') return '\\/_';

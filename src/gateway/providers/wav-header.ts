@@ -6,7 +6,7 @@ const unknownLength = 0xffffffff;
 
 /**
  * The header of a WAV file of mono 16 bit samples.
- * @param sampleBytes null where more is to come than is known
+ * @param sampleBytes null if the length is unknown
  */
 export function wavHeader(sampleRate: number, sampleBytes: number | null): Buffer {
   const header = Buffer.alloc(wavHeaderBytes);

@@ -16,32 +16,35 @@ const noBytes = Buffer.alloc(0);
 export type AttemptFailure =
   | { readonly kind: 'limit'; readonly limit: TimeoutName }
   /**
-   * `unreachable`: no connection. `reset`: it broke. `malformed`: the answer cannot be read. `unfinished`: it ended
-   * early. `too-large`: it is more than is held.
+   * `unreachable`: no connection. `reset`: the connection broke. `malformed`: the answer cannot be read. `unfinished`:
+   * the answer ended early. `too-large`: the answer exceeds the limit.
    */
   | { readonly kind: 'broken'; readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large' }
   | ProviderRefusal;
 
-/** The provider said no: by its status, or by an error inside an answer that began as a success. */
+/** The provider refused: by its status, or by an error inside an answer that began as a success. */
 export interface ProviderRefusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly error: ProviderError | null;
-  /** As it came, decompressed; null for an error inside a stream. */
+  /** The unchanged body, decompressed; null for an error inside a stream. */
   readonly body: Buffer | null;
   readonly retryAfterMs: number | null;
   readonly shouldRetry: string | null;
-  /** The provider's own id of the request; null where it gave none. */
+  /** The provider's own id of the request; null without one. */
   readonly requestId: string | null;
 }
 
 /** An answer that cannot be read. */
 export const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 
-/** The bytes of a refusal that are looked at. */
+/** The most bytes of a refusal that are read. */
 export const maxRefusalBytes = 1024 * 1024;
 
-/** Reads a refusal. @param sent what came of it, `refusalBytesAtMost` at most */
+/**
+ * Reads a refusal.
+ * @param sent its body, at most `maxRefusalBytes`
+ */
 export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent: Buffer): ProviderRefusal {
   const body = contentOf(headers, sent, maxRefusalBytes) ?? noBytes;
   const value = parsedJson(body);
@@ -58,13 +61,13 @@ export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent:
   };
 }
 
-/** The refusal that an error inside an answer of status 200 is. */
+/** The refusal for an error inside an answer of status 200. */
 export function refusalInBody(error: ProviderError): ProviderRefusal {
   const none = { body: null, retryAfterMs: null, shouldRetry: null, requestId: null };
   return { kind: 'refused', status: statusOf(error), error, ...none };
 }
 
-/** A refusal without what is the operator's secret: a provider may echo the headers that it was sent. */
+/** A refusal without the operator's secrets, because a provider may echo the headers of the request. */
 export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor): ProviderRefusal {
   const { error, body, requestId } = refused;
   const redact = (text: string | null) => (text === null ? null : redactor.redact(text));
@@ -84,15 +87,15 @@ export function redactRefusal(refused: ProviderRefusal, redactor: SecretRedactor
   };
 }
 
-/** Which limit a refusal falls under: what may be tried again, and where. */
+/** The class of a refusal, which decides whether and where the call is retried. */
 export type RefusalClass =
-  /** The target may take it later. */
+  /** The target may serve it later. */
   | 'busy'
-  /** The operator's trouble: this target will not take it. */
+  /** The operator's problem, such as an invalid key: this target cannot serve the call. */
   | 'operator'
-  /** Too long for this model: another may have more room. */
+  /** Too long for this model; another may have a larger context. */
   | 'context-length'
-  /** The request's own trouble, wherever it goes. */
+  /** The request is invalid for every target. */
   | 'request'
   | 'server';
 
@@ -120,7 +123,7 @@ function isContentPolicy({ code, type }: ProviderError): boolean {
   return [code, type].some((text) => text !== null && /content[_ ]?(?:policy|filter)|responsibleai/i.test(text));
 }
 
-/** The status that an error without one would have had. */
+/** The status for an error inside a stream. */
 function statusOf(error: ProviderError): number {
   const { code, type } = error;
   const number = Number(code);

@@ -27,7 +27,7 @@ export class AttemptRecorder {
     this.#startedAt = performance.now();
   }
 
-  /** Closes an open circuit as soon as content of the target arrives: the end may take long. */
+  /** Closes an open circuit as soon as content of the target arrives, because the end may take long. */
   closeCircuitOnContent(target: Target, control: AttemptControl): AttemptControl {
     if (this.#breaker.openUntil(target.id) === 0) return control;
     return {
@@ -61,7 +61,7 @@ export class AttemptRecorder {
       this.#reportCircuit(target, 'open', error);
   }
 
-  /** Opens the circuit of a busy target for as long as its `Retry-After` asks. */
+  /** Opens the circuit of a busy target for the time in its `Retry-After`. */
   openCircuitIfBusy(target: Target, failure: AttemptFailure): void {
     const isBusy = failure.kind === 'refused' && failure.status === 429;
     if (!isBusy || failure.retryAfterMs === null) return;
@@ -76,7 +76,7 @@ export class AttemptRecorder {
     return true;
   }
 
-  /** The target works, even where it refused the request. */
+  /** The target works, even if it refused the request. */
   #recordHealthy(target: Target): void {
     if (this.#breaker.recordSuccess(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
   }

@@ -6,24 +6,30 @@ import { Deadline } from './deadline.ts';
 
 /** What the consumer of a body reports to its attempt. */
 export interface AttemptControl {
-  /** Content has arrived: from here on only the idle and the total timeout count. */
+  /** Reports that content has arrived: from now on only the idle and the total timeout count. */
   readonly markContent: () => void;
-  /** The answer is whole: what the provider may still add (its usage) has a few seconds, counted from the latest call. */
+  /**
+   * Reports that the answer is complete except for its usage. The provider has a few seconds to send it, counted from
+   * the latest call of this function.
+   */
   readonly markEnding: () => void;
-  /** The answer is complete. The provider has one second to end its response, so that its connection can be kept. */
+  /**
+   * Reports that the answer is complete. The provider has one second to end its response, so that its connection can be
+   * reused.
+   */
   readonly complete: () => void;
-  /** The answer cannot be used. */
+  /** Reports that the answer cannot be used. */
   readonly fail: (failure: AttemptFailure) => void;
-  /** Stops reading from the provider, whose silence does not count until `resume`. */
+  /** Stops reading from the provider. No timeout runs until `resume`. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
-/** Takes the body of a successful response, piece by piece. */
+/** Receives the body of a successful response in pieces. */
 export interface BodyConsumer {
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
-  /** The attempt is about to fail: what has arrived is handled first. It may still call `complete`. */
+  /** Called before the attempt fails, to handle the bytes that have arrived. It may still call `complete`. */
   readonly onAbort?: () => void;
 }
 
@@ -39,7 +45,7 @@ export type AttemptOutcome =
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure };
 
-/** When headers and content arrived, by the monotonic clock in ms; null for what did not. */
+/** When headers and content arrived, by the monotonic clock in ms; null if they did not. */
 export interface AttemptTimes {
   readonly headersAt: number | null;
   readonly contentAt: number | null;
@@ -55,7 +61,7 @@ interface PartialRefusal {
 
 /** How long a completed attempt waits for the end of the provider's response. */
 const lingerMs = 1_000;
-/** How long a whole answer may be silent before its end. */
+/** How long a complete answer may pause before its end. */
 const maxEndingSilenceMs = 3_000;
 const abandoned: AttemptOutcome = { kind: 'abandoned' };
 
@@ -113,7 +119,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   #arrivals = 0;
   #isPaused = false;
   #isEnding = false;
-  /** The client has left: the rest is read for its usage alone. */
+  /** Whether the client has left, so that only the usage is still read. */
   #isUsageOnly = false;
   #hasEnded = false;
 
@@ -143,8 +149,8 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   /**
-   * Reads a whole answer to its end although the client has left, because its usage may still come. It has as long as
-   * any end has, counted from now whatever arrives meanwhile.
+   * Reads a complete answer to its end although the client has left, because its usage may still arrive. The time limit
+   * is that of every ending, counted from now; later data does not extend it.
    */
   readUsageOnly(): void {
     if (this.#isSettled) return;
@@ -221,7 +227,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#clearTimeout();
-    // Closing at once would cost the connection, which is free again when the response ends.
+    // Closing at once would lose the connection, which can be reused when the response ends.
     if (!this.#hasEnded) this.#deadline.set(lingerMs);
     if (this.#isPaused) this.#call?.resume();
     this.#settle({ kind: 'completed' });
@@ -263,7 +269,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#clearTimeout();
-    // This does nothing to a response that has ended; any other is closed at once.
+    // Has no effect on a response that has ended; any other is closed at once.
     this.#call?.abort();
     this.#settle(outcome);
   }
@@ -278,7 +284,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#deadline.set(milliseconds);
   }
 
-  /** After a long turn of the event loop timers fire before arrived data is read: the data is read first. */
+  /** After a long turn of the event loop, timers fire before arrived data is read. This reads the data first. */
   #onDeadline(): void {
     if (this.#isSettled) {
       this.#call?.abort();

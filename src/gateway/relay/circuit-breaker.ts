@@ -10,15 +10,16 @@ interface BreakerState {
   failures: number;
   /** When the circuit is half-open, so that one call may try the target; null while it is closed. In monotonic ms. */
   openUntil: number | null;
-  /** A call was let through a half-open circuit and has not ended yet. */
+  /** Whether a call of the half-open circuit is running. */
   isTried: boolean;
   /** When the latest successful attempt began: failures of attempts that began before it no longer count. */
   lastSuccessAt: number;
 }
 
 /**
- * Opens the circuit of a target that keeps failing: no call goes to it. After a while the circuit is half-open: one call
- * in each period tries the target, whatever became of the one before. The first that succeeds closes the circuit.
+ * Opens the circuit of a target that keeps failing, so that no call goes to it. After a while the circuit is half-open:
+ * one call in each period tries the target, even if the call before has not ended. The first successful call closes the
+ * circuit.
  */
 export class CircuitBreaker {
   readonly #states = new Map<string, BreakerState>();
@@ -29,7 +30,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** Whether a target may be called now. Where its circuit is half-open, this takes the period's one call. */
+  /** Whether a target may be called now. If its circuit is half-open, this uses the period's one call. */
   tryAcquire(target: string): boolean {
     const state = this.#states.get(target);
     if (state === undefined || state.openUntil === null) return true;
@@ -46,7 +47,7 @@ export class CircuitBreaker {
     return state.isTried || state.openUntil <= this.#now() ? 'half-open' : 'open';
   }
 
-  /** When a target may be tried again, to pick one where all circuits are open; 0 for a closed circuit. */
+  /** When a target may be tried again; 0 for a closed circuit. It orders targets whose circuits are all open. */
   openUntil(target: string): number {
     return this.#states.get(target)?.openUntil ?? 0;
   }
@@ -83,8 +84,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Records a failed attempt. Many attempts that hung at once fail one after the other, some long after the target has
-   * recovered: none of them keeps the circuit open for longer.
+   * Records a failed attempt. Concurrent attempts that hang fail one after the other, some long after the target has
+   * recovered. These do not keep the circuit open for longer.
    * @returns whether that has opened the circuit, from closed or half-open
    */
   recordFailure(target: string, begunAt: number): boolean {
@@ -118,7 +119,7 @@ export class CircuitBreaker {
     return state;
   }
 
-  /** Forgets all other targets. */
+  /** Removes all other targets. */
   keepOnly(targets: ReadonlySet<string>): void {
     for (const target of this.#states.keys()) if (!targets.has(target)) this.#states.delete(target);
   }

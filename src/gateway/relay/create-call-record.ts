@@ -7,7 +7,7 @@ import type { RelayedCall } from './relayed-call.ts';
 /** How a call ended. */
 export interface CallResult {
   readonly outcome: CallOutcome;
-  /** Of the last attempt; null where none was made. */
+  /** The target of the last attempt; null without one. */
   readonly target: Target | null;
   readonly attempts: number;
   readonly failedTries: ReadonlyArray<FailedTry>;
@@ -46,7 +46,7 @@ export function createCallRecord(call: RelayedCall, result: CallResult): CallRec
 
 function consumptionOf(call: RelayedCall, { outcome, times }: CallResult): Consumption {
   const { operation, responseHandler, characters } = call;
-  // A provider bills a text once it begins to speak it, even if no one hears the end.
+  // A provider bills a text as soon as it begins to speak it, even if the client leaves early.
   const isSpoken = times.contentAt !== null && outcome !== 'failed' && outcome !== 'refused';
   return {
     tokens: responseHandler.tokens,

@@ -1,35 +1,38 @@
-/** How often deadlines are checked, in ms: one runs out at most so long after its time. */
+/** How often deadlines are checked, in ms. A deadline fires at most this long after its time. */
 const tickMs = 20;
 
 const watched = new Set<Deadline>();
 let ticking: NodeJS.Timeout | null = null;
 
 /**
- * A limit that is set and moved at every step of a call and seldom runs out. All of them are watched by one timer: one
- * of Node's for each would cost a call more than anything else that is done for it.
+ * A timeout that each step of a call sets again and that rarely fires. One timer checks all deadlines, because a Node
+ * timer for each would be the most expensive part of a call.
  */
 export class Deadline {
   readonly #onOver: () => void;
   #at = 0;
 
-  /** @param onOver called once for each time that it is set and runs out */
+  /** @param onOver called each time that the deadline fires */
   constructor(onOver: () => void) {
     this.#onOver = onOver;
   }
 
-  /** Sets the deadline, or replaces it. @param milliseconds from now; it runs out up to 20 ms later */
+  /**
+   * Sets or replaces the deadline.
+   * @param milliseconds from now; it fires up to 20 ms later
+   */
   set(milliseconds: number): void {
     this.#at = performance.now() + milliseconds;
     watched.add(this);
     ticking ??= setInterval(tick, tickMs);
   }
 
-  /** Takes it away. */
+  /** Removes the deadline. */
   clear(): void {
     watched.delete(this);
   }
 
-  /** Ends it where its time has come. */
+  /** Fires the deadline if its time has come. */
   look(now: number): void {
     if (now < this.#at) return;
     watched.delete(this);

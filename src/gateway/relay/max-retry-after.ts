@@ -1,2 +1,2 @@
-/** A longer wait, in ms, is left to the client: the answer says how long it is. */
+/** The longest wait of the gateway, in ms. A longer one is left to the client, with its length in the answer. */
 export const maxRetryAfterMs = 15_000;

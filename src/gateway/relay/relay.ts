@@ -24,7 +24,7 @@ import type { RelayedCall } from './relayed-call.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';
 import { TargetQueue } from './target-queue.ts';
 
-/** What every call is relayed with, whatever it asks for. */
+/** The dependencies of every relayed call. */
 export interface RelayDependencies {
   readonly breaker: CircuitBreaker;
   readonly usage: Usage;
@@ -34,8 +34,8 @@ export interface RelayDependencies {
 }
 
 /**
- * Relays a call: target after target, attempt after attempt, until one serves it, no target is left, its time is over
- * or the client has left. Resolves when nothing more will be written; never rejects.
+ * Relays a call: makes attempts at one target after the other, until one serves the call, no target is left, its time
+ * is over or the client has left. Resolves when nothing more will be written; never rejects.
  */
 export function relay(call: RelayedCall, dependencies: RelayDependencies): Promise<RelayReport> {
   return new Relay(call, dependencies).run();
@@ -58,7 +58,7 @@ class Relay {
   #failure: AttemptFailure | null = null;
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
-  /** Of the failure that broke an answer off; null without one. */
+  /** The status of the failure that interrupted an answer; null without one. */
   #brokenStatus: number | null = null;
 
   constructor(call: RelayedCall, dependencies: RelayDependencies) {
@@ -104,7 +104,7 @@ class Relay {
     return this.#refuse(this.#failure);
   }
 
-  /** The client has a part of the answer: only a target that continues it can help. */
+  /** The client has a part of the answer, so only a target that can continue it is called. */
   async #continueElsewhere(first: AttemptFailure): Promise<CallOutcome> {
     const { responseHandler, response } = this.#call;
     let failure = first;
@@ -141,7 +141,7 @@ class Relay {
       ),
     );
     this.#attempt = attempt;
-    // The client did not wait for an attempt that continues an answer: its times do not count.
+    // The times of an attempt that continues an answer do not count, because the client already has content.
     const isFirstAnswer = !responseHandler.hasBegun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
@@ -194,7 +194,7 @@ class Relay {
     return delay(milliseconds, this.#delaying.signal);
   }
 
-  /** A finished answer is billed whether or not the client reads it: the attempt then reads its usage, and nothing else. */
+  /** A finished answer is billed even if the client does not read it, so the attempt still reads its usage. */
   #onDisconnect(): void {
     this.#hasLeft = true;
     if (this.#call.responseHandler.isAwaitingUsage) this.#attempt?.readUsageOnly();
@@ -259,7 +259,7 @@ const noCapableProvider: ErrorResponse = {
   shouldRetry: 'false',
 };
 
-/** Takes the secrets out of a failure before anything else reads it. */
+/** Removes the secrets from a failure before any other code reads it. */
 function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {
   return outcome.kind === 'failed' && outcome.failure.kind === 'refused'
     ? { kind: 'failed', failure: redactRefusal(outcome.failure, redactor) }

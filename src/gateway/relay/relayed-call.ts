@@ -7,27 +7,30 @@ import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
 
-/** One call whose request was read and checked. */
+/** A call whose request is read and checked. */
 export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly caller: Caller;
   readonly requestId: string;
   readonly isStreamed: boolean;
-  /** Of the text to speak; null in other calls. */
+  /** The length of the text to speak; null in other calls. */
   readonly characters: number | null;
-  /** When the whole request had arrived, by the monotonic clock in ms. */
+  /** When the complete request arrived, by the monotonic clock in ms. */
   readonly startedAt: number;
   readonly route: ModelRoute;
   readonly response: ResponseSink;
   readonly responseHandler: ResponseHandler;
   /** Whether a target's provider supports this operation. */
   readonly canServe: (target: Target) => boolean;
-  /** Makes the request for a target. @param continueFrom the answer's text so far, which the target continues */
+  /**
+   * Makes the request for a target.
+   * @param continueFrom the answer's text so far, which the target continues
+   */
   readonly requestFor: (target: Target, continueFrom: string | null) => OutgoingRequest;
 }
 
 export interface OutgoingRequest extends ProviderRequest {
   readonly transport: Transport;
-  /** Takes the operator's secrets out of a refusal; null where there are none. */
+  /** Removes the operator's secrets from a refusal; null if there are none. */
   readonly redactor: SecretRedactor | null;
 }

@@ -4,19 +4,19 @@ import { maxRetryAfterMs } from './max-retry-after.ts';
 
 /** The state of a call whose attempt failed before the client received any content. */
 export interface RetryState {
-  /** Tries on this target so far, the failed one included. */
+  /** The attempts at this target so far, including the failed one. */
   readonly triesHere: number;
-  /** Further tries on a target that are allowed. */
+  /** The allowed retries on a target. */
   readonly retries: number;
-  /** A target that asks for a longer wait, in ms, is left for another one at once. */
+  /** If a target asks for a longer wait, in ms, the call goes to another target at once. */
   readonly retryAfterMaxMs: number;
-  /** Whether another target can be asked. */
+  /** Whether another target can be called. */
   readonly hasOther: boolean;
-  /** What is left of the whole call's time. */
+  /** The time left for the whole call. */
   readonly remainingMs: number;
 }
 
-/** What to do next. */
+/** The next step of a call. */
 export type NextStep =
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'other' }
@@ -25,11 +25,11 @@ export type NextStep =
 const giveUp: NextStep = { kind: 'give-up' };
 const other: NextStep = { kind: 'other' };
 
-/** Where the target does not say how long to wait. */
+/** Used if the target does not say how long to wait. */
 const backOffLimits = { firstMs: 200, longestMs: 4_000 };
 /**
- * Decides what follows a failed attempt.
- * @param random from 0 to 1, for jitter: callers that failed together must not come back together
+ * Decides the step after a failed attempt.
+ * @param random from 0 to 1, for jitter: calls that failed together must not retry together
  */
 export function nextStep(failure: AttemptFailure, state: RetryState, random: number): NextStep {
   const elsewhere = state.hasOther ? other : giveUp;
@@ -58,14 +58,14 @@ function retryOr(elsewhere: NextStep, retryAfterMs: number | null, state: RetryS
   }
   if (hasOther && retryAfterMs > retryAfterMaxMs) return other;
   if (retryAfterMs > maxRetryAfterMs || retryAfterMs >= remainingMs) return elsewhere;
-  // Never sooner than asked for; a little later, so that not all come at once.
+  // Never sooner than the target asks, and with jitter, so that calls do not retry at once.
   return { kind: 'again', afterMs: Math.round(retryAfterMs + random * Math.min(250, retryAfterMs / 4)) };
 }
 
 /**
- * Whether a client may try again although the gateway gives up, because the gateway does not: the request is at fault, the
- * target asks for a longer wait than the gateway ever waits, or the configuration allows no second try.
- * @param mayRetry whether the configuration allowed one
+ * Whether the retries are left to the client, because the gateway has made none: the request is invalid, the target
+ * asks for a longer wait than the gateway allows, or the configuration allows no retry.
+ * @param mayRetry whether the configuration allowed a retry
  */
 export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): boolean {
   if (failure.kind === 'limit') return false;
@@ -82,7 +82,7 @@ export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): bool
   }
 }
 
-/** Whether a failure counts against the target itself: enough of these in a row open its circuit. */
+/** Whether a failure counts against the target. Enough of these in a row open its circuit. */
 export function countsAgainst(failure: AttemptFailure): boolean {
   switch (failure.kind) {
     case 'limit':

@@ -2,7 +2,7 @@ import type { Target } from '#gateway/config/catalogue.ts';
 import type { AttemptRecorder } from './attempt-recorder.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
-/** The targets that a call has not asked yet, in order. */
+/** The targets that a call has not tried, in order. */
 export class TargetQueue {
   readonly #left: Target[];
   readonly #breaker: CircuitBreaker;
@@ -20,7 +20,10 @@ export class TargetQueue {
     return this.#left.some(({ id }) => !this.#breaker.isOpen(id));
   }
 
-  /** Returns the next target that may be asked. If all circuits are open from the start, returns the one that closes first. */
+  /**
+   * Returns the next target that may be called. If all circuits are open from the start, returns the one whose circuit
+   * is half-open first.
+   */
   next(fits: (target: Target) => boolean = () => true): Target | null {
     const target = this.#nextAllowed(fits);
     if (target !== null) this.#hasReturnedOne = true;

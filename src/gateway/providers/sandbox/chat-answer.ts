@@ -7,14 +7,14 @@ import { type ChatContent, contentOf, lastUserText } from './chat-content.ts';
 import { eventAnswer, jsonAnswer, refusalAnswer, wordsIn } from './local-answers.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
-/** Says so in every answer: nobody shall take it for a model. */
+/** The model's name in every answer, so that nobody mistakes the sandbox for a real model. */
 export const sandboxModel = 'switchyard-sandbox';
 
-/** A fixed time: the same request gives the same answer. */
+/** A fixed time, because the same request must give the same answer. */
 const created = 1_767_225_600;
 const maxChoices = 128;
 
-/** Answers a chat, the same to the same request. */
+/** Answers a chat. The same request gives the same answer. */
 export function answerChat(request: ChatRequest): LocalAnswer {
   try {
     return answerWith(request, contentOf(request));
@@ -43,12 +43,12 @@ function piecesOf(content: ChatContent): ReadonlyArray<string> {
   return (content.kind === 'text' ? content.text : content.arguments).split(/(?<= )/);
 }
 
-/** The indexes of the choices that are asked for: all say the same. */
+/** The indexes of the requested choices, which all have the same content. */
 function choicesOf({ choices }: ChatRequest): ReadonlyArray<number> {
   return Array.from({ length: Math.min(Math.floor(choices), maxChoices) }, (_, index) => index);
 }
 
-/** How a content is said: whole, and in pieces. */
+/** A content as a whole and in pieces. */
 interface SpokenContent {
   readonly message: JsonObject;
   readonly finishReason: string;

@@ -5,14 +5,14 @@ import { isObject } from '#shared/json/json-value.ts';
 import { sampleSchema } from './schema-sample.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
-/** What the sandbox answers to a chat: a text, or the call of a function. */
+/** The sandbox's answer to a chat: a text or a function call. */
 export type ChatContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'function-call'; readonly name: string; readonly arguments: string };
 
-/** Bytes of a member at most that is parsed: a parser takes long over many values. */
+/** The most bytes of a member that is parsed, because parsing many values takes long. */
 const maxMemberBytes = 256 * 1024;
-/** Characters that are said again at most: as many choices as there may be must fit in memory. */
+/** The most characters that an answer repeats, because the largest number of choices must fit in memory. */
 const maxRepeated = 100_000;
 
 /** The text of the last message of the user. */
@@ -29,9 +29,9 @@ export function lastUserText(request: ChatRequest): string {
 }
 
 /**
- * Decides what is answered: the call of a function where `tool_choice` demands one, a value of the schema where
- * `response_format` has one, else a text.
- * @throws UnfitSchemaError where it cannot: the message says why
+ * Decides the answer: a function call if `tool_choice` requires one, a value of the schema if `response_format` has
+ * one, else a text.
+ * @throws UnfitSchemaError if it cannot; the message has the reason
  */
 export function contentOf(request: ChatRequest): ChatContent {
   const demanded = demandedFunction(request);
@@ -51,7 +51,7 @@ function callOf(tool: JsonObject): ChatContent {
   return { kind: 'function-call', name, arguments: JSON.stringify(made) };
 }
 
-/** The function that must be called; null where none must. */
+/** The function that must be called; null for none. */
 function demandedFunction(request: ChatRequest): JsonObject | null {
   const choice = member(request, 'tool_choice');
   const named = isObject(choice) && isObject(choice.function) ? choice.function.name : null;
@@ -65,7 +65,7 @@ function demandedFunction(request: ChatRequest): JsonObject | null {
   return found;
 }
 
-/** A member as it is, where it is small enough to be parsed. */
+/** The parsed value of a member, if it is small enough. */
 function member({ bytes, members }: ChatRequest, name: string): Json | undefined {
   const found = lastMember(members, name);
   if (found === undefined) return undefined;

@@ -14,7 +14,10 @@ export function textAnswer(text: string, contentType: string): LocalAnswer {
   return { status: 200, contentType, pieces: [Buffer.from(text)] };
 }
 
-/** A stream of server-sent events. @param end what follows the last one */
+/**
+ * A stream of server-sent events.
+ * @param end the text after the last event
+ */
 export function eventAnswer(values: Iterable<JsonObject>, end = 'data: [DONE]\n\n'): LocalAnswer {
   const pieces = function* () {
     for (const value of values) yield Buffer.from(`data: ${JSON.stringify(value)}\n\n`);

@@ -1,21 +1,21 @@
 import ret, { type Set as CharacterSet, type Root, type Token, types } from 'ret';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
-/** The module is its tokenizer; its types say that this is the member `default`. */
+/** The module itself is the tokenizer, but its types declare the tokenizer as the member `default`. */
 const tokenize = ret as unknown as (pattern: string) => Root;
 
 const maxLength = 10_000;
 const maxPatternLength = 1_000;
 
-/** Printable ASCII, letters and digits first: of these a class may be that says what it is not. */
+/** Printable ASCII, letters and digits first: the candidates for a negated class. */
 const candidates = Array.from({ length: 95 }, (_, index) => 32 + index).toSorted(
   (one, other) => Number(isWord(other)) - Number(isWord(one)) || one - other,
 );
 
 /**
- * Makes a text that a pattern matches: of each choice the first, of each repetition as few as may be. The pattern is
- * never run: it is a caller's, and could take forever.
- * @throws UnfitSchemaError for a pattern that looks around or back, and for one whose texts are long
+ * Makes a text that a pattern matches: the first of each alternative, the fewest of each repetition. The pattern is
+ * never run, because a caller's pattern could take forever.
+ * @throws UnfitSchemaError for a pattern with lookaround or a back reference, and for one whose texts are long
  */
 export function samplePattern(pattern: string): string {
   const text = new PatternText();
@@ -70,7 +70,7 @@ class PatternText {
     for (let time = 0; time < times; time += 1) {
       const before = this.value.length;
       this.#add(token);
-      // What adds nothing adds nothing however often.
+      // Repeating an empty text gives an empty text.
       if (this.value.length === before) return;
     }
   }

@@ -19,11 +19,11 @@ import { answerChat } from './chat-answer.ts';
 import { eventAnswer, jsonAnswer, textAnswer, wordsIn } from './local-answers.ts';
 import { toneWav } from './tone-wav.ts';
 
-/** OpenAI's. What is not `pcm` is answered as WAV: its content type says so. */
+/** OpenAI's formats. Every format except `pcm` is answered as WAV, with the content type of WAV. */
 const speechFormats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
 const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
 
-/** Answers by itself, the same to the same request: for a first run, for tests, and for tours without an account. */
+/** Answers without a provider, for a first run, for tests and for the tour. The same request gives the same answer. */
 export class Sandbox implements Provider {
   readonly name: string;
   readonly transport: Transport = new LocalTransport(answer);
@@ -45,7 +45,7 @@ export class Sandbox implements Provider {
   transcription({ body, streams, fields, fileBytes }: ProviderTranscription): ProviderRequest | UnsupportedRequest {
     const format = fields.findLast(([name]) => name === 'response_format')?.[1] ?? 'json';
     if (!transcriptFormats.includes(format)) return unknownFormat(transcriptFormats);
-    // It cannot hear, so it says how much audio it got, which is the same every time.
+    // It cannot transcribe, so it answers the number of bytes of the audio, which is the same every time.
     const path = `transcription ${format} ${streams ? 'stream' : 'whole'} ${fileBytes}`;
     return { request: { path, headers: [], body, streams }, translator: null };
   }
@@ -58,7 +58,7 @@ async function answer({ path, body }: UpstreamRequest): Promise<LocalAnswer> {
   return operation === 'chat' ? answerChat(taken(await readChatRequest(json, noLimit))) : speech(json);
 }
 
-/** What comes here was held to the limits of the gateway before. */
+/** The gateway has already checked its limits. */
 const noLimit = Number.POSITIVE_INFINITY;
 
 function taken<Request>(request: E.Either<Failure, Request>): Request {
@@ -66,7 +66,7 @@ function taken<Request>(request: E.Either<Failure, Request>): Request {
   return request.right;
 }
 
-/** Of audio, sent at a time. A multiple of three: pieces in base64 then need no filling. */
+/** The bytes of one piece of audio. A multiple of three, so that pieces in Base64 need no padding. */
 const pieceBytes = 15 * 1024;
 
 const speechNames = wantedNames({ input: [], response_format: [], stream_format: [] });

@@ -26,7 +26,10 @@ const formats: Readonly<Record<string, string>> = {
   regex: 'sandbox',
 };
 
-/** Makes a string that a schema describes. @throws UnfitSchemaError */
+/**
+ * Makes a string that a schema describes.
+ * @throws UnfitSchemaError
+ */
 export function sampleString(schema: JsonObject, variant: number): string {
   const { minLength = 0, maxLength: most = maxLength, pattern, format } = schema;
   if (Number(minLength) > maxLength || Number(minLength) > Number(most))
@@ -45,7 +48,10 @@ function ofLength(text: string, least: number, most: number): string {
   return text;
 }
 
-/** Makes a number that a schema describes: the smallest that is not negative, where it may be. @throws UnfitSchemaError */
+/**
+ * Makes a number that a schema describes: the smallest non-negative one, if allowed.
+ * @throws UnfitSchemaError
+ */
 export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: number): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const least = Math.max(
@@ -72,7 +78,7 @@ export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: nu
   return value;
 }
 
-/** @param middle tried, too, where the number need be no multiple of a step */
+/** @param middle a further candidate, if the number need not be a multiple of a step */
 function candidatesFrom(start: number, step: number, middle: number | null): ReadonlyArray<number> {
   const steps = Array.from({ length: 100 }, (_, index) => start + index * step);
   const below = Array.from({ length: 100 }, (_, index) => start - (index + 1) * step);

@@ -4,12 +4,12 @@ import { isObject } from '#shared/json/json-value.ts';
 import { sampleNumber, sampleString } from './scalar-sample.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
-/** How deep a value may be, tried in this order: a schema that contains itself ends as soon as it can. */
+/** The depths of a value, tried in this order, so that a recursive schema gives the smallest value. */
 const depths = [2, 4, 8, 16, 32];
-/** Schemas looked at, over all depths: a small schema may demand a huge value. */
+/** The most schemas visited, over all depths, because a small schema may describe a huge value. */
 const maxSteps = 20_000;
 
-/** What would have to be checked, not made. */
+/** Keywords that can only be checked on a value, not used to make one. */
 const unsupported = [
   'not',
   'if',
@@ -22,10 +22,10 @@ const unsupported = [
 ];
 
 /**
- * Makes a value that a JSON Schema describes, the same for the same schema: every property where it can be, one item of
- * each list.
+ * Makes a value that a JSON Schema describes, with every possible property and one item in each list. The same schema
+ * gives the same value.
  * @see https://json-schema.org/draft/2020-12
- * @throws UnfitSchemaError for a schema that no value fits, or none that is made here
+ * @throws UnfitSchemaError for a schema that no value fits, or that is not supported
  */
 export function sampleSchema(schema: Json): Json {
   const sampler = new SchemaSampler(schema);
@@ -64,7 +64,7 @@ class SchemaSampler {
     return this.#ofType(schema, depth, variant);
   }
 
-  /** With what it refers to and all parts of `allOf` in one. */
+  /** The schema, merged with its references and all parts of `allOf`. */
   #resolved(schema: JsonObject, references = 0): JsonObject {
     this.#countStep();
     if (references > maxReferences) throw new UnfitSchemaError('The schema refers to itself and nothing else.');
@@ -143,7 +143,7 @@ class SchemaSampler {
     }
     if (made.length < Number(schema.minProperties ?? 0))
       throw new UnfitSchemaError('The sandbox makes no names of properties.');
-    // What comes first is required, as far as there are names for it.
+    // Required properties come first.
     return Object.fromEntries(made.slice(0, Math.max(required.length, Number(schema.maxProperties ?? made.length))));
   }
 
@@ -164,7 +164,7 @@ class SchemaSampler {
     return items;
   }
 
-  /** A value, or undefined for one that may be left out and does not fit. */
+  /** A value, or undefined if an optional one does not fit. */
   #sampleOrNothing(schema: Json | undefined, depth: number, isRequired: boolean, variant = 0): Json | undefined {
     try {
       return this.sample(schema, depth, variant);
@@ -181,7 +181,7 @@ function tooDeep(): UnfitSchemaError {
   return new UnfitSchemaError(`The schema demands a value of more than ${depths.at(-1)} levels.`);
 }
 
-/** Both must hold: of most keywords one is there alone. */
+/** Merges two schemas so that both hold. Most keywords occur in only one of them. */
 function merged(one: JsonObject, other: JsonObject): JsonObject {
   const properties =
     isObject(one.properties) && isObject(other.properties) ? { ...one.properties, ...other.properties } : null;
