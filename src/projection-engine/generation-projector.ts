@@ -18,6 +18,9 @@ const maxUncommittedCharacters = 8 * 1024 * 1024;
 /** JSON text of documents read at once for folding, at most (a single document may be larger). */
 const maxLoadedCharacters = 2 * 1024 * 1024;
 
+/** A batch of the log, and the types of its events: most read models handle none of them. */
+export type EventRun = EventBatch & { readonly types: ReadonlySet<string> };
+
 interface TouchingEvent {
   readonly event: RecordedEvent;
   readonly keys: ReadonlyArray<string>;
@@ -102,9 +105,9 @@ export class GenerationProjector {
    * @param mustCommit whether to return the folded documents now; else they may stay in memory for a later run
    * @returns what to commit, if it is time; call `markCommitted` with it when that is done or postponed
    */
-  async fold(run: EventBatch, mustCommit: boolean, store: Storing): Promise<GenerationCommit | null> {
+  async fold(run: EventRun, mustCommit: boolean, store: Storing): Promise<GenerationCommit | null> {
     const { events, position, characters = maxUncommittedCharacters } = run;
-    let touching = this.#touching(events);
+    let touching = this.#handlesAnyOf(run) ? this.#touching(events) : [];
     if (touching.length > 0) this.#uncommittedCharacters += characters;
     while (touching.length > 0) {
       const loaded = await this.#load(touching, store);
@@ -141,6 +144,11 @@ export class GenerationProjector {
   #isDue(): boolean {
     const hasMuch = this.#fold.full || this.#uncommittedCharacters >= maxUncommittedCharacters;
     return hasMuch || this.#fold.due || this.#failure !== null;
+  }
+
+  #handlesAnyOf({ types }: EventRun): boolean {
+    for (const type of types) if (this.types.has(type)) return true;
+    return false;
   }
 
   #touching(events: ReadonlyArray<RecordedEvent>): ReadonlyArray<TouchingEvent> {

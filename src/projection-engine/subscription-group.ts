@@ -112,9 +112,10 @@ export class SubscriptionGroup {
     const store = { read: this.#read, commit: this.#commit };
     const folded: { readonly feed: GenerationProjector; readonly commit: GenerationCommit; readonly due: boolean }[] =
       [];
+    const run = { ...batch, types: new Set(batch.events.map(({ type }) => type)) };
     const mustCommit = batch.caughtUp || this.#options.commitsEachBatch();
     for (const feed of feeds) {
-      const commit = await feed.fold(batch, mustCommit, store);
+      const commit = await feed.fold(run, mustCommit, store);
       if (commit !== null) folded.push({ feed, commit, due: feed.shouldCommit(commit) });
     }
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
