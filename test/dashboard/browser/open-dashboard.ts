@@ -23,6 +23,8 @@ export interface Dashboard {
   readonly page: Page;
   /** Errors of scripts, and violations of the Content-Security-Policy. A refused request is neither. */
   readonly complaints: string[];
+  /** The requests that were answered with 400 or more, and how. */
+  readonly refused: string[];
   readonly close: () => Promise<void>;
 }
 
@@ -44,11 +46,15 @@ export async function openDashboard(
     const text = message.text();
     if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
   });
+  const refused: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url().slice(url.length)}`);
+  });
   await page.goto(`${url}/dashboard`);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForSelector('.shell');
-  return { page, complaints, close: () => context.close() };
+  return { page, complaints, refused, close: () => context.close() };
 }
 
 /** Goes to a view as a link does: a reload would sign out. @param path after `/dashboard` */

@@ -29,8 +29,11 @@ describeInBrowser('overview of the dashboard in a browser', () => {
   async function fill(): Promise<void> {
     const { client } = service;
     const { projectId } = expectStatus(await client.get<{ projectId: string }>('/v1/me'), 200);
-    for (const name of ['Hours', 'Delivery'])
-      expectStatus(await client.post(`/v1/projects/${projectId}/flows`, { name, flowSchema: {} }), 201);
+    for (const name of ['Hours', 'Delivery', 'Short-lived']) {
+      const made = await client.post<{ id: string }>(`/v1/projects/${projectId}/flows`, { name, flowSchema: {} });
+      const { id } = expectStatus(made, 201);
+      if (name === 'Short-lived') expectStatus(await client.remove(`/v1/flows/${id}`), 204);
+    }
     const call = { model: 'sandbox', messages: [{ role: 'user', content: 'Hello' }] };
     for (let count = 0; count < 3; count += 1) expectStatus(await client.post('/v1/chat/completions', call), 200);
     await service.stop();
@@ -39,8 +42,9 @@ describeInBrowser('overview of the dashboard in a browser', () => {
 
   it('shows the figures that the log has', async () => {
     await fill();
-    const { page, complaints, close } = await openDashboard(browser, service.url, adminKey);
+    const { page, complaints, refused, close } = await openDashboard(browser, service.url, adminKey);
     await settled(page);
+    await page.locator('#latest', { hasText: 'Short-lived' }).waitFor();
     const shown = {
       calls: numberIn(await chartOf(page, 'Calls a minute'), /: ([\d,]+) in all/),
       errors: numberIn(await chartOf(page, 'Errors'), /: ([\d,]+) of [\d,]+$/),
@@ -49,6 +53,8 @@ describeInBrowser('overview of the dashboard in a browser', () => {
       ofKeys: numberIn(await panel(page, 'Keys and customers').locator('.figure').innerText(), /^([\d,]+)/),
     };
     assert.deepEqual(complaints, []);
+    // Also of what is deleted the feed itself has the name.
+    assert.deepEqual(refused, []);
     assert.equal(shown.calls, 3);
     await close();
     await service.stop();

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
-import { type Curve, LineChart } from '#dashboard/page/parts/charts/line-chart.ts';
+import { type Band, type Curve, LineChart } from '#dashboard/page/parts/charts/line-chart.ts';
 import { type Figure, roundTop } from '#dashboard/page/text/numbers.ts';
 import { formatAxisTime, formatTime } from '#dashboard/page/text/times.ts';
 
@@ -12,6 +12,8 @@ export interface PanelRow {
   /** What somebody points at in any of them; null for none. */
   readonly at: number | null;
   readonly onPoint: (index: number | null) => void;
+  /** Times that all of them set off. */
+  readonly bands?: ReadonlyArray<Band>;
 }
 
 interface PanelProps {
@@ -43,7 +45,7 @@ export function Panel(props: PanelProps): VNode {
     <h3>${props.title}</h3>
     <p class="figure"><b>${value}${unit === '' ? null : html`<small> ${unit}</small>`}</b>
       <span class=${classes('delta', pointed === null && deltaTone && `is-${deltaTone}`)}>${pointed === null ? delta : formatTime(pointed, Date.now())}</span></p>
-    <${LineChart} label=${props.label} times=${row.times} curves=${curves} top=${top} topLabel=${`${topFigure.value}${topFigure.unit === '' ? '' : ` ${topFigure.unit}`}`} row=${row.name} onPoint=${row.onPoint} />
+    <${LineChart} label=${props.label} times=${row.times} curves=${curves} bands=${row.bands} top=${top} topLabel=${`${topFigure.value}${topFigure.unit === '' ? '' : ` ${topFigure.unit}`}`} row=${row.name} onPoint=${row.onPoint} />
     <div><${Axis} times=${row.times} />${props.legend === undefined ? null : html`<ul class="legend">${props.legend}</ul>`}</div>
   </section>`;
 }

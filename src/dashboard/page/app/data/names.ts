@@ -1,5 +1,6 @@
 import type { Api } from '#dashboard/page/api/api.ts';
-import type { Customer, Me, Organization, Project } from '#dashboard/page/api/records.ts';
+import type { AuditEntry, Customer, Me, Organization, Project } from '#dashboard/page/api/records.ts';
+import { namesInEntries } from '#dashboard/page/app/data/names-in-entries.ts';
 
 /** Lookups at a time, and in all until the page asks no more: a long list of strangers is shown by their ids. */
 const maxAtOnce = 4;
@@ -71,6 +72,19 @@ export class Names {
 
   learn(kind: string, id: string, name: string): void {
     this.#known.set(`${kind} ${id}`, name);
+  }
+
+  /**
+   * Learns the names of what entries of the audit are about, so that they need no lookup.
+   * @param areNewest whether they are the newest that there are; others may have names of before, but for what is deleted
+   */
+  learnFrom(entries: ReadonlyArray<AuditEntry>, areNewest: boolean): void {
+    const learned = namesInEntries(entries).filter(({ isDeleted, name }) => isDeleted || (areNewest && name !== null));
+    for (const { kind, id, name } of learned) {
+      const key = `${kind} ${id}`;
+      this.#known.set(key, name ?? this.#known.get(key) ?? null);
+    }
+    if (learned.length > 0) this.#changed();
   }
 
   /** @returns the name; null while it is not known, or where there is none that this key may read */

@@ -13,12 +13,19 @@ export interface Curve {
   readonly isBefore?: boolean;
 }
 
+/** A time that a chart sets off. In ms. */
+export interface Band {
+  readonly from: number;
+  readonly until: number;
+}
+
 export interface ChartProps {
   /** What the chart shows, in a sentence. */
   readonly label: string;
   /** In ms. */
   readonly times: ReadonlyArray<number>;
   readonly curves: ReadonlyArray<Curve>;
+  readonly bands?: ReadonlyArray<Band>;
   /** The value at the top; zero is at the bottom. */
   readonly top: number;
   readonly topLabel: string;
@@ -30,6 +37,7 @@ export interface ChartProps {
 
 const height = 72;
 const areaOpacity = 0.12;
+const leastBandPx = 3;
 
 /** Curves over time. The plot is drawn on a canvas; all words are beside it. */
 export function LineChart(props: ChartProps): VNode {
@@ -57,7 +65,7 @@ export function LineChart(props: ChartProps): VNode {
       plot.current = null;
     };
   }, [shape]);
-  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.curves, props.top]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.curves, props.bands, props.top]);
 
   return html`<div class="chart"><div class="plot" role="img" aria-label=${props.label} ref=${box}></div><span class="top">${props.topLabel}</span></div>`;
 }
@@ -93,7 +101,7 @@ function optionsOf(latest: { readonly current: ChartProps }, width: number): uPl
       }),
     ],
     hooks: {
-      drawClear: [drawGrid],
+      drawClear: [(plot) => drawBands(plot, latest.current.bands ?? []), drawGrid],
       setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? null)],
     },
   };
@@ -105,6 +113,20 @@ function lonePoints({ data }: uPlot, series: number): number[] {
   return [...values.keys()].filter(
     (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
   );
+}
+
+/** Sets times off behind everything else. However short one is, it is seen. */
+function drawBands(plot: uPlot, bands: ReadonlyArray<Band>): void {
+  const { ctx, bbox } = plot;
+  const right = bbox.left + bbox.width;
+  const placeOf = (time: number) => Math.min(right, Math.max(bbox.left, plot.valToPos(time / 1_000, 'x', true)));
+  ctx.save();
+  ctx.fillStyle = resolved('--chart-band');
+  for (const { from, until } of bands) {
+    const width = Math.max(leastBandPx * devicePixelRatio, placeOf(until) - placeOf(from));
+    ctx.fillRect(Math.min(placeOf(from), right - width), bbox.top, width, bbox.height);
+  }
+  ctx.restore();
 }
 
 function drawGrid({ ctx, bbox }: uPlot): void {

@@ -69,7 +69,7 @@ function Export({ query, type, label, file }: { query: string; type: string; lab
 }
 
 function Entries({ query, search }: { query: string; search: URLSearchParams }): VNode {
-  const { api, live } = useSession();
+  const { api, live, names } = useSession();
   const [entries, setEntries] = useState<ReadonlyArray<AuditEntry> | null>(null);
   const [cursor, setCursor] = useState<string | null>(null);
   const [waiting, setWaiting] = useState<ReadonlyArray<AuditEntry>>([]);
@@ -84,6 +84,7 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
     if (after !== null) parameters.set('cursor', after);
     try {
       const page = await api.get<Page>(`/v1/audit?${parameters}`);
+      names.learnFrom(page.entries, false);
       setEntries((was) => (after === null ? page.entries : [...(was ?? []), ...page.entries]));
       setCursor(page.nextCursor ?? null);
       setError(null);
@@ -96,6 +97,7 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
     () =>
       live.onEntry((entry) => {
         const isRead = isPointed.current || scrollY > 0;
+        if (entry !== null) names.learnFrom([entry], true);
         if (entry === null) {
           if (!isRead) void read(null);
         } else if (fitsFilters(entry, search)) {

@@ -24,7 +24,8 @@ export function GatewayView({ search }: { search: URLSearchParams }): VNode {
   const { scope } = useScope();
   const range = rangeIn(search);
   const projectId = search.get('project') ?? '';
-  const gateway = useGateway(range, { projectId, organizationId: scope.organizationId });
+  const narrowed = { projectId, organizationId: scope.organizationId };
+  const gateway = useGateway(range, narrowed);
   const projects = projectsIn(names, scope).map(({ id }) => ({ value: id, text: names.ofProject(id) }));
   const actions = html`<${SelectField} label="Project" hideLabel=${true} value=${projectId} options=${[{ value: '', text: 'All projects' }, ...projects]} onPick=${(project: string) => setSearch({ project })} />
     <${Segments} label="Time shown" value=${range.value} options=${ranges} onPick=${pickRange} />`;
@@ -35,7 +36,7 @@ export function GatewayView({ search }: { search: URLSearchParams }): VNode {
       ${gateway.value === null || !hasHealth ? null : html`<div class="stack"><${RoutesCard} answer=${gateway.value} /><${HealthCard} answer=${gateway.value} /></div>`}
       <div class="stack"><${Playground} /></div>
     </div>
-    <${UsageCard} range=${range} answer=${gateway.value} />
+    <${UsageCard} range=${range} narrowed=${narrowed} answer=${gateway.value} />
     ${gateway.value === null ? null : html`<div class="grid half level"><${CostCard} answer=${gateway.value} range=${range.text} /><${FailoverCard} answer=${gateway.value} /></div>`}`;
 }
 

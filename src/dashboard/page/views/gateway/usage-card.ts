@@ -11,6 +11,7 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMoney, formatMs, noFigure } from '#dashboard/page/text/numbers.ts';
 import { formatMoment } from '#dashboard/page/text/times.ts';
 import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import { type Group, type Narrowed, narrowing, usagePath } from '#dashboard/page/views/gateway/usage-path.ts';
 import type { Range } from '#dashboard/page/views/gateway/use-gateway.ts';
 
 interface UsageRow {
@@ -38,22 +39,27 @@ interface Usage {
   readonly rows: ReadonlyArray<UsageRow>;
 }
 
-type Group = 'model' | 'target' | 'key' | 'project' | 'day';
 type Column = 'calls' | 'errors' | 'cost' | 'p95Ms' | 'inputTokens' | 'outputTokens';
 
-const hourMs = 3_600_000;
 const refreshMs = 10_000;
 
 /** The bill: what calls came to, by whatever one wants to know it by. */
-export function UsageCard({ range, answer }: { range: Range; answer: GatewayAnswer | null }): VNode {
+export function UsageCard({
+  range,
+  narrowed,
+  answer,
+}: {
+  range: Range;
+  narrowed: Narrowed;
+  answer: GatewayAnswer | null;
+}): VNode {
   const { api, me, toasts } = useSession();
   const [group, setGroup] = useState<Group>('model');
-  const pathAt = () => {
-    const until = Math.ceil(Date.now() / hourMs) * hourMs;
-    return `/v1/usage?from=${new Date(until - range.ms).toISOString()}&until=${new Date(until).toISOString()}&groupBy=${group}`;
-  };
-  const usage = useData<Usage>(`usage ${range.value} ${group}`, { kinds: [], everyMs: refreshMs }, (signal) =>
-    api.get(pathAt(), signal),
+  const pathAt = () => usagePath(range.ms, group, narrowed, Date.now());
+  const usage = useData<Usage>(
+    `usage ${range.value} ${group} ${Object.values(narrowing(narrowed))}`,
+    { kinds: [], everyMs: refreshMs },
+    (signal) => api.get(pathAt(), signal),
   );
   const groups = (['model', 'target', 'key', 'project', 'day'] as const).filter(
     (each) => each !== 'target' || me.keyType === 'admin',
@@ -71,7 +77,9 @@ export function UsageCard({ range, answer }: { range: Range; answer: GatewayAnsw
   const aside = html`<${Segments} label="Group by" value=${group} options=${groups.map((value) => ({ value, text: value }))} onPick=${setGroup} />
     <button type="button" class="btn" onClick=${save}>CSV</button>`;
   const note =
-    usage.value === null ? undefined : `${formatMoment(usage.value.from)} to ${formatMoment(usage.value.until)}`;
+    usage.value === null
+      ? undefined
+      : `${formatMoment(usage.value.from)} to ${formatMoment(usage.value.until)}, whole hours`;
   return html`<${Card} id="usage" title="Usage" note=${note} aside=${aside}>
     <${Loaded} data=${usage} rows=${4}>${({ rows }: Usage) => (rows.length === 0 ? html`<${Empty} title="No calls in this time">Try a call in the playground, or look at a longer time.<//>` : html`<${UsageTable} rows=${rows} group=${group} answer=${answer} />`)}<//>
   <//>`;

@@ -2,6 +2,7 @@ import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import { type Narrowed, narrowing } from '#dashboard/page/views/gateway/usage-path.ts';
 
 const hourMs = 3_600_000;
 
@@ -26,21 +27,16 @@ export function pickRange(value: string): void {
 const refreshMs = 10_000;
 
 /** The figures of the gateway, for everything that the key reaches or for one project or organization. */
-export function useGateway(
-  range: Range,
-  narrowed: { readonly projectId?: string; readonly organizationId?: string | null },
-): Data<GatewayAnswer> {
+export function useGateway(range: Range, narrowed: Narrowed): Data<GatewayAnswer> {
   const { api } = useSession();
-  const { projectId = '', organizationId = '' } = narrowed;
-  const key = `gateway ${range.value} ${projectId} ${organizationId ?? ''}`;
+  const key = `gateway ${range.value} ${Object.values(narrowing(narrowed))}`;
   return useData(key, { kinds: [], everyMs: refreshMs }, (signal) => {
     const until = Date.now();
     const query = new URLSearchParams({
       from: new Date(until - range.ms).toISOString(),
       until: new Date(until).toISOString(),
+      ...narrowing(narrowed),
     });
-    if (projectId !== '') query.set('projectId', projectId);
-    else if (organizationId) query.set('organizationId', organizationId);
     return api.get<GatewayAnswer>(`/v1/dashboard/gateway?${query}`, signal);
   });
 }

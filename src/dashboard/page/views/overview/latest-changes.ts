@@ -19,14 +19,21 @@ interface Page {
 
 /** Who changed what last. New ones come in at the top. */
 export function LatestChanges(): VNode {
-  const { live } = useSession();
-  const page = useData<Page>(`/v1/audit?limit=${readEntries}`, { kinds: [], everyMs: 30_000 });
+  const { api, live, names } = useSession();
+  const page = useData<Page>('the latest changes', { kinds: [], everyMs: 30_000 }, async (signal) => {
+    const read = await api.get<Page>(`/v1/audit?limit=${readEntries}`, signal);
+    names.learnFrom(read.entries, true);
+    return read;
+  });
   const [fresh, setFresh] = useState<ReadonlyArray<AuditEntry>>([]);
   useEffect(
     () =>
       live.onEntry((entry) => {
         if (entry === null) page.reload();
-        else setFresh((was) => [entry, ...was].slice(0, readEntries));
+        else {
+          names.learnFrom([entry], true);
+          setFresh((was) => [entry, ...was].slice(0, readEntries));
+        }
       }),
     [],
   );

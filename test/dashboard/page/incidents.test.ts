@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import type { CircuitChange } from '#dashboard/page/views/gateway/gateway-answer.ts';
+import { incidentsOf, incidentText } from '#dashboard/page/views/gateway/incidents.ts';
+
+const at = (clock: string) => `2026-01-05T${clock}:00.000Z`;
+const ms = (clock: string) => Date.parse(at(clock));
+
+/** The incidents from 09:00 to 10:00 of a node with these changes, the oldest first. */
+function incidents(...changes: ReadonlyArray<readonly [string, string, CircuitChange['circuit']]>) {
+  const circuitChanges = changes
+    .map(([clock, target, circuit]) => ({ time: at(clock), target, circuit, code: null, status: null }))
+    .toReversed();
+  const health = { node: 'n', windowSeconds: 300, targets: [], circuitChanges };
+  return incidentsOf({ health, from: at('09:00'), until: at('10:00') });
+}
+
+describe('incidents of the gateway', () => {
+  it('last from the time a target began to rest until it serves again, tries included', () => {
+    assert.deepEqual(
+      incidents(
+        ['09:10', 'a/one', 'open'],
+        ['09:11', 'a/one', 'half-open'],
+        ['09:12', 'a/one', 'open'],
+        ['09:14', 'a/one', 'closed'],
+        ['09:30', 'a/one', 'open'],
+        ['09:31', 'a/one', 'closed'],
+      ),
+      [
+        { from: ms('09:10'), until: ms('09:14'), targets: ['a/one'] },
+        { from: ms('09:30'), until: ms('09:31'), targets: ['a/one'] },
+      ],
+    );
+  });
+
+  it('are one where targets rest at the same time', () => {
+    assert.deepEqual(
+      incidents(
+        ['09:10', 'a/one', 'open'],
+        ['09:11', 'b/two', 'open'],
+        ['09:12', 'a/one', 'closed'],
+        ['09:13', 'b/two', 'closed'],
+      ),
+      [{ from: ms('09:10'), until: ms('09:13'), targets: ['a/one', 'b/two'] }],
+    );
+  });
+
+  it('end with the time that is shown while a target rests, and begin with it at the earliest', () => {
+    assert.deepEqual(incidents(['08:30', 'a/one', 'open']), [
+      { from: ms('09:00'), until: ms('10:00'), targets: ['a/one'] },
+    ]);
+    assert.deepEqual(incidents(['08:30', 'a/one', 'open'], ['08:40', 'a/one', 'closed']), []);
+  });
+
+  it('leave out a rest whose beginning is forgotten, and are none where targets are not shown', () => {
+    assert.deepEqual(incidents(['09:10', 'a/one', 'closed']), []);
+    assert.deepEqual(incidentsOf({ health: null, from: at('09:00'), until: at('10:00') }), []);
+  });
+
+  it('are described by the last one', () => {
+    const known = incidents(
+      ['09:10', 'a/one', 'open'],
+      ['09:11', 'a/one', 'closed'],
+      ['09:20', 'a/one', 'open'],
+      ['09:22', 'a/one', 'closed'],
+    );
+    const text = (some: typeof known) => incidentText(some, ms('10:00'), 'UTC');
+    assert.equal(text(known), '; a/one rested from 09:20:00 to 09:22:00, after 1 earlier incident');
+    assert.equal(text(known.slice(0, 1)), '; a/one rested from 09:10:00 to 09:11:00');
+    assert.equal(text([]), '');
+  });
+});
