@@ -10,7 +10,8 @@ import { unknownWord } from './shared/unknown-word.ts';
 const usage = `Usage: npm run replay -- --until <time|position> --into <folder>
        npm run replay -- check
 
-  --until     replays the log up to a moment: the last event before the first later one, or up to a position
+  --until     replays the log up to a moment: the last event before the first later one, or up to a position. A day alone,
+              like 2026-01-05, is where it begins in UTC
     --into <folder>  where the read models of then are made: a folder that is empty, or not there yet. The log is that of
                      EVENT_STORE_URL, or events.db in DATA_DIR; its service may run. To read them, start a service:
                      READ_ONLY=true DATA_DIR=<folder> EVENT_STORE_URL=<the log> npm start

@@ -140,7 +140,16 @@ describe('a service with READ_ONLY=true', function () {
     await assert.rejects(startPast(inFolder('none')), /READ_ONLY=true needs a folder that was made by npm run replay/);
     const full = await replay('--until', String(position), '--into', inFolder('past'));
     assert.deepEqual([full.code, /is not empty/.test(full.stderr)], [1, true]);
+    const day = await replay('--until', '2026-01-05', '--into', inFolder('other'));
+    assert.deepEqual(
+      [today.code, /The log has no event up to/.test(today.stderr)],
+      [1, true],
+      'a day is its beginning',
+    );
     const nonsense = await replay('--until', 'yesterday', '--into', inFolder('other'));
-    assert.deepEqual([nonsense.code, /must be a position, or an RFC 3339 time/.test(nonsense.stderr)], [1, true]);
+    assert.deepEqual(
+      [nonsense.code, /must be a position, a day, or an RFC 3339 time/.test(nonsense.stderr)],
+      [1, true],
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { readConfig } from '#app/config.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
+import { dayOrTime } from '#cli/shared/day-or-time.ts';
 import { openLocalService } from '#cli/shared/local-service.ts';
 import { openBlobsBeside } from '#cli/stores/blobs-beside.ts';
 import { openStreams } from '#cli/stores/event-logs.ts';
@@ -23,8 +24,7 @@ const archiveTimeoutMs = 6 * 60 * 60 * 1000;
 export async function archiveUsage(before: string): Promise<number> {
   const service = await openLocalService(archiveTimeoutMs);
   try {
-    const time = /^\d{4}-\d{2}-\d{2}$/.test(before) ? `${before}T00:00:00Z` : before;
-    const { status, body } = await service.call('POST', '/v1/usage/archives', { before: time });
+    const { status, body } = await service.call('POST', '/v1/usage/archives', { before: dayOrTime(before) });
     if (status >= 300) throw new StartupError(reasonOf(body));
     for (const { day, streams, events, bytes } of body.days)
       process.stdout.write(`archived ${day}: ${events} events of ${streams} streams, ${bytes} bytes\n`);

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import * as E from 'fp-ts/lib/Either.js';
 import { readConfig } from '#app/config.ts';
 import { describeAsOf, writeAsOf } from '#app/read-only/as-of.ts';
+import { dayOrTime } from '#cli/shared/day-or-time.ts';
 import { type OpenedStreams, openStreams } from '#cli/stores/event-logs.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { eventCodecs, isKnownEventType } from '#domain/shared/event-codecs.ts';
@@ -22,7 +23,7 @@ const lookIntervalMs = 200;
 
 /**
  * Makes the read models of a past moment in a folder, for a service with READ_ONLY=true.
- * @param until a position, or a time in RFC 3339
+ * @param until a position, a time in RFC 3339, or a day: its beginning in UTC
  * @param into a folder that is empty, or not there yet
  * @returns the exit code; @throws StartupError, UnavailableError; the signal's reason
  */
@@ -50,9 +51,9 @@ export async function replayUntil(until: string, into: string, signal: AbortSign
 /** @throws StartupError for what is neither a position nor a time */
 function isAfterOf(until: string): (position: number, time: string) => boolean {
   if (/^\d{1,15}$/.test(until)) return (position) => position > Number(until);
-  const decoded = instant.decode(until);
+  const decoded = instant.decode(dayOrTime(until));
   if (E.isLeft(decoded))
-    throw new StartupError(`--until must be a position, or an RFC 3339 time, like 2026-01-05T09:30:00Z`);
+    throw new StartupError('--until must be a position, a day, or an RFC 3339 time, like 2026-01-05T09:30:00Z');
   return (_position, time) => time > decoded.right;
 }
 
