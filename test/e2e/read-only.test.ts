@@ -141,11 +141,7 @@ describe('a service with READ_ONLY=true', function () {
     const full = await replay('--until', String(position), '--into', inFolder('past'));
     assert.deepEqual([full.code, /is not empty/.test(full.stderr)], [1, true]);
     const day = await replay('--until', '2026-01-05', '--into', inFolder('other'));
-    assert.deepEqual(
-      [today.code, /The log has no event up to/.test(today.stderr)],
-      [1, true],
-      'a day is its beginning',
-    );
+    assert.deepEqual([day.code, /The log has no event up to 2026-01-05/.test(day.stderr)], [1, true]);
     const nonsense = await replay('--until', 'yesterday', '--into', inFolder('other'));
     assert.deepEqual(
       [nonsense.code, /must be a position, a day, or an RFC 3339 time/.test(nonsense.stderr)],

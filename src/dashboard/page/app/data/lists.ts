@@ -8,9 +8,9 @@ import type {
   Project,
   Template,
 } from '#dashboard/page/api/records.ts';
+import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 import { maxProjectsRead } from '#dashboard/page/app/session/scope.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
-import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 
 /** What projects have, as far as it was read. */
 export interface OfProjects<Item> {

@@ -1,6 +1,6 @@
+import { useData } from '#dashboard/page/app/data/use-data.ts';
 import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
-import { useData } from '#dashboard/page/app/data/use-data.ts';
 
 /** What the navigation says beside a view: how many there are, or what needs somebody. */
 export interface NavCount {
