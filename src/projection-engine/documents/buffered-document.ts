@@ -35,12 +35,10 @@ export class BufferedDocument {
     this.#value = value;
   }
 
-  /** Null when it is known not to exist. */
+  /** Null when it is known not to exist. A text that is read once is a value until `keepText`. */
   get value(): DocumentValue | null {
-    if (this.#isText && this.#text !== null) {
-      this.#value = JSON.parse(this.#text);
-      this.#isText = false;
-    }
+    this.#value = this.peek();
+    this.#isText = false;
     return this.#value;
   }
 
@@ -48,6 +46,11 @@ export class BufferedDocument {
     this.#value = value;
     this.#text = null;
     this.#isText = false;
+  }
+
+  /** The value, without becoming one where it is kept as a text. */
+  peek(): DocumentValue | null {
+    return this.#isText && this.#text !== null ? JSON.parse(this.#text) : this.#value;
   }
 
   /** Says what its JSON text is, as long as its value does not change. */

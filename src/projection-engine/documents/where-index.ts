@@ -106,8 +106,9 @@ export class WhereIndex {
 
   #addTo(name: string, entry: BufferedDocument): void {
     const index = this.#byFields.get(name);
-    if (index === undefined || entry.value === null) return;
-    const bucket = bucketOf(entry.value, index.fields);
+    const value = entry.peek();
+    if (index === undefined || value === null) return;
+    const bucket = bucketOf(value, index.fields);
     index.bucketsOfEntries.set(entry, bucket);
     const entries = index.buckets.get(bucket);
     if (entries === undefined) index.buckets.set(bucket, new Set([entry]));
