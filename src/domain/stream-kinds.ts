@@ -20,7 +20,7 @@ export const usageStreamKind = 'usage';
 /** Streams of days whose usage is closed are `usageDay-{date}`; they belong to no entity either. */
 export const usageDayStreamKind = 'usageDay';
 
-/** What the names of this service's streams begin with, before the first hyphen. */
+/** The part of this service's stream names before the first hyphen. */
 export const streamKinds: ReadonlyArray<string> = [
   ...[
     agentProfiles,

@@ -4,16 +4,16 @@ import { type DataAt, readText, referenceTo, refersTo, type TextReference } from
 import type { AgentProfileEvents } from './events.ts';
 import type { AgentProfileRecord } from './record.ts';
 
-/** What a profile holds, apart from the flows asked for. */
+/** The contents of a profile, without the requested flows. */
 export type AgentProfileContents = Pick<
   AgentProfileRecord,
   'name' | 'supportedInputLanguages' | 'reasoningMode' | 'outputVoiceId'
 >;
 
-/** One agent profile as decisions need it; what it holds stays in its events. */
+/** One agent profile as decisions need it; its contents stay in its events. */
 export interface AgentProfileState {
   readonly contents: TextReference;
-  /** The revision of the event that has the flows asked for last. */
+  /** The revision of the event with the flows that were requested last. */
   readonly flowIdsRevision: number;
   readonly isDefault: boolean;
   readonly deleted: boolean;
@@ -25,15 +25,15 @@ export interface AgentProfileState {
 
 /** A project's agent profiles. */
 export interface AgentProfilesState {
-  /** By id, deleted ones too: their ids are not given out again. */
+  /** By id, including deleted ones, because their ids must not be used again. */
   readonly profiles: PersistentMap<string, AgentProfileState>;
-  /** The default that is there now. */
+  /** The id of the current default. */
   readonly defaultId: string | null;
-  /** How many are there now. */
+  /** The number of profiles that are not deleted. */
   readonly liveCount: number;
 }
 
-/** What a profile takes in memory, with its place in the map. */
+/** The memory of a profile, including its entry in the map. */
 const bytesOfProfile = 512;
 
 /** A project's agent profiles: one stream, so that at most one is the default. */
@@ -98,7 +98,7 @@ function contentsReference(contents: AgentProfileContents, revision: number): Te
   return referenceTo(inOrder(contents), revision);
 }
 
-/** Whether a profile holds just this. */
+/** Whether a profile has exactly these contents. */
 export function holdsContents({ contents }: AgentProfileState, wanted: AgentProfileContents): boolean {
   return refersTo(contents, inOrder(wanted));
 }
@@ -118,8 +118,8 @@ export function knownAgentProfile({ profiles }: AgentProfilesState, id: string):
 }
 
 /**
- * The record of a profile from its project's state; its flows are those asked for last.
- * @param dataAt gives the data of an event of the project's agent profiles: what the profile holds is there
+ * The record of a profile from its project's state, with the flows that were requested last.
+ * @param dataAt reads the data of an event of the project's agent profiles, which has the contents
  */
 export async function agentProfileRecord(
   state: AgentProfilesState,

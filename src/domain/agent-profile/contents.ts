@@ -13,7 +13,7 @@ export const agentProfileContents = {
   outputVoiceId: text(),
 };
 
-/** A flow that a request wants to assign to a profile, as its stream shows it. */
+/** A flow that a request assigns to a profile, in the state of its stream. */
 export interface RequestedFlow {
   readonly id: string;
   readonly state: FlowState;

@@ -12,7 +12,7 @@ const contents = {
 const whole = {
   ...contents,
   projectId: t.string,
-  /** The flows asked for; the relation itself is the flows'. */
+  /** The requested flows. The flows' own events hold the relation. */
   flowIds: t.readonlyArray(t.string),
 };
 
@@ -20,7 +20,7 @@ const whole = {
 export const agentProfileEvents = {
   AgentProfileCreated: t.type(whole),
   AgentProfileReplaced: t.type(whole),
-  /** Its contents alone were replaced: what flows it has is left as it is. */
+  /** Only its contents were replaced; its flows are unchanged. */
   AgentProfileRevised: t.type(contents),
   AgentProfileDefaultMoved: t.type({ id: t.string, previousId: nullable(t.string) }),
   AgentProfileDeleted: t.type({ id: t.string }),

@@ -5,7 +5,7 @@ import type { AgentProfileEvents } from './events.ts';
 const named = (id: string): ResourceName => ({ kind: 'agent-profile', id });
 const itself = ({ id }: { readonly id: string }): ResourceName => named(id);
 
-/** What the events of a project's agent profiles mean. */
+/** The history entries of a project's agent profiles. */
 export const agentProfileHistory = entityHistory<AgentProfilesState, AgentProfileEvents>({
   entity: agentProfiles,
   events: {

@@ -3,7 +3,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** An agent profile as it is given out (contract, "Agent profile"). */
+/** An agent profile in the API (contract, "Agent profile"). */
 export const AgentProfileRecord = t.type(
   {
     id: cuid,

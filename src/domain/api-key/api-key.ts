@@ -6,21 +6,21 @@ import type { ApiKeyRecord } from './record.ts';
 export interface KeySecret {
   readonly hash: string;
   readonly issuedAt: string;
-  /** When it ends to work because it was replaced; null while it is the newest. */
+  /** When it expires because it was replaced; null while it is the newest. */
   readonly validUntil: string | null;
 }
 
 /** An API key, or null before it was created. */
 export type ApiKeyState = {
   readonly record: Omit<ApiKeyRecord, 'lastUsedAt'>;
-  /** The newest first; of those replaced, as many as may still work. */
+  /** The newest first, and those replaced secrets that may still be valid. */
   readonly secrets: readonly [KeySecret, ...KeySecret[]];
   readonly revoked: boolean;
-  /** The revision of the event that revokes its descendants too; null while there is none. */
+  /** The revision of the event that also revokes its descendants; null without one. */
   readonly descendantsRevokedAt: number | null;
 } | null;
 
-/** Replaced secrets of one key that may work at once; when there are more, the oldest end. */
+/** The most replaced secrets of one key that are valid at once; beyond that the oldest expire. */
 const maxReplacedSecrets = 16;
 
 export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
@@ -63,7 +63,7 @@ export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
   },
 };
 
-/** The secrets before a rotation: none of them works longer than its overlap, those that have ended are forgotten. */
+/** The earlier secrets after a rotation: none is valid longer than the overlap, and expired ones are removed. */
 function replaced(secrets: ReadonlyArray<KeySecret>, validUntil: string, now: string): ReadonlyArray<KeySecret> {
   return secrets
     .map((secret) => ({ ...secret, validUntil: earlierOf(secret.validUntil, validUntil) }))
@@ -80,7 +80,7 @@ export function newestSecretOf(state: ApiKeyState): string | null {
   return state === null ? null : state.secrets[0].hash;
 }
 
-/** The record of an API key from its state; when it was last used, the read store knows. */
+/** The record of an API key from its state. Only the read store has the time of its last use. */
 export function apiKeyRecord(state: ApiKeyState): Omit<ApiKeyRecord, 'lastUsedAt'> {
   if (state === null) throw new Error('an answer about an API key needs one');
   return state.record;

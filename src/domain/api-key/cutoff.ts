@@ -3,18 +3,18 @@ import type { Entity } from '#domain/shared/entity.ts';
 
 /** The events of the stream that ends secrets of all keys at once. */
 export const keyCutoffEvents = {
-  /** Every secret issued before this time has ended, whichever key's it is. */
+  /** Every secret of every key that was issued before this time has expired. */
   ApiKeySecretsEnded: t.type({ issuedBefore: t.string }),
 };
 
 export type KeyCutoffEvents = { [Type in keyof typeof keyCutoffEvents]: t.TypeOf<(typeof keyCutoffEvents)[Type]> };
 
-/** The time before which every secret was issued that has ended with all others; null while there is none. */
+/** The latest cutoff: every secret issued before this time has expired. Null without one. */
 export interface KeyCutoffState {
   readonly issuedBefore: string | null;
 }
 
-/** The one id that there is: the cutoff concerns all keys. */
+/** The only id, because the cutoff concerns all keys. */
 export const allKeys = 'all';
 
 export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {

@@ -4,7 +4,7 @@ import { nullable, oneOf } from '#shared/codecs/choice.ts';
 /** The types of key there are. */
 export const KeyTypeCodec = oneOf('admin', 'partner', 'organization', 'project');
 
-/** The events of an API key's stream. A secret is there as its SHA-256 alone. */
+/** The events of an API key's stream. They hold only the SHA-256 of a secret. */
 export const apiKeyEvents = {
   ApiKeyCreated: t.type({
     id: t.string,
@@ -12,13 +12,13 @@ export const apiKeyEvents = {
     organizationId: t.string,
     name: t.string,
     keyType: KeyTypeCodec,
-    /** Null: all of its type, those added later too. */
+    /** Null means all scopes of its type, including scopes of later releases. */
     scopes: nullable(t.readonlyArray(t.string)),
     secretHash: t.string,
     prefix: t.string,
-    /** The key that made it; null for one that no key made, and for those made before this was recorded. */
+    /** The key that created it; null if no key did, or in events from before this was recorded. */
     createdByKeyId: nullable(t.string),
-    /** When the key ends to work; null when it does not end by itself. */
+    /** When the key expires; null if it does not expire. */
     expiresAt: nullable(t.string),
   }),
   ApiKeyRotated: t.type({
@@ -26,18 +26,18 @@ export const apiKeyEvents = {
     secretHash: t.string,
     prefix: t.string,
     previousSecretHash: t.string,
-    /** When all secrets before it end to work, unless they ended sooner. */
+    /** When all earlier secrets expire, unless they expired before. */
     previousValidUntil: t.string,
     /** The key that rotated it; null as for `createdByKeyId`. */
     rotatedByKeyId: nullable(t.string),
-    /** As for a new key; from now on it is this. */
+    /** The new expiry of the key, as in `ApiKeyCreated`. */
     expiresAt: nullable(t.string),
   }),
   ApiKeyRevoked: t.type({
     id: t.string,
     /**
-     * The keys that were known to descend from it, when every descendant is revoked with it: a process revokes them, and
-     * those that were not known. Null when it is revoked alone.
+     * The known descendants, if all descendants are revoked with it: a process revokes these and those that were not
+     * known. Null if only this key is revoked.
      */
     descendantKeyIds: nullable(t.readonlyArray(t.string)),
   }),

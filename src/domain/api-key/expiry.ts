@@ -1,8 +1,8 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
 /**
- * Why a key cannot end at a time; null when it can.
- * @param expiresAt RFC 3339 in UTC with milliseconds; null for a key that does not end by itself
+ * Why a key cannot expire at a time; null if it can.
+ * @param expiresAt RFC 3339 in UTC with milliseconds; null for a key that does not expire
  * @param now in the same form
  */
 export function expiryRefusal(expiresAt: string | null, now: string): Failure | null {

@@ -5,7 +5,7 @@ import type { ApiKeyEvents } from './events.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'key', id });
 
-/** What the events of an API key mean. No secret and no hash of one is in them. */
+/** The history entries of an API key. They contain no secret and no hash of one. */
 export const apiKeyHistory = entityHistory<ApiKeyState, ApiKeyEvents>({
   entity: apiKey,
   events: {
@@ -23,11 +23,11 @@ export const apiKeyHistory = entityHistory<ApiKeyState, ApiKeyEvents>({
         descendantKeyIds === null ? 'The key was revoked.' : 'The key was revoked, with all keys that descend from it.',
     },
   },
-  // When it was last used is no event.
+  // The time of the last use is not an event.
   record: async (state, { id }) => (apiKey.isLive(state, id) ? { ...apiKeyRecord(state), lastUsedAt: null } : null),
 });
 
-/** What the end of all secrets issued before a time means. */
+/** The history entries of the cutoff of all keys. */
 export const keyCutoffHistory = entityHistory<KeyCutoffState, KeyCutoffEvents>({
   entity: keyCutoff,
   events: {

@@ -6,8 +6,7 @@ import type { ApiKeyState } from './api-key.ts';
 const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
 
 /**
- * Why a key may not rotate or revoke another: it would take over, or shut out, a key that can do more than itself.
- * Null when it may.
+ * Why a key may not rotate or revoke another key with more rights; null if it may.
  */
 export function checkMayManage(caller: Caller, state: ApiKeyState): Failure | null {
   if (state === null || state.record.id === caller.keyId) return null;

@@ -1,6 +1,9 @@
 import type { KeyType } from '#domain/shared/tenancy.ts';
 
-/** The scopes that there were when keys had lists of scopes alone. Never changed: it says what old events mean. */
+/**
+ * The scopes of the releases in which every key had a list of scopes. Must never change, because old events depend on
+ * it.
+ */
 const resourcesThen = [
   'flows',
   'phone-numbers',
@@ -38,19 +41,21 @@ interface CreatedThen {
   readonly scopes: ReadonlyArray<string>;
 }
 
-/** A key with every scope that its type could have then was made without `scopes`: it has those added since, too. */
+/**
+ * An old key with every scope of its type was created without `scopes`, so it also has the scopes of later releases.
+ */
 export function withMakerOfKey(data: object): object {
   const { keyType, scopes } = data as CreatedThen;
   const hadAll = new Set(scopes).size === scopesThen[keyType].size && scopes.every((s) => scopesThen[keyType].has(s));
   return { ...data, scopes: hadAll ? null : scopes, createdByKeyId: null, expiresAt: null };
 }
 
-/** Which key rotated it was not recorded, and no key ended by itself. */
+/** Old events did not record the rotating key, and keys did not expire. */
 export function withRotatorOfKey(data: object): object {
   return { ...data, rotatedByKeyId: null, expiresAt: null };
 }
 
-/** Keys were revoked one by one. */
+/** In old events a key was always revoked alone. */
 export function withDescendantsOfKey(data: object): object {
   return { ...data, descendantKeyIds: null };
 }

@@ -11,7 +11,7 @@ const [firstScope, ...otherScopes] = scopes as [Scope, ...Scope[]];
 /** A scope that a key can be given. */
 export const ScopeCodec = oneOf(firstScope, ...otherScopes);
 
-/** An API key as it is given out, without its secret. */
+/** An API key in the API, without its secret. */
 export const ApiKeyRecord = t.type(
   {
     id: cuid,
@@ -19,15 +19,15 @@ export const ApiKeyRecord = t.type(
     organizationId: cuid,
     name: text(),
     keyType: KeyTypeCodec,
-    /** Null: all of its type, those added later too. */
+    /** Null means all scopes of its type, including scopes of later releases. */
     scopes: nullable(t.readonlyArray(text())),
-    /** The first characters of the secret, to tell keys apart. */
+    /** The first characters of the secret, to distinguish keys. */
     prefix: text(),
-    /** The key that made it; null where no key did, or it is not known. */
+    /** The key that created it; null if no key did, or if it is unknown. */
     createdByKeyId: nullable(cuid),
-    /** When it ends to work; null when it does not end by itself. */
+    /** When it expires; null if it does not expire. */
     expiresAt: nullable(timestamp),
-    /** To the minute; null when it was never used. */
+    /** To the minute; null if it was never used. */
     lastUsedAt: nullable(timestamp),
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -37,7 +37,7 @@ export const ApiKeyRecord = t.type(
 
 export type ApiKeyRecord = t.TypeOf<typeof ApiKeyRecord>;
 
-/** The answer to making a key: `key` is there the first time alone. */
+/** The answer to a creation or rotation. Only the first answer has `key`. */
 export const ApiKeyWithSecret = t.intersection([ApiKeyRecord, t.partial({ key: text() })], 'ApiKeyWithSecret');
 
 export type ApiKeyWithSecret = t.TypeOf<typeof ApiKeyWithSecret>;

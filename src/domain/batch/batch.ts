@@ -22,17 +22,17 @@ export type BatchState = {
   readonly inputBytes: number;
   readonly outputExpiresAfterSeconds: number | null;
   readonly facts: BatchFacts;
-  /** Of the run that may record. */
+  /** The token of the run that may record. */
   readonly token: number;
   readonly leaseToken: number;
-  /** The lines whose outcomes are recorded. */
+  /** The lines with a recorded outcome. */
   readonly done: LineSet;
   /** By their number, counted from 0. */
   readonly parts: PersistentMap<string, BatchPart>;
   readonly partBytes: number;
-  /** What it comes to, once no more lines are asked. */
+  /** The outcome, as soon as no more lines are run. */
   readonly outcome: BatchEvents['BatchEnded']['outcome'] | null;
-  /** The revision of the last event that has errors; null while none has. */
+  /** The revision of the last event with errors; null without one. */
   readonly errorsRevision: number | null;
   readonly isChecked: boolean;
   readonly hasEnded: boolean;
@@ -114,52 +114,58 @@ function errorsRevisionAfter(
   return data.errors.length === 0 ? errorsRevision : revision;
 }
 
-/** The id of a new batch. @param id a fresh one */
+/**
+ * The id of a new batch.
+ * @param id a fresh one
+ */
 export function newBatchId(id: string): string {
   return `${idPrefix}${id}`;
 }
 
-/** The parts of a batch, in the order in which their lines were finished. */
+/** The parts of a batch, in the order in which their lines finished. */
 export function partsOf({ parts }: Known): ReadonlyArray<BatchPart> {
   return Array.from({ length: parts.size }, (_, part) => parts.get(String(part))).filter((part) => part !== undefined);
 }
 
-/** Every part's blob has such an id. */
+/** The prefix of every part's blob id. */
 export const partBlobPrefix = 'part_';
 
-/** Where a part is in the blob store. */
+/** The blob id of a part. */
 export function partBlobId(id: string, token: number, part: number): string {
   return `${partBlobPrefix}${batch.streamKey(id)}_${token}_${part}`;
 }
 
-/** Whether somebody has asked to cancel it, and lines are still asked. */
+/** Whether a cancellation was requested and lines are still running. */
 export function isCancelling({ facts }: Known): boolean {
   return facts.status === 'cancelling';
 }
 
 const takenOver = failure('batch-taken-over', 'Another run of the batch has begun: this one records nothing more.');
 
-/** Records nothing for a run that another has followed. */
+/** Refuses to record for a run after which another run has begun. */
 function asOwner(state: BatchState, token: number, decide: (known: Known) => Decided): Decided {
   if (state === null || state.token !== token) return E.left(takenOver);
   return state.hasEnded ? E.right([]) : decide(state);
 }
 
-/** Begins a run: earlier ones record nothing from now on. @param leaseToken of the node's lease, 0 where it needs none */
+/**
+ * Begins a run. Earlier runs record nothing from now on.
+ * @param leaseToken the token of the node's lease, 0 without a lease
+ */
 export function batchTaken(state: BatchState, leaseToken: number): Decided {
   if (state === null || leaseToken < state.leaseToken) return E.left(takenOver);
   if (state.hasEnded) return E.right([]);
   return E.right([newEvent('BatchTaken', { id: state.facts.id, token: state.token + 1, leaseToken })]);
 }
 
-/** The input is sound. */
+/** Records that the input is valid. */
 export function batchChecked(state: BatchState, token: number, total: number): Decided {
   return asOwner(state, token, ({ isChecked, facts: { id } }) =>
     E.right(isChecked ? [] : [newEvent('BatchChecked', { id, token, total })]),
   );
 }
 
-/** Records outcomes of lines; nothing where this part is recorded already. */
+/** Records outcomes of lines; no event if this part is already recorded. */
 export function linesCompleted(state: BatchState, part: Omit<BatchEvents['BatchLinesCompleted'], 'id'>): Decided {
   return asOwner(state, part.token, ({ parts, done, facts: { id } }) => {
     const recorded = parts.get(String(part.part));
@@ -169,7 +175,7 @@ export function linesCompleted(state: BatchState, part: Omit<BatchEvents['BatchL
   });
 }
 
-/** Asks to cancel; nothing where that was asked before. */
+/** Requests the cancellation; no event if it was requested before. */
 export function cancelRequested(state: BatchState): Decided {
   if (state === null) return E.left(failure('batch-not-found', 'There is no such batch.'));
   const { id, status } = state.facts;
@@ -178,7 +184,7 @@ export function cancelRequested(state: BatchState): Decided {
   return E.left(failure('batch-ended', `The batch is ${status}: there is nothing left to cancel.`));
 }
 
-/** Asks no more lines. */
+/** Ends the running of lines. */
 export function batchFinalizing(
   state: BatchState,
   { token, outcome, errors }: Omit<BatchEvents['BatchFinalizing'], 'id'>,

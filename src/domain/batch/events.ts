@@ -1,12 +1,12 @@
 import * as t from 'io-ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 
-/** What a batch may ask of each line. */
+/** The endpoints that a batch may call. */
 export const batchEndpoints = ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions'] as const;
 
 export const BatchEndpoint = oneOf(...batchEndpoints);
 
-/** How a batch may end. */
+/** The possible outcomes of a batch. */
 const BatchOutcome = oneOf('completed', 'failed', 'expired', 'cancelled');
 
 /** Why a batch failed; `line` counts from 1. */
@@ -20,14 +20,14 @@ const BatchError = t.type({
 export type BatchError = t.TypeOf<typeof BatchError>;
 
 /**
- * The events of a batch's stream. `token` is of the run that records: a run that another has followed records nothing.
- * The lines' bytes are in the blob store.
+ * The events of a batch's stream. `token` identifies the run that records: a run after which another has begun records
+ * nothing. The lines' bytes are in the blob store.
  */
 export const batchEvents = {
   BatchCreated: t.type({
     id: t.string,
     projectId: t.string,
-    /** The key that made it: its calls are metered to that key. */
+    /** The key that created it. The calls are metered to that key. */
     keyId: t.string,
     inputFileId: t.string,
     inputBlobId: t.string,
@@ -35,18 +35,18 @@ export const batchEvents = {
     endpoint: BatchEndpoint,
     completionWindow: oneOf('24h'),
     metadata: nullable(t.record(t.string, t.string)),
-    /** Of its output and error files; null where they stay. */
+    /** The expiry of its output and error files; null if they do not expire. */
     outputExpiresAfterSeconds: nullable(t.number),
   }),
-  /** A run begins, on a node under a lease; `leaseToken` is 0 where the node is the only one. */
+  /** A run begins, on a node under a lease; `leaseToken` is 0 if the node is the only one. */
   BatchTaken: t.type({ id: t.string, token: t.number, leaseToken: t.number }),
-  /** The input is sound: so many lines. */
+  /** The input is valid and has this number of lines. */
   BatchChecked: t.type({ id: t.string, token: t.number, total: t.number }),
-  /** Lines have their outcomes, which are in a part in the blob store: first those for the output, then the errors. */
+  /** Lines have their outcomes, in a part in the blob store: first the output, then the errors. */
   BatchLinesCompleted: t.type({
     id: t.string,
     token: t.number,
-    /** Which part, counted from 0. */
+    /** The number of the part, from 0. */
     part: t.number,
     blobId: t.string,
     /** Numbers of lines, as ranges: `1-31,35`. */
@@ -57,7 +57,7 @@ export const batchEvents = {
     errorBytes: t.number,
   }),
   BatchCancelRequested: t.type({ id: t.string }),
-  /** No more lines are asked: what it comes to is written to files. */
+  /** No more lines run. The results are written to files. */
   BatchFinalizing: t.type({
     id: t.string,
     token: t.number,
@@ -71,7 +71,7 @@ export const batchEvents = {
     errors: t.readonlyArray(BatchError),
     outputFileId: nullable(t.string),
     errorFileId: nullable(t.string),
-    /** What its parts took in the blob store, which are let go. */
+    /** The bytes of its parts in the blob store, which are released. */
     partBytes: t.number,
   }),
 };

@@ -6,7 +6,7 @@ import { type BatchRecord, batchErrors } from './record.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'batch', id });
 
-/** What the events of a batch mean. Of its progress only what changes its status is listed. */
+/** The history entries of a batch. Progress is listed only if it changes the status. */
 export const batchHistory = entityHistory<BatchState, BatchEvents>({
   entity: batch,
   events: {

@@ -2,7 +2,7 @@ import { Map as PersistentMap } from 'immutable';
 
 const linesOfBlock = 1_024;
 
-/** Numbers of lines, counted from 1: by block of lines a bit for each, in hex. */
+/** A set of line numbers, from 1: for each block of lines a bit mask, in hex. */
 export type LineSet = PersistentMap<string, string>;
 
 export const noLines: LineSet = PersistentMap();
@@ -15,7 +15,10 @@ export function hasLine(set: LineSet, line: number): boolean {
   return (Number.parseInt(bits.charAt(at >> 2), 16) & (1 << (at & 3))) !== 0;
 }
 
-/** A set with further lines. @param ranges as `rangesOf` gives them */
+/**
+ * A set with further lines.
+ * @param ranges as `rangesOf` gives them
+ */
 export function withLines(set: LineSet, ranges: string): LineSet {
   const byBlock = Map.groupBy(linesIn(ranges), blockOf);
   let changed = set;

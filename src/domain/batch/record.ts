@@ -38,7 +38,7 @@ const BatchErrorRecord = t.type(
   'BatchError',
 );
 
-/** Texts of the client's own beside a batch: sixteen, as OpenAI has it. */
+/** The client's own texts on a batch: at most sixteen, as in OpenAI's API. */
 export const BatchMetadata = checked(t.record(t.string, t.string), (metadata) => {
   const entries = Object.entries(metadata);
   if (entries.length > 16) return [{ path: [], value: metadata, message: 'must have at most 16 members' }];
@@ -49,7 +49,7 @@ export const BatchMetadata = checked(t.record(t.string, t.string), (metadata) =>
   });
 });
 
-/** A batch as it is given out: OpenAI's object. */
+/** A batch in the API, in the form of OpenAI's object. */
 export const BatchRecord = t.type(
   {
     id: batchId,
@@ -78,12 +78,12 @@ export const BatchRecord = t.type(
 
 export type BatchRecord = t.TypeOf<typeof BatchRecord>;
 
-/** A record without what the client wrote. */
+/** A record without the client's texts. */
 export type BatchFacts = Omit<BatchRecord, 'metadata' | 'errors'>;
 
 const windowSeconds = 24 * 60 * 60;
 
-/** What a new batch is. */
+/** The facts of a new batch. */
 export function newBatchFacts(
   { id, endpoint, inputFileId, completionWindow }: BatchEvents['BatchCreated'],
   time: string,
@@ -111,7 +111,7 @@ export function newBatchFacts(
   };
 }
 
-/** What a batch is after a later event. */
+/** The facts of a batch after a later event. */
 export function changedBatchFacts<Facts extends BatchFacts>(
   facts: Facts,
   event: RecordedEventOf<Omit<BatchEvents, 'BatchCreated'>>,
@@ -139,7 +139,7 @@ export function changedBatchFacts<Facts extends BatchFacts>(
   }
 }
 
-/** What fails shows at once; what is cancelled stays so while its files are written. */
+/** A failed batch shows its status at once; a cancelled one stays `cancelling` while its files are written. */
 function finalizing<Facts extends BatchFacts>(
   facts: Facts,
   outcome: BatchEvents['BatchEnded']['outcome'],
@@ -168,7 +168,7 @@ function ended<Facts extends BatchFacts>(
   }
 }
 
-/** The errors of a record, after an event that may have some. */
+/** The errors of a record after an event that may have errors. */
 export function batchErrors(
   before: BatchRecord['errors'],
   { errors }: Pick<BatchEvents['BatchEnded'], 'errors'>,

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { textThat } from '#shared/codecs/text.ts';
 
-/** RFC 3339 in UTC with milliseconds, as every timestamp is given out. */
+/** RFC 3339 in UTC with milliseconds, the form of every timestamp in answers. */
 export const timestamp = textThat(
   'timestamp',
   (value) => (Number.isNaN(Date.parse(value)) ? 'must be an RFC 3339 time' : null),
@@ -30,10 +30,10 @@ export const instant = withJsonSchema(
 
 function utcOf(value: string): string | null {
   const day = instantPattern.exec(value)?.[1];
-  // A day that its month lacks would be read as one of the next month.
+  // Date would read a day that the month does not have as one of the next month.
   if (day === undefined || dayOf(`${day}T00:00:00Z`) !== day) return null;
   const time = new Date(value.toUpperCase()).toISOString();
-  // A year of more than four digits is no RFC 3339, and texts of times are compared.
+  // RFC 3339 years have four digits, and times are compared as texts.
   return /^\d/.test(time) ? time : null;
 }
 

@@ -6,7 +6,7 @@ export const fileEvents = {
   FileCreated: t.type({
     id: t.string,
     projectId: t.string,
-    /** Where its bytes are in the blob store. */
+    /** The id of its bytes in the blob store. */
     blobId: t.string,
     filename: t.string,
     purpose: t.string,
@@ -14,12 +14,12 @@ export const fileEvents = {
     bytes: t.number,
     /** Of its bytes, in hex. */
     sha256: t.string,
-    /** Counted from when it was created; null for a file that stays until it is deleted. */
+    /** From its creation on; null for a file that does not expire. */
     expiresAfterSeconds: nullable(t.number),
   }),
-  /** From now on a batch reads it. */
+  /** A batch begins to read it, so it cannot be deleted. */
   FileHeld: t.type({ id: t.string, batchId: t.string }),
-  /** The batch reads it no more. */
+  /** The batch no longer reads it. */
   FileReleased: t.type({ id: t.string, batchId: t.string }),
   FileDeleted: t.type({
     id: t.string,

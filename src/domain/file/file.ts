@@ -23,10 +23,10 @@ type Decided = ReadonlyArray<EventOf<FileEvents>>;
 
 const idPrefix = 'file-';
 
-/** What a place among those who read it takes in memory. */
+/** The memory of one entry in `heldBy`. */
 const bytesOfHolder = 96;
 
-/** A file: a stream of its own, in a project. */
+/** A file of a project: one stream for each file. */
 export const file: Entity<FileState, FileEvents> = {
   category: 'file',
   stateVersion: 1,
@@ -56,20 +56,26 @@ export const file: Entity<FileState, FileEvents> = {
   },
 };
 
-/** What the input of a batch must be uploaded for. */
+/** The purpose that the input file of a batch must have. */
 export const batchPurpose = 'batch';
 
-/** The id of a new file. @param id a fresh one */
+/**
+ * The id of a new file.
+ * @param id a fresh one
+ */
 export function newFileId(id: string): string {
   return `${idPrefix}${id}`;
 }
 
-/** The id of a file that a batch makes: the same however often it is made. @param what distinguishes its files */
+/**
+ * The id of a file that a batch makes. A repetition gives the same id.
+ * @param what distinguishes the batch's files
+ */
 export function derivedFileId(batchId: string, what: string): string {
   return newFileId(derivedCharacters(`${what}\n${batchId}`, 24));
 }
 
-/** Whether a file is there at a time (RFC 3339): one that has expired is not, even before it was removed. */
+/** Whether a file exists at a time (RFC 3339). An expired file does not, even before it is removed. */
 export function isFileThere(state: FileState, time: string): state is NonNullable<FileState> {
   return state !== null && !state.deleted && !hasExpired(state, time);
 }
@@ -79,28 +85,28 @@ export function expiryOf(createdAt: string, seconds: number | null): string | nu
   return seconds === null ? null : new Date(Date.parse(createdAt) + seconds * 1_000).toISOString();
 }
 
-/** Whether the time of a file is over. */
+/** Whether a file has expired. */
 export function hasExpired({ expiresAt }: { readonly expiresAt: string | null }, time: string): boolean {
   return expiresAt !== null && expiresAt <= time;
 }
 
-/** Makes a file, unless it was made before, be it deleted since. */
+/** Creates a file, unless it was created before, even if it is deleted now. */
 export function fileMade(contents: FileEvents['FileCreated'], state: FileState): Decided {
   return state === null ? [newEvent('FileCreated', contents)] : [];
 }
 
-/** Lets a batch read a file: it cannot be deleted until the batch lets it go. Nothing where it is gone. */
+/** Holds a file for a batch: it cannot be deleted until the batch releases it. No event if the file does not exist. */
 export function fileHeld(batchId: string, state: FileState, time: string): Decided {
   if (!isFileThere(state, time) || state.heldBy.has(batchId)) return [];
   return [newEvent('FileHeld', { id: state.id, batchId })];
 }
 
-/** A batch lets a file go. */
+/** Releases a file that a batch held. */
 export function fileReleased(batchId: string, state: FileState): Decided {
   return state?.heldBy.has(batchId) ? [newEvent('FileReleased', { id: state.id, batchId })] : [];
 }
 
-/** Deletes a file; nothing where there is none, or a batch reads it. */
+/** Deletes a file; no event if it does not exist or if a batch holds it. */
 export function fileRemoved(reason: FileEvents['FileDeleted']['reason'], state: FileState): Decided {
   if (state === null || state.deleted || !state.heldBy.isEmpty()) return [];
   const { id, projectId, blobId, bytes } = state;

@@ -4,7 +4,7 @@ import { type FileState, file, newFileRecord } from './file.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'file', id });
 
-/** What the events of a file mean. That a batch reads it is part of that batch's progress. */
+/** The history entries of a file. Holds and releases belong to the batch's progress, so they are not listed. */
 export const fileHistory = entityHistory<FileState, FileEvents>({
   entity: file,
   events: {

@@ -12,19 +12,19 @@ export const fileId = withJsonSchema(textLike(/^file-[0-9a-z]{8,64}$/), {
   examples: ['file-cf2k6t0w4z8n1b5q9x3m7v0d'],
 });
 
-/** Seconds since 1970, as OpenAI's objects have their times. */
+/** Seconds since 1970, the form of times in OpenAI's objects. */
 export const unixTime = withJsonSchema(integer(0, Number.MAX_SAFE_INTEGER), {
   type: 'integer',
   description: 'Seconds since 1970',
 });
 
-/** What a file is for: one of OpenAI's words, or any other. */
+/** The purpose of a file: one of OpenAI's values, or any other. */
 export const FilePurpose = text({ min: 1, max: 64 });
 
-/** How long a file stays, as OpenAI has it: an hour at least, thirty days at most. */
+/** When a file expires, as in OpenAI's API: after an hour at least, after thirty days at most. */
 export const ExpiresAfter = object({ anchor: oneOf('created_at'), seconds: integer(3_600, 2_592_000) }, {});
 
-/** A file as it is given out: OpenAI's object. */
+/** A file in the API, in the form of OpenAI's object. */
 export const FileRecord = t.type(
   {
     id: fileId,

@@ -5,7 +5,7 @@ import { json } from '#shared/codecs/json-value.ts';
 export const FlowType = oneOf('simple', 'graph');
 export const FlowTier = oneOf('standard', 'pro');
 
-/** The events of a flow's stream, its versions' among them. */
+/** The events of a flow's stream, including those of its versions. */
 export const flowEvents = {
   FlowCreated: t.type({
     id: t.string,
@@ -18,7 +18,7 @@ export const flowEvents = {
   }),
   FlowRenamed: t.type({ id: t.string, name: t.string }),
   FlowDescribed: t.type({ id: t.string, description: nullable(t.string) }),
-  /** Only along with a version that is of the other type. */
+  /** Appended only together with a version of the other type. */
   FlowTypeChanged: t.type({ id: t.string, type: FlowType }),
   FlowTierChanged: t.type({ id: t.string, tier: FlowTier }),
   FlowAgentProfileAssigned: t.type({
@@ -26,15 +26,15 @@ export const flowEvents = {
     agentProfileId: nullable(t.string),
     previousAgentProfileId: nullable(t.string),
     /**
-     * The revision of the agent profiles' events up to which this flow has done what they ask; null when the flow's own
-     * request assigned it.
+     * The revision up to which this flow has applied the requests of the agent profiles' events; null if the flow's own
+     * request assigned the profile.
      */
     requestedAtRevision: nullable(t.number),
   }),
   FlowDeleted: t.type({ id: t.string, agentProfileId: nullable(t.string) }),
   FlowVersionCreated: t.intersection([
     t.type({ id: t.string, flowId: t.string, version: t.number, tag: t.string, flowSchema: json }),
-    /** The version that it is a copy of, where it is one. */
+    /** The version that it copies, if it is a copy. */
     t.partial({ restoredFrom: t.string }),
   ]),
   FlowVersionTagged: t.type({ id: t.string, flowId: t.string, tag: t.string }),

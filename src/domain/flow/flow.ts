@@ -15,7 +15,7 @@ export interface FlowVersionState extends Pick<FlowVersionRecord, 'id' | 'versio
   readonly tag: TextReference;
   readonly schemaRevision: number;
   readonly deleted: boolean;
-  /** The version whose place it took when it was activated last; null when it never was, or took none's. */
+  /** The version that its last activation replaced; null without one. */
   readonly replacedVersionId: string | null;
 }
 
@@ -26,15 +26,15 @@ export type FlowState = {
   readonly versions: PersistentMap<string, FlowVersionState>;
   readonly activeVersionId: string | null;
   readonly lastVersionNumber: number;
-  /** The revision of the newest agent profiles' event that was carried out here; -1 before the first. */
+  /** The revision of the newest agent profiles' event that was applied here; -1 before the first. */
   readonly carriedOutRevision: number;
-  /** When its agent profile was last assigned by its own request: what profiles asked for earlier comes too late. */
+  /** When a request for this flow last assigned its agent profile. Earlier requests of profiles no longer apply. */
   readonly assignedAt: string;
 } | null;
 
 type Live = NonNullable<FlowState>;
 
-/** What a version takes in memory, with its place in the map. */
+/** The memory of a version, including its entry in the map. */
 const bytesOfVersion = 640;
 
 /** A flow: one stream with its versions. */
@@ -92,7 +92,8 @@ function evolveFlow(state: Live, event: RecordedEventOf<FlowEvents>): Live {
     case 'FlowAgentProfileAssigned': {
       const { agentProfileId, requestedAtRevision } = event.data;
       const assigned = withRecord(state, { agentProfileId }, time);
-      // What is carried out late must not make the next request seem late too: only a request of its own counts.
+      // Only the flow's own request sets this time, because a late assignment must not make the next request seem late
+      // too.
       if (requestedAtRevision === null) return { ...assigned, assignedAt: time };
       return { ...assigned, carriedOutRevision: Math.max(state.carriedOutRevision, requestedAtRevision) };
     }
@@ -133,7 +134,7 @@ export function knownFlow(state: FlowState): NonNullable<FlowState> {
   return state;
 }
 
-/** The versions that are there, in the order of their numbers. */
+/** The versions that are not deleted, in the order of their numbers. */
 export function liveVersions(state: FlowState): ReadonlyArray<FlowVersionState> {
   const versions = state?.versions.valueSeq().filter(({ deleted }) => !deleted) ?? [];
   return [...versions].sort((one, other) => one.version - other.version);

@@ -6,7 +6,7 @@ import { flowRecord, flowVersionRecord } from './record-of-state.ts';
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'flow', id });
 const version = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'flow-version', id });
 
-/** What the events of a flow and its versions mean. */
+/** The history entries of a flow and its versions. */
 export const flowHistory = entityHistory<FlowState, FlowEvents>({
   entity: flow,
   events: {

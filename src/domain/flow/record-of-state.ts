@@ -6,7 +6,7 @@ import type { FlowRecord, FlowVersionRecord } from './record.ts';
 
 /**
  * The record of a flow from its state.
- * @param dataAt gives the data of an event of the flow's stream: name and description are there
+ * @param dataAt reads the data of an event of the flow's stream, which has name and description
  */
 export async function flowRecord(state: FlowState, dataAt: DataAt): Promise<FlowRecord> {
   const { id, projectId, type, tier, agentProfileId, createdAt, updatedAt, ...texts } = knownFlow(state).record;
@@ -17,7 +17,7 @@ export async function flowRecord(state: FlowState, dataAt: DataAt): Promise<Flow
 
 /**
  * The record of a version from the flow's state.
- * @param dataAt gives the data of an event of the flow's stream: tag and schema are there
+ * @param dataAt reads the data of an event of the flow's stream, which has tag and schema
  */
 export async function flowVersionRecord(state: FlowState, id: string, dataAt: DataAt): Promise<FlowVersionRecord> {
   const version = state?.versions.get(id);

@@ -7,7 +7,7 @@ import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FlowTier, FlowType } from './events.ts';
 
-/** A flow as it is given out (contract, "Flow"). */
+/** A flow in the API (contract, "Flow"). */
 export const FlowRecord = t.type(
   {
     id: cuid,
@@ -25,7 +25,7 @@ export const FlowRecord = t.type(
 
 export type FlowRecord = t.TypeOf<typeof FlowRecord>;
 
-/** A version of a flow as it is given out (contract, "Flow version"). */
+/** A version of a flow in the API (contract, "Flow version"). */
 export const FlowVersionRecord = t.intersection(
   [
     t.type({
@@ -38,7 +38,7 @@ export const FlowVersionRecord = t.intersection(
       createdAt: timestamp,
       updatedAt: timestamp,
     }),
-    /** The version that it is a copy of, where it is one. */
+    /** The version that it copies, if it is a copy. */
     t.partial({ restoredFrom: cuid }),
   ],
   'FlowVersion',

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import { isObject } from '#shared/json/json-value.ts';
 
 /**
- * What differs between two flow schemas, in sentences. Of graphs it names the nodes that were added, changed and
- * removed, matched by their ids; of other schemas the members.
+ * The differences between two flow schemas, as sentences. For graphs they name the added, changed and removed nodes,
+ * matched by id; for other schemas the members.
  */
 export function describeSchemaChanges(before: Json, after: Json): ReadonlyArray<string> {
   const [nodesBefore, nodesAfter] = [nodesOf(before), nodesOf(after)];
@@ -15,7 +15,7 @@ export function describeSchemaChanges(before: Json, after: Json): ReadonlyArray<
   return others.length === 0 ? nodes : [...nodes, `Also changed: ${listed(others)}.`];
 }
 
-/** The nodes of a schema that is drawn as a graph, by id; null for any other. */
+/** The nodes of a graph schema, by id; null for any other schema. */
 function nodesOf(schema: Json): Items | null {
   const nodes = isObject(schema) ? schema.nodes : undefined;
   if (Array.isArray(nodes)) return nodesOfList(nodes);

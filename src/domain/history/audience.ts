@@ -3,9 +3,9 @@ import { type Audience, canAccess, type Tenant } from '#domain/shared/tenancy.ts
 import type { ResourceKind } from './listed-event.ts';
 
 /**
- * Whether someone is shown an event, in the audit, a live feed or a webhook.
- * @param tenant whose the event is
- * @param kind of the resource that it is about
+ * Whether an audience may see an event, in the audit, a live feed or a webhook.
+ * @param tenant the owner of the event
+ * @param kind the kind of its resource
  */
 export function isShownTo(audience: Audience, tenant: Tenant, kind: ResourceKind): boolean {
   if (!canAccess(audience, tenant)) return false;

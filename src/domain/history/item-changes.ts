@@ -4,14 +4,14 @@ import type { Json } from '#shared/json/json.ts';
 /** Items by their ids or keys. */
 export type Items = ReadonlyMap<string, Json>;
 
-/** Which items of a list differ between two versions, by their ids. */
+/** The items of a list that differ between two versions, by id. */
 export interface ItemChanges {
   readonly added: ReadonlyArray<string>;
   readonly changed: ReadonlyArray<string>;
   readonly removed: ReadonlyArray<string>;
 }
 
-/** Compares items of the same id. */
+/** Compares items with the same id. */
 export function itemChanges(before: Items, after: Items): ItemChanges {
   const ids = [...after.keys()];
   return {
@@ -21,10 +21,12 @@ export function itemChanges(before: Items, after: Items): ItemChanges {
   };
 }
 
-/** Names in one sentence at most. */
+/** The most names in one sentence. */
 const maxNames = 20;
 
-/** What changed, a sentence for each kind of change: `Nodes added: greet, ask.` @param what in the plural */
+/**
+ * The changes, one sentence for each kind: `Nodes added: greet, ask.` @param what the name of the items, in the plural
+ */
 export function describeItemChanges(what: string, { added, changed, removed }: ItemChanges): ReadonlyArray<string> {
   const kinds = [
     ['added', added],
@@ -34,7 +36,7 @@ export function describeItemChanges(what: string, { added, changed, removed }: I
   return kinds.filter(([, ids]) => ids.length > 0).map(([kind, ids]) => `${what} ${kind}: ${listed(ids)}.`);
 }
 
-/** Names for a sentence, the first twenty. */
+/** The first twenty names, for a sentence. */
 export function listed(names: ReadonlyArray<string>): string {
   const shown = names
     .slice(0, maxNames)

@@ -14,7 +14,7 @@ import { templateHistory } from '#domain/template/history.ts';
 import { webhookEndpointHistory } from '#domain/webhook-endpoint/history.ts';
 import { type AnyEntityHistory, type ListedEvent, unlisted } from './listed-event.ts';
 
-/** What the events of every entity mean. */
+/** The histories of all entities. */
 export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
   flowHistory,
   phoneNumberHistory,
@@ -34,26 +34,26 @@ export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
   processHistory,
 ];
 
-/** Event types of no entity, which no history lists: remembered requests, and metering. */
+/** Event types without an entity, which no history lists: remembered requests and metering. */
 export const unlistedTypes: ReadonlyArray<string> = ['RequestAnswered', 'UsageDayClosed', 'UsageRecorded'];
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of an entity types what it says of each event.
 type AnyListedEvent = ListedEvent<any, any>;
 
-/** What a history says of an event type; null for one that no history lists, or this release does not know. */
+/** The description of an event type; null if no history lists it, or if this release does not know it. */
 export function listedEvent({ events }: AnyEntityHistory, type: string): AnyListedEvent | null {
   const listed = Object.hasOwn(events, type) ? events[type] : undefined;
   return listed === undefined || listed === unlisted ? null : listed;
 }
 
-/** The types of all events that histories and the audit list, in the order of their names. */
+/** All event types that histories and the audit list, sorted by name. */
 export const listedTypes: ReadonlyArray<string> = entityHistories
   .flatMap((history) => Object.keys(history.events).filter((type) => listedEvent(history, type) !== null))
   .toSorted();
 
 const byCategory = new Map(entityHistories.map((history) => [history.entity.category, history]));
 
-/** What the events of a stream mean; null for a stream of no entity. */
+/** The history of a stream's entity; null for a stream without an entity. */
 export function historyOfStream(stream: string): AnyEntityHistory | null {
   return byCategory.get(stream.slice(0, stream.indexOf('-'))) ?? null;
 }
@@ -62,7 +62,7 @@ const byType = new Map(
   entityHistories.flatMap((history) => Object.keys(history.events).map((type) => [type, listedEvent(history, type)])),
 );
 
-/** What histories say of an event type; null for one that none lists. */
+/** The description of an event type; null if no history lists it. */
 export function historyOfType(type: string): AnyListedEvent | null {
   return byType.get(type) ?? null;
 }

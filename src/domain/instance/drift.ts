@@ -13,16 +13,16 @@ export interface SeenAgentProfile {
   readonly holds: (contents: AgentProfileContents) => boolean;
 }
 
-/** What is in the project now; null for what is not there. */
+/** The current resources of the project; null for those that do not exist. */
 export interface SeenResources {
   readonly flow: (id: string) => SeenFlow | null;
   readonly agentProfile: SeenAgentProfile | null;
 }
 
 /**
- * The flows of an instance that are not as they were provisioned: deleted, renamed, another version active, another
- * agent profile assigned. A profile that was replaced or deleted changes what all of them say.
- * @param underway what an operation that runs is bringing them to, which is no drift either
+ * The flows of an instance that differ from the provisioned state: deleted, renamed, another version active, another
+ * agent profile assigned. If the agent profile was replaced or deleted, all flows are drifted.
+ * @param underway the target of a running operation, which is not drift either
  */
 export function driftedFlows(
   provisioned: Resources,
@@ -49,7 +49,7 @@ function flowIsAs({ versionId, name }: InstanceFlow, agentProfileId: string | nu
   return agentProfileId === null || now.agentProfileId === agentProfileId;
 }
 
-/** Whether two profiles hold the same. */
+/** Whether two profiles have the same contents. */
 export function holdSame(wanted: AgentProfileContents, now: AgentProfileContents): boolean {
   return (
     now.name === wanted.name &&

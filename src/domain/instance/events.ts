@@ -3,13 +3,13 @@ import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { FieldValues } from './field-values.ts';
 import { Resources } from './resources.ts';
 
-/** A phone number that the template asks for. */
+/** A phone number that the template requires. */
 export const PhoneNumberNeed = t.type({ key: t.string, label: t.string });
 
-/** What an operation wants an instance to be. */
+/** The target state of an operation. */
 const target = {
   templateVersionId: t.string,
-  /** The version's number: an upgrade goes to a higher one. */
+  /** The version's number; an upgrade needs a higher one. */
   templateVersion: t.number,
   fieldValues: FieldValues,
   phoneNumberRequirements: t.readonlyArray(PhoneNumberNeed),
@@ -22,8 +22,8 @@ export type Target = t.TypeOf<typeof Target>;
 export const OperationOutcome = oneOf('succeeded', 'failed', 'undone', 'superseded');
 
 /**
- * The events of an instance's stream. Operations are numbered from 1, and what reports on one names it: a report on an
- * operation that another has superseded is refused.
+ * The events of an instance's stream. Operations are numbered from 1, and every report names its operation: a report of
+ * a superseded operation is refused.
  */
 export const instanceEvents = {
   /** Begins operation 1. */
@@ -35,14 +35,14 @@ export const instanceEvents = {
     name: t.string,
     ...target,
   }),
-  /** Begins an operation, as the next three do, and supersedes one that runs. */
+  /** Begins an operation and supersedes a running one, like the next three. */
   InstanceUpgradeRequested: t.type({ id: t.string, operation: t.number, ...target }),
-  /** Tries again what failed or was undone. */
+  /** Retries an operation that failed or was undone. */
   InstanceRetryRequested: t.type({ id: t.string, operation: t.number, ...target }),
   InstanceDeleted: t.type({ id: t.string, operation: t.number, keepResources: t.boolean }),
-  /** So many of the operation's steps are done, from the first on. */
+  /** This many of the operation's steps are done, from the first on. */
   InstanceProgressed: t.type({ id: t.string, operation: t.number, done: t.number }),
-  /** A step did not succeed and is tried again, at this time at the earliest. */
+  /** A step failed and is retried, at this time at the earliest. */
   InstanceAttemptFailed: t.type({
     id: t.string,
     operation: t.number,
@@ -50,9 +50,9 @@ export const instanceEvents = {
     reason: t.string,
     retryAt: t.string,
   }),
-  /** It cannot come to an end: from now on its steps are undone. */
+  /** The operation cannot succeed. From now on its steps are undone. */
   InstanceOperationFailed: t.type({ id: t.string, operation: t.number, reason: t.string }),
-  /** From now on there is no way back. */
+  /** The operation has passed its commit point and is no longer undone. */
   InstanceOperationCommitted: t.type({ id: t.string, operation: t.number }),
   InstanceOperationEnded: t.type({ id: t.string, operation: t.number, outcome: OperationOutcome }),
   InstancePhoneNumberSet: t.type({ id: t.string, key: t.string, phoneNumberId: nullable(t.string) }),

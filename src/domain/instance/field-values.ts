@@ -6,13 +6,16 @@ import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { isObject } from '#shared/json/json-value.ts';
 
-/** Values of a template's fields, by key. A key may be the name of anything that objects inherit: `valueOfField` reads them. */
+/**
+ * Values of a template's fields, by key. Read them with `valueOfField`, because a key may have the name of an inherited
+ * member.
+ */
 export type FieldValues = Readonly<Record<string, string>>;
 
 const isFieldValues = (value: unknown): value is FieldValues =>
   isObject(value) && Object.values(value).every(t.string.is);
 
-/** An object of strings, as it was sent: no member's name is assigned onto another object, `__proto__` neither. */
+/** An object of strings, unchanged: no member is assigned to another object, because a name may be `__proto__`. */
 export const FieldValues = withJsonSchema(
   new t.Type<FieldValues, FieldValues, unknown>(
     'field values',
@@ -34,18 +37,18 @@ export const FieldValues = withJsonSchema(
   { type: 'object', additionalProperties: { type: 'string' } },
 );
 
-/** The value given for a field, if any. */
+/** The value of a field, if any. */
 export function valueOfField(values: FieldValues, key: string): string | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-/** Values in force, or what is wrong with those that were given. */
+/** The effective values, or the faults of the given ones. */
 export type FilledFieldValues = { readonly values: FieldValues } | { readonly faults: ReadonlyArray<InputError> };
 
 /**
- * The values in force: what is given, else what was there and still fits, else the defaults.
- * @param given in the request, at `pointer`
- * @param before what the instance had; what the fields do not have any more, or not of that type, is left out
+ * The effective values: those of the request, else earlier values that are still valid, else the defaults.
+ * @param given the values of the request, at `pointer`
+ * @param before the earlier values of the instance; values of removed fields or of another type are ignored
  */
 export function fillFields(
   fields: FieldsSchema,
@@ -70,7 +73,7 @@ export function fillFields(
   return faults.length > 0 ? { faults } : { values: Object.fromEntries(values) };
 }
 
-/** The fields that must be given a value: required ones that neither had one that still fits, nor have a default. */
+/** The required fields without a valid earlier value and without a default. */
 export function missingFields(fields: FieldsSchema, before: FieldValues): ReadonlyArray<string> {
   return fields.filter((field) => field.required && keptOrDefault(field, before) === undefined).map(({ key }) => key);
 }

@@ -5,7 +5,7 @@ import { instanceRecord } from './record-of-state.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'instance', id });
 
-/** What the events of an instance and its operations mean. */
+/** The history entries of an instance and its operations. */
 export const instanceHistory = entityHistory<InstanceState, InstanceEvents>({
   entity: instance,
   events: {

@@ -4,7 +4,7 @@ import { type Step, stepsFromCommit, stepsToCommit, stepsToRemove, stepsToUndo }
 
 export type OperationKind = 'provision' | 'upgrade' | 'delete';
 
-/** An operation that runs: a list of steps, worked through in order. */
+/** A running operation: a list of steps, done in order. */
 export interface RunningOperation {
   readonly number: number;
   readonly kind: OperationKind;
@@ -12,20 +12,20 @@ export interface RunningOperation {
   readonly steps: ReadonlyArray<Step>;
   /** How many of the steps are done. */
   readonly done: number;
-  /** How many of the steps, the first ones, clear up after the operations that this one superseded. */
+  /** How many of the first steps clear up after superseded operations. */
   readonly clearing: number;
   /** The steps before this one can be undone. */
   readonly commitAt: number;
   readonly committed: boolean;
-  /** Why its steps are being undone; null while they are not. */
+  /** Why its steps are being undone; null if they are not. */
   readonly undoneFor: string | null;
-  /** Attempts that failed since the last step that was done. */
+  /** The failed attempts since the last finished step. */
   readonly attempts: number;
-  /** What the last attempt failed with, and when the next one is due. */
+  /** The failure of the last attempt, and the time of the next one. */
   readonly problem: { readonly reason: string; readonly retryAt: string } | null;
 }
 
-/** The operation before. */
+/** The operation before the current one. */
 export interface LastOperation {
   readonly number: number;
   readonly kind: OperationKind;
@@ -46,15 +46,15 @@ export type InstanceState = {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly deleted: boolean;
-  /** Of a deleted one: what takes away what it made; the rest stays as it was last. */
+  /** In a deleted instance, the operation that removes its resources; the rest is the last state. */
   readonly removal: RunningOperation | null;
-  /** What it was brought to last, past the commit point; null when no operation came so far. */
+  /** The last committed state; null before the first commit point. */
   readonly base: Target | null;
-  /** What the last operation wants it to be, whatever came of that: what is tried again. */
+  /** The target of the last operation, even if it failed: a retry uses it. */
   readonly target: Target;
   readonly operation: RunningOperation | null;
   readonly lastOperation: LastOperation | null;
-  /** How many operations there were. */
+  /** The number of operations so far. */
   readonly operations: number;
   /** The phone numbers that meet requirements. */
   readonly phoneNumbers: ReadonlyArray<{ readonly key: string; readonly phoneNumberId: string }>;
@@ -81,7 +81,7 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
   },
 };
 
-/** A target's weight: targets are shared by all states between two operations, and each is weighed once. */
+/** The sizes of targets. All states between two operations share a target, so each size is computed once. */
 const weights = new WeakMap<Target, number>();
 
 function weightOf(state: InstanceState): number {
@@ -101,7 +101,7 @@ function weightOfTarget(target: Target): number {
 
 const bytesOfStep = 256;
 
-/** The target that clients see: the current one, or the one that the operation is to reach. */
+/** The target that clients see: the committed one, or that of the running operation. */
 export function visibleTarget({ operation, base, target }: Created): Target {
   return operation !== null || base === null ? target : base;
 }
@@ -184,7 +184,7 @@ function begun(state: Created, kind: OperationKind, target: Target, time: string
   return { ...state, target, lastOperation, operations: number, operation: started(number, kind, how, time) };
 }
 
-/** There is no way back from a deletion: it begins at its commit point. */
+/** A deletion is never undone: it begins at its commit point. */
 function deleted(state: Created, keepResources: boolean, time: string): Created {
   const operations = state.operations + 1;
   if (keepResources) return { ...state, deleted: true, operations };
@@ -203,7 +203,7 @@ function started(
   return { number, kind, startedAt, ...how, done: 0, undoneFor: null, attempts: 0, problem: null };
 }
 
-/** The operation that runs now, if any. */
+/** The running operation, if any. */
 export function pendingOperation({ deleted, removal, operation }: Created): RunningOperation | null {
   return deleted ? removal : operation;
 }
@@ -224,7 +224,7 @@ function running(state: Created, change: Partial<RunningOperation>): Created {
   return { ...state, [state.deleted ? 'removal' : 'operation']: { ...operation, ...change } };
 }
 
-/** The steps that a superseding operation must do first, so that only the base's resources are left. */
+/** The steps that a superseding operation does first, so that only the resources of the committed state are left. */
 function orphanedSteps(operation: RunningOperation | null): ReadonlyArray<Step> {
   if (operation === null) return [];
   const { steps, done, committed, undoneFor, clearing } = operation;
@@ -232,7 +232,7 @@ function orphanedSteps(operation: RunningOperation | null): ReadonlyArray<Step> 
   return done < clearing ? steps.slice(done, clearing) : leftToUndo(operation);
 }
 
-/** What undoes the steps of an operation that has not come to its commit point. */
+/** The steps that undo an operation before its commit point. */
 function leftToUndo({ steps, done, clearing, commitAt }: RunningOperation): ReadonlyArray<Step> {
   return stepsToUndo(steps.slice(clearing, commitAt), Math.max(0, done - clearing));
 }

@@ -23,7 +23,7 @@ export function instanceRecord(state: InstanceState): InstanceRecord {
   };
 }
 
-/** How far an instance is. */
+/** The status of an instance. */
 export function statusOf({ operation, base }: NonNullable<InstanceState>): InstanceRecord['status'] {
   if (operation !== null) return 'provisioning';
   return base === null ? 'failed' : 'active';

@@ -9,7 +9,7 @@ import { FieldValues } from './field-values.ts';
 
 const OperationKind = oneOf('provision', 'upgrade', 'delete');
 
-/** One step of an operation that runs. */
+/** One step of a running operation. */
 const StepRecord = t.type(
   {
     action: oneOf('create', 'prepare', 'activate', 'adjust', 'remove', 'restore', 'discard'),
@@ -27,13 +27,13 @@ const RunningOperationRecord = t.type(
     kind: OperationKind,
     templateVersionId: cuid,
     startedAt: timestamp,
-    /** Before the commit point a failure undoes everything; past it there is only going on. */
+    /** Before the commit point a failure undoes everything; after it the operation is only completed. */
     committed: t.boolean,
     /** Why it is being undone. */
     undoneFor: nullable(text()),
     stepsDone: t.number,
     steps: t.readonlyArray(StepRecord),
-    /** What the last attempt failed with, and when the next is due. */
+    /** The failure of the last attempt, and the time of the next one. */
     problem: nullable(t.type({ reason: text(), attempts: t.number, retryAt: timestamp })),
   },
   'RunningOperation',
@@ -54,10 +54,10 @@ const LastOperationRecord = t.type(
 
 const PhoneNumberRequirement = t.type({ key: text(), label: text(), phoneNumberId: nullable(cuid) });
 
-/** How far an instance is. */
+/** The status of an instance. */
 export const InstanceStatus = oneOf('provisioning', 'active', 'failed');
 
-/** An instance as it is given out (contract, "Instance"), with what it made and what is being done about it. */
+/** An instance in the API (contract, "Instance"), with its resources and its running operation. */
 export const InstanceRecord = t.type(
   {
     id: cuid,
@@ -68,7 +68,7 @@ export const InstanceRecord = t.type(
     name: text(),
     fieldValues: FieldValues,
     status: InstanceStatus,
-    /** What it brought into the project; of an upgrade only once that is past its commit point. */
+    /** Its resources in the project; those of an upgrade only after its commit point. */
     resources: t.type({
       flows: t.readonlyArray(t.type({ key: text(), flowId: cuid, flowVersionId: cuid })),
       agentProfileId: nullable(cuid),
@@ -85,11 +85,11 @@ export const InstanceRecord = t.type(
 
 export type InstanceRecord = t.TypeOf<typeof InstanceRecord>;
 
-/** An instance read by its id: with the flows that somebody changed by hand since they were provisioned. */
+/** An instance that is read by its id, with the flows that were changed by hand after their provisioning. */
 export const InstanceDetails = t.intersection(
   [
     InstanceRecord,
-    /** Null for an instance as it was: what others were then is not looked at. */
+    /** Null for a past state of the instance, because past states of its resources are not read. */
     t.type({ drifted: nullable(t.readonlyArray(cuid)) }),
   ],
   'InstanceDetails',

@@ -6,31 +6,31 @@ import { nextSteps, type Step } from './steps.ts';
 
 type Reported = ReadonlyArray<EventOf<InstanceEvents>>;
 
-/** How far an operation is. What is done there is reported once, whichever process instance does it. */
+/** The progress of an operation. A finished step is reported once, by whichever node finishes it. */
 export interface OperationProgress {
   readonly operation: RunningOperation;
-  /** The steps to do now; none when only the end must be reported. */
+  /** The steps to do now; none if only the end must be reported. */
   readonly steps: ReadonlyArray<Step>;
 }
 
-/** How far an operation is; null when it has ended or was superseded. */
+/** The progress of an operation; null if it has ended or is superseded. */
 export function progressOf(state: InstanceState, number: number): OperationProgress | null {
   const operation = state && pendingOperation(state);
   if (operation === null || operation.number !== number) return null;
   return { operation, steps: nextSteps(operation.steps, operation.done) };
 }
 
-/** Whether an operation is still as far as it was, so that what was decided then may be done. */
+/** Whether an operation's progress is unchanged, so that earlier decisions are still valid. */
 export function isUnchanged(state: InstanceState, { operation }: OperationProgress): boolean {
   const now = progressOf(state, operation.number)?.operation;
   return now?.done === operation.done && (now.undoneFor === null) === (operation.undoneFor === null);
 }
 
-/** How far an operation may be tried. */
+/** The limits of retries. */
 export interface Patience {
-  /** Attempts at the same steps, before the commit point; past it, and undoing, there is no end to them. */
+  /** The most attempts at the same steps, before the commit point; after it, and while undoing, there is no limit. */
   readonly attempts: number;
-  /** Milliseconds before the second attempt; twice as long each time. */
+  /** Milliseconds before the second attempt; each later pause is twice as long. */
   readonly firstPause: number;
   readonly longestPause: number;
 }
@@ -38,14 +38,14 @@ export interface Patience {
 /** Why an attempt at the next steps failed. */
 export interface Problem {
   readonly reason: string;
-  /** Trying again does not help. */
+  /** A retry does not help. */
   readonly forGood: boolean;
 }
 
 /**
  * The events that report an attempt at the next steps.
  * @param done how many of the next steps succeeded, from the first on
- * @param problem of the one behind them; null when all succeeded
+ * @param problem the failure of the step after these; null if all succeeded
  */
 export function reportOn(
   state: NonNullable<InstanceState>,
@@ -72,7 +72,7 @@ export function reportOn(
   return [...progressed, newEvent('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt })];
 }
 
-/** The commit point and the end, where the steps done lead there. */
+/** The events for the commit point and the end, if the finished steps reach them. */
 function reached({ id, base }: NonNullable<InstanceState>, after: RunningOperation): Reported {
   const { number: operation, done, steps, commitAt, committed, undoneFor } = after;
   const commits = !committed && undoneFor === null && done >= commitAt;

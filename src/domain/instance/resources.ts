@@ -5,7 +5,7 @@ import { childId, suffixLength } from '#domain/shared/entity.ts';
 import type { TemplatePayload } from '#domain/template/payload.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
-/** A flow of an instance: found by the payload's key, with the version that holds what the template says. */
+/** A flow of an instance: its key in the payload, and the version with the template's contents. */
 const InstanceFlow = t.type({ key: t.string, id: t.string, versionId: t.string, name: t.string, type: FlowType });
 
 const InstanceAgentProfile = t.type({
@@ -18,7 +18,9 @@ const InstanceAgentProfile = t.type({
 
 const InstanceStore = t.type({ key: t.string, id: t.string, name: t.string, description: nullable(t.string) });
 
-/** What an instance has, or is to have, in its project. Flow schemas are left out: the template version has them. */
+/**
+ * The current or planned resources of an instance in its project, without flow schemas, which the template version has.
+ */
 export const Resources = t.type({
   flows: t.readonlyArray(InstanceFlow),
   agentProfile: nullable(InstanceAgentProfile),
@@ -30,19 +32,19 @@ export type InstanceAgentProfile = t.TypeOf<typeof InstanceAgentProfile>;
 export type InstanceStore = t.TypeOf<typeof InstanceStore>;
 export type Resources = t.TypeOf<typeof Resources>;
 
-/** Which operation of which instance plans. */
+/** The operation and the instance of a plan. */
 export interface Planning {
   readonly instanceId: string;
   readonly projectId: string;
   /** The operation's number: resources that it creates again get new ids. */
   readonly operation: number;
-  /** The resources that the instance has; null when it never had any. */
+  /** The resources of the instance; null if it never had any. */
   readonly had: Resources | null;
-  /** Whether a resource still exists: one that was deleted by hand is created again. */
+  /** Whether a resource still exists. A resource that was deleted by hand is created again. */
   readonly isThere: (id: string) => boolean;
 }
 
-/** What a payload makes. What the instance has under the same key keeps its id. */
+/** Plans the resources of a payload. A resource with the same key keeps its id. */
 export function planResources(payload: TemplatePayload, planning: Planning): Resources {
   const { projectId, had, isThere } = planning;
   const kept = <Item extends { readonly key: string; readonly id: string }>(items: ReadonlyArray<Item> = []) =>

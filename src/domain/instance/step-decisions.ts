@@ -13,25 +13,28 @@ import type { Json } from '#shared/json/json.ts';
 import type { InstanceAgentProfile, InstanceFlow, InstanceStore } from './resources.ts';
 import type { Step } from './steps.ts';
 
-/** The events of a step; empty if the step is done already, so that a repetition changes nothing. */
+/** The events of a step; empty if the step is already done, so that a repetition changes nothing. */
 type Decided<Events> = E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
 
 type LiveFlow = NonNullable<FlowState>;
 
-/** What a step on a flow needs to know. */
+/** The input of a step on a flow. */
 export interface FlowStep {
   readonly step: Step;
   readonly projectId: string;
-  /** What it is to be: of the operation before its commit point, else of the base. Null where it is to go. */
+  /**
+   * The wanted flow: that of the operation before its commit point, else of the committed state. Null if the flow is
+   * removed.
+   */
   readonly wanted: InstanceFlow | null;
-  /** What the base says of it: where the way back leads. */
+  /** The flow in the committed state, to which undoing returns. */
   readonly base: InstanceFlow | null;
   readonly agentProfileId: string | null;
-  /** Filled; only for `create` and `prepare`. */
+  /** The filled schema; only for `create` and `prepare`. */
   readonly flowSchema: Json;
 }
 
-/** Decides a step on a flow's stream. Fails only before the commit point, and for good. */
+/** Decides a step on a flow's stream. It fails only before the commit point, and a failure is permanent. */
 export function decideFlowStep(about: FlowStep, state: FlowState): Decided<FlowEvents> {
   switch (about.step.action) {
     case 'create':
@@ -129,18 +132,18 @@ function removeFlow({ step, projectId }: FlowStep, state: FlowState): ReadonlyAr
   return state.deleted ? [] : [newEvent('FlowDeleted', { id, agentProfileId: state.record.agentProfileId })];
 }
 
-/** Back to what was active before: also what somebody had activated by hand. */
+/** Activates the version that was active before, even one that was activated by hand. */
 function restore({ step, base }: FlowStep, state: LiveFlow): ReadonlyArray<EventOf<FlowEvents>> {
   const version = state.versions.get(step.versionId ?? '');
   if (version === undefined || state.activeVersionId !== version.id) return [];
   const before = [version.replacedVersionId, base?.versionId].find(
     (id) => id != null && id !== version.id && state.versions.get(id)?.deleted === false,
   );
-  // Both were deleted by hand meanwhile: what is active now stays, and shows as drifted.
+  // Both were deleted by hand meanwhile. The active version stays, and the flow shows as drifted.
   return before == null ? [] : switchTo(state, before, base?.type ?? state.record.type);
 }
 
-/** Takes a prepared version away again, be it activated by now. */
+/** Removes a prepared version, even if it is active now. */
 function discard(about: FlowStep, state: LiveFlow): ReadonlyArray<EventOf<FlowEvents>> {
   const { id: flowId, versionId, contested } = about.step;
   const id = versionId ?? '';
@@ -174,7 +177,7 @@ export function decideAgentProfileStep(
       if (wanted === null) throw new Error('no agent profile is wanted');
       if (live) return E.right([]);
       if (now !== undefined) return E.left(failure('agent-profile-not-found', gone('agent profile', null)));
-      // The flows name it themselves when they are made: there are none to ask for.
+      // No flows are requested, because new flows name the profile themselves.
       return E.right([newEvent('AgentProfileCreated', { ...wanted, projectId, flowIds: [] })]);
     case 'adjust':
       if (!live || now === undefined || wanted === null || holdsContents(now, wanted)) return E.right([]);
@@ -185,7 +188,7 @@ export function decideAgentProfileStep(
         const blank = { name: '', supportedInputLanguages: [], reasoningMode: '', outputVoiceId: '', flowIds: [] };
         return E.right([newEvent('AgentProfileCreated', { id, projectId, ...blank }), deletion]);
       }
-      // The default of a project goes last: somebody made it theirs.
+      // A profile that became the project's default is kept while the project has others.
       const isKept = state.defaultId === id && state.liveCount > 1;
       return E.right(live && !isKept ? [deletion] : []);
     }

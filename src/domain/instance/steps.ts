@@ -1,8 +1,8 @@
 import type { Resources } from './resources.ts';
 
 /**
- * What a step does to one resource: `prepare` adds a flow's new version, `activate` makes it the active one, `adjust`
- * brings names and the agent profile in line; `restore` and `discard` undo an activation and a preparation.
+ * The action of a step on one resource: `prepare` adds a flow's new version, `activate` activates it, `adjust` updates
+ * names and the agent profile; `restore` and `discard` undo an activation and a preparation.
  */
 export type StepAction = 'create' | 'prepare' | 'activate' | 'adjust' | 'remove' | 'restore' | 'discard';
 
@@ -13,22 +13,22 @@ export interface Step {
   /** The payload's key; null for the agent profile. */
   readonly key: string | null;
   readonly id: string;
-  /** Of a flow: the version that the step is about. */
+  /** For a flow, the version of the step. */
   readonly versionId: string | null;
   /**
-   * Somebody may be about to make what this step takes away: where there is nothing yet, the place is taken, so that
-   * who comes late finds it gone.
+   * Another node may be creating the resource that this step removes. If it does not exist, the step creates and
+   * deletes it, so that the late node finds it deleted.
    */
   readonly contested?: true;
 }
 
 /**
- * Steps worked on at once, at most, all of one kind. Part of what `InstanceProgressed` means: of the steps behind those
- * that are done, so many may have been begun.
+ * The most steps at once, all of one kind. It is part of the meaning of `InstanceProgressed`: after the finished steps,
+ * this many further steps may have begun.
  */
 const stepsAtOnce = 8;
 
-/** The steps to work on now: of one action and one sort of resource. */
+/** The steps to do now, all with one action and one kind of resource. */
 export function nextSteps(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {
   const [first, ...others] = steps.slice(done, done + stepsAtOnce);
   if (first === undefined) return [];
@@ -36,7 +36,7 @@ export function nextSteps(steps: ReadonlyArray<Step>, done: number): ReadonlyArr
   return [first, ...(end === -1 ? others : others.slice(0, end))];
 }
 
-/** The steps before the commit point: everything new beside what is there, then the switch. */
+/** The steps before the commit point: first they create everything new, then they activate it. */
 export function stepsToCommit(had: Resources | null, wanted: Resources): ReadonlyArray<Step> {
   const all = stepsOf(wanted);
   const before = idsOf(had);
@@ -51,7 +51,7 @@ export function stepsToCommit(had: Resources | null, wanted: Resources): Readonl
   ];
 }
 
-/** The steps behind it, which cannot fail for good: what was kept is brought in line, what is left over goes. */
+/** The steps after the commit point, which cannot fail permanently: they update kept resources and remove the rest. */
 export function stepsFromCommit(had: Resources | null, wanted: Resources): ReadonlyArray<Step> {
   const all = stepsOf(wanted);
   const before = idsOf(had);
@@ -61,7 +61,7 @@ export function stepsFromCommit(had: Resources | null, wanted: Resources): Reado
   return [...[...all.agentProfile, ...all.stores, ...all.flows].filter(isKept).map(as('adjust')), ...leftOver];
 }
 
-/** The steps that take away all that there is. */
+/** The steps that remove all resources. */
 export function stepsToRemove(had: Resources | null): ReadonlyArray<Step> {
   if (had === null) return [];
   const all = stepsOf(had);
@@ -69,7 +69,7 @@ export function stepsToRemove(had: Resources | null): ReadonlyArray<Step> {
 }
 
 /**
- * The steps that undo those done, and those that may have been begun, the last one first.
+ * The steps that undo finished steps and those that may have begun, the last one first.
  * @param done how many of the steps are done
  */
 export function stepsToUndo(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {

@@ -1,7 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type InstanceState, visibleTarget } from './instance.ts';
 
-/** What an upgrade asks of a template version. */
+/** The facts about a template version that an upgrade checks. */
 export interface UpgradeVersion {
   readonly id: string;
   readonly templateId: string;
@@ -9,20 +9,20 @@ export interface UpgradeVersion {
   readonly publishedAt: string | null;
 }
 
-/** Why nothing can be made of a version yet; null when it can. */
+/** Why a version cannot be used; null if it is published. */
 export function checkPublished({ id, publishedAt }: Pick<UpgradeVersion, 'id' | 'publishedAt'>): Failure | null {
   if (publishedAt !== null) return null;
   return failure('template-version-not-published', `Template version ${id} is not published. Publish it first.`);
 }
 
-/** The codes of what `notUpgradable` gives. */
+/** The codes of the failures of `checkUpgradable`. */
 export const upgradeRefusals = [
   'template-version-of-another-template',
   'template-version-not-published',
   'template-version-not-newer',
 ] as const;
 
-/** Why an instance cannot be upgraded to a version; null when it can. */
+/** Why an instance cannot be upgraded to a version; null if it can. */
 export function checkUpgradable(state: NonNullable<InstanceState>, wanted: UpgradeVersion): Failure | null {
   const { id, templateId, version } = wanted;
   if (templateId !== state.templateId) {

@@ -2,7 +2,7 @@ import { erasedText, type PersonalText } from '#domain/shared/personal-data.ts';
 import type { OrganizationEvents } from './events.ts';
 import type { CustomerRecord, SealedCustomer, SealedOrganization } from './record.ts';
 
-/** A customer as it begins. */
+/** A new customer. */
 export function newCustomer(
   { id, projectId, name, clientEmail }: OrganizationEvents['CustomerCreated'],
   time: string,
@@ -17,13 +17,16 @@ export function erasedCustomer(customer: SealedCustomer, time: string): SealedCu
   return { ...customer, ...erased, updatedAt: time };
 }
 
-/** The organization that a customer is. */
+/** The organization of a customer. */
 export function organizationOf(customer: SealedCustomer): SealedOrganization {
   const { organizationId: id, name, createdAt, updatedAt } = customer;
   return { id, name, partner: false, createdAt, updatedAt };
 }
 
-/** A customer as it is given out. @param open reads a personal text by its field's name */
+/**
+ * A customer in the API.
+ * @param open decrypts a personal text by its field's name
+ */
 export function customerRecord(
   customer: SealedCustomer,
   open: (field: 'name' | 'clientEmail', text: PersonalText) => string,

@@ -5,7 +5,7 @@ import { customerOf, type OrganizationState, organization } from './organization
 
 const customer = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'customer', id });
 
-/** What the events of an organization mean. A partner's customer is shown by its customer record. */
+/** The history entries of an organization. A partner's customer is shown with its customer record. */
 export const organizationHistory = entityHistory<OrganizationState, OrganizationEvents>({
   entity: organization,
   events: {

@@ -51,7 +51,7 @@ function asOrganization(customer: SealedCustomer): OrganizationState {
   return { ...organizationOf(customer), customer };
 }
 
-/** The record of an organization that is no customer, from its state. */
+/** The record of an organization that is not a customer, from its state. */
 export function organizationRecord(state: OrganizationState): OrganizationRecord {
   if (state === null) throw new Error('an answer about an organization needs one');
   const { customer: _, name, ...record } = state;

@@ -5,7 +5,7 @@ import type { PersonalText } from '#domain/shared/personal-data.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** An organization as it is given out. */
+/** An organization in the API. */
 export const OrganizationRecord = t.type(
   {
     id: cuid,
@@ -19,16 +19,16 @@ export const OrganizationRecord = t.type(
 
 export type OrganizationRecord = t.TypeOf<typeof OrganizationRecord>;
 
-/** An organization as events and documents have it: a customer's name is sealed. */
+/** An organization in events and documents: a customer's name is sealed. */
 export interface SealedOrganization extends Omit<OrganizationRecord, 'name'> {
   readonly name: PersonalText;
 }
 
-/** A partner's customer as it is given out. Name and address read `erased` once they were. */
+/** A partner's customer in the API. After an erasure, name and address read `erased`. */
 export const CustomerRecord = t.type(
   {
     organizationId: cuid,
-    /** The project that it was given at the beginning. */
+    /** Its first project. */
     projectId: cuid,
     name: text(),
     clientEmail: text(),
@@ -41,7 +41,7 @@ export const CustomerRecord = t.type(
 
 export type CustomerRecord = t.TypeOf<typeof CustomerRecord>;
 
-/** A customer as events and documents have it. */
+/** A customer in events and documents. */
 export interface SealedCustomer extends Omit<CustomerRecord, 'name' | 'clientEmail'> {
   readonly name: PersonalText;
   readonly clientEmail: PersonalText;

@@ -25,7 +25,10 @@ export const phoneNumberEvents = {
     reason: oneOf('requested', 'flow-deleted'),
   }),
   PhoneNumberDeleted: t.type({ id: t.string }),
-  /** The number was claimed and never created: closed, so that a late creator loses and another may claim it. */
+  /**
+   * The number was claimed but not created. The stream is closed, so that a late creation fails and others may claim
+   * the number.
+   */
   PhoneNumberAbandoned: t.type({ id: t.string }),
 };
 

@@ -10,7 +10,7 @@ import {
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'phone-number', id });
 
-/** What the events of a phone number mean. */
+/** The history entries of a phone number. */
 export const phoneNumberHistory = entityHistory<PhoneNumberState, PhoneNumberEvents>({
   entity: phoneNumber,
   events: {
@@ -30,14 +30,14 @@ export const phoneNumberHistory = entityHistory<PhoneNumberState, PhoneNumberEve
       },
     },
     PhoneNumberDeleted: { resource: itself, summary: () => 'The phone number was deleted, and its number is free.' },
-    // It was claimed and never created.
+    // The number was claimed but not created.
     PhoneNumberAbandoned: unlisted,
   },
   record: async (state, { id }, { dataAt }) =>
     phoneNumber.isLive(state, id) ? phoneNumberRecord(state, dataAt) : null,
 });
 
-/** Claims are how numbers are kept unique: nobody asked for one. */
+/** Claims keep numbers unique. No client requests them, so they are not listed. */
 export const phoneNumberClaimHistory = entityHistory<PhoneNumberClaimState, PhoneNumberClaimEvents>({
   entity: phoneNumberClaim,
   events: { PhoneNumberClaimed: unlisted },

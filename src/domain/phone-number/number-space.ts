@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module';
 
 /**
- * What is claimed when a phone number is created: the same text for the same number in the same space. A number is
- * judged on its E.164 form where it has one, else on its text, however either is spelled; `external` numbers are apart
- * for each project.
+ * The claims of a new phone number: the same text for the same number in the same space. A number is compared by its
+ * E.164 form if it has one, else by its normalized text; `external` numbers have a separate space for each project.
  *
- * Earlier releases judged the text as it was given. Where that made another claim it is taken too, so that what they
- * claimed is still found.
+ * Earlier releases compared the original text. If that gives another claim, it is taken too, so that older claims are
+ * still found.
  * @returns the claims to take, in order
  */
 export function claimedNumbers(type: string, projectId: string, number: string): ReadonlyArray<string> {
@@ -17,7 +16,9 @@ export function claimedNumbers(type: string, projectId: string, number: string):
 }
 
 const require = createRequire(import.meta.url);
-/** Loaded with the first number: a start would take a twentieth longer with it, and CommonJS alone loads at once. */
+/**
+ * Loaded with the first number, because it would make a start a twentieth longer. Only `require` loads synchronously.
+ */
 let library: typeof import('libphonenumber-js') | null = null;
 
 function e164(number: string): string | null {
@@ -26,13 +27,13 @@ function e164(number: string): string | null {
   return parsed?.isPossible() ? parsed.number : null;
 }
 
-/** What cannot be seen, and what only controls how text is shown. */
+/** Invisible and control characters. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu;
-/** RFC 3966: the parameters behind a number. */
+/** RFC 3966: the parameters after a number. */
 const telUri = /^\s*tel:([^;]*)(.*)$/is;
 const globalContext = /;phone-context=(\+[^;]*)/i;
 
-/** A number without what hides how it is spelled: compatible characters, digits of other scripts, `tel:`, `00`. */
+/** Normalizes a number: compatibility characters, digits of other scripts, `tel:`, `00`. */
 function plainNumber(number: string): string {
   const visible = number
     .normalize('NFKC')

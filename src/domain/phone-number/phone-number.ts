@@ -6,11 +6,11 @@ import type { PhoneNumberRecord } from './record.ts';
 /** A phone number as decisions need it. */
 export interface PhoneNumberFacts extends Omit<PhoneNumberRecord, 'name' | 'number' | 'externalPhoneFields'> {
   readonly name: TextReference;
-  /** The revision of the event that has the number and the external fields. */
+  /** The revision of the event with the number and the external fields. */
   readonly numberRevision: number;
 }
 
-/** A phone number; null before it was created; `abandoned` when its claim was given up before it was. */
+/** A phone number; null before it was created; `abandoned` if its claim was released before that. */
 export type PhoneNumberState = { readonly record: PhoneNumberFacts; readonly deleted: boolean } | 'abandoned' | null;
 
 /** A phone number that was created. */
@@ -20,8 +20,8 @@ export function knownPhoneNumber(state: PhoneNumberState): Exclude<PhoneNumberSt
 }
 
 /**
- * The record of a phone number that was created.
- * @param dataAt gives the data of an event of its stream: name, number and external fields are there
+ * The record of an existing phone number.
+ * @param dataAt reads the data of an event of its stream, which has name, number and external fields
  */
 export async function phoneNumberRecord(state: PhoneNumberState, dataAt: DataAt): Promise<PhoneNumberRecord> {
   const { name: reference, numberRevision, ...facts } = knownPhoneNumber(state).record;
@@ -74,7 +74,7 @@ function created(
   return { id, projectId, type, status, flowId, ...references, createdAt: time, updatedAt: time };
 }
 
-/** Who holds a number: the last event's phone number, and since when. */
+/** The holder of a number: the phone number of the last event, and the time of the claim. */
 export type PhoneNumberClaimState = { readonly phoneNumberId: string; readonly since: string } | null;
 
 /** One number in one space: `{space and number, hashed}`. */

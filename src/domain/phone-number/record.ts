@@ -6,7 +6,7 @@ import { jsonObject } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 import { PhoneNumberStatus, PhoneNumberType } from './events.ts';
 
-/** A phone number as it is given out (contract, "Phone number"). */
+/** A phone number in the API (contract, "Phone number"). */
 export const PhoneNumberRecord = t.type(
   {
     id: cuid,

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 
-/** What an operator asked of a process that has stopped; its runner obeys when it meets it in the log. */
+/** Operators' requests to a stopped process. Its runner follows them when it reads them from the log. */
 export const processEvents = {
   ProcessRetried: t.type({ process: t.string }),
   ProcessEventSkipped: t.type({ process: t.string, eventId: t.string }),

@@ -5,7 +5,7 @@ import { processControl } from './process-control.ts';
 
 const itself = ({ process }: { readonly process: string }): ResourceName => ({ kind: 'process', id: process });
 
-/** What operators asked of a process. */
+/** The history entries of operators' requests to a process. */
 export const processHistory = entityHistory<OperatorRequestsState, ProcessEvents>({
   entity: processControl,
   events: {

@@ -2,7 +2,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { operatorRequests } from '#domain/shared/operator-requests.ts';
 import type { ProcessEvents } from './events.ts';
 
-/** What operators asked of one process. */
+/** The operators' requests to one process. */
 export const processControl = operatorRequests<ProcessEvents>('process', 'process-not-found');
 
 /** No process has this name. */

@@ -2,7 +2,7 @@ import { entityHistory, quote } from '#domain/history/listed-event.ts';
 import type { ProjectEvents } from './events.ts';
 import { type ProjectState, project, projectRecord } from './project.ts';
 
-/** What the events of a project mean. */
+/** The history entries of a project. */
 export const projectHistory = entityHistory<ProjectState, ProjectEvents>({
   entity: project,
   events: {

@@ -28,7 +28,7 @@ export const project: Entity<ProjectState, ProjectEvents> = {
 
 /**
  * The record of a project from its state.
- * @param dataAt gives the data of an event of the project's stream: its name is there
+ * @param dataAt reads the data of an event of the project's stream, which has the name
  */
 export async function projectRecord(state: ProjectState, dataAt: DataAt): Promise<ProjectRecord> {
   if (state === null) throw new Error('an answer about a project needs one');

@@ -3,7 +3,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** A project as it is given out. */
+/** A project in the API. */
 export const ProjectRecord = t.type(
   {
     id: cuid,

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 
-/** What an operator asked of a projection; the runner obeys when it meets it in the log. */
+/** Operators' requests to a projection. The runner follows them when it reads them from the log. */
 export const projectionEvents = {
   ProjectionRebuildRequested: t.type({ projection: t.string }),
   ProjectionRetried: t.type({ projection: t.string }),

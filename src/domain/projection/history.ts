@@ -8,7 +8,7 @@ const itself = ({ projection }: { readonly projection: string }): ResourceName =
   id: projection,
 });
 
-/** What operators asked of a projection. */
+/** The history entries of operators' requests to a projection. */
 export const projectionHistory = entityHistory<OperatorRequestsState, ProjectionEvents>({
   entity: projectionControl,
   events: {

@@ -2,7 +2,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { operatorRequests } from '#domain/shared/operator-requests.ts';
 import type { ProjectionEvents } from './events.ts';
 
-/** What operators asked of one projection. */
+/** The operators' requests to one projection. */
 export const projectionControl = operatorRequests<ProjectionEvents>('projection', 'projection-not-found');
 
 /** No read model has this name. */

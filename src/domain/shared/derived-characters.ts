@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 
 /**
- * Characters `[0-9a-z]` that follow from a text: the same one gives the same, so that what is made again has the id it
- * had. 32 at most.
+ * Characters `[0-9a-z]`, at most 32, that derive from a text. The same text gives the same characters, so that a
+ * repeated creation has the same id.
  */
 export function derivedCharacters(seed: string, length: number): string {
   const bytes = hash('sha512', seed, { outputEncoding: 'buffer' });

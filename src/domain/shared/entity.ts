@@ -1,7 +1,7 @@
 import type { EventMetadata } from './event.ts';
 import type { FailureCode } from './failure.ts';
 
-/** A recorded event as the domain sees it: what happened, where in its stream, and its metadata. */
+/** A recorded event as the domain sees it: type, data, revision and metadata. */
 export interface Recorded<Type extends string, Data> {
   readonly type: Type;
   readonly data: Data;
@@ -21,9 +21,10 @@ export type RecordedEventOf<Events> = {
 }[keyof Events & string];
 
 /**
- * What lives in one stream. State holds what decisions need (ids, flags, numbers); of a client's texts, schemas and
- * payloads only the revision of the event that has them, where answers read them. States are values: evolve gives a new
- * one, at a cost that does not grow with the stream. What there may be many of is in a persistent map, never copied.
+ * The resources of one stream. A state holds the data for decisions (ids, flags, numbers). In place of a client's
+ * texts, schemas and payloads it holds the revision of the event that has them; answers read them there. States are
+ * immutable: `evolve` returns a new one, at a cost that does not grow with the stream. Large collections are persistent
+ * maps and are never copied.
  */
 export interface Entity<State, Events> {
   /** The stream is `{category}-{key}`. */
@@ -32,43 +33,43 @@ export interface Entity<State, Events> {
   readonly evolve: (state: State, event: RecordedEventOf<Events>) => State;
   /** The part of a resource's id that names its stream. */
   readonly streamKey: (id: string) => string;
-  /** Whether this id was ever given out in this stream, deleted or not. */
+  /** Whether the resource with this id exists or existed in this stream. */
   readonly everExisted: (state: State, id: string) => boolean;
-  /** Whether the resource with this id is there now. */
+  /** Whether the resource with this id exists now. */
   readonly isLive: (state: State, id: string) => boolean;
-  /** The revision for a resource's ETag where it is not the stream's. */
+  /** The revision for a resource's ETag if it differs from the stream's. */
   readonly revisionOf?: (state: State, id: string) => number;
   /**
-   * The version of what states look like and of how events are folded into them: raise it with any change of either, and
-   * snapshots made before are not used any more. Only for states that hold no texts, no personal data and no secrets,
-   * and are JSON but for persistent maps in their own members; absent, no snapshot is taken of such a stream.
+   * The version of the state's shape and of `evolve`. Raise it with any change of either, so that older snapshots are
+   * no longer used. Only for states without texts, personal data and secrets, which are JSON except for persistent maps
+   * as direct members. Without it, such streams get no snapshots.
    */
   readonly stateVersion?: number;
-  /** Bytes that a state holds, roughly and at no cost; for states that may hold more than a few hundred. */
+  /** A cheap estimate of a state's bytes, for states that may have more than a few hundred. */
   readonly weigh?: (state: State) => number;
   readonly notFound: FailureCode;
 }
 
-/** The stream in which an entity keeps the resource with this id. */
+/** The name of the stream of the resource with this id. */
 export function streamName(entity: Pick<Entity<unknown, never>, 'category' | 'streamKey'>, id: string): string {
   return `${entity.category}-${entity.streamKey(id)}`;
 }
 
-/** What names a stream within its category: the id of what lives there, for most. */
+/** The key of a stream within its category: for most entities, the resource's id. */
 export function streamKeyOf(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }
 
-/** Ids made of another id and 8 more characters, so that the stream is found from the id alone. */
+/** The length of the suffix in ids that begin with another id, so that the id alone gives the stream. */
 export const suffixLength = 8;
 
-/** An id made of another and a suffix. */
+/** Makes an id from another id and a suffix. */
 export function childId(id: string, suffix: string): string {
   if (suffix.length !== suffixLength) throw new Error(`a suffix of an id has ${suffixLength} characters`);
   return id + suffix;
 }
 
-/** The id that a suffixed id begins with. */
+/** The id at the beginning of a suffixed id. */
 export function parentId(id: string): string {
   return id.slice(0, -suffixLength);
 }

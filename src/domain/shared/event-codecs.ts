@@ -17,7 +17,7 @@ import { usageEvents } from '#domain/usage/events.ts';
 import { webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
-/** By event type, the codec of its data in the newest shape. What is not here, this release does not know. */
+/** The codec of the newest shape of each event type. This release does not know other types. */
 export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...agentProfileEvents,
   ...apiKeyEvents,
@@ -39,7 +39,7 @@ export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   RequestAnswered: t.type({}),
 };
 
-/** Whether this release knows an event type. One that it does not know was written by a newer release. */
+/** Whether this release knows an event type. A newer release wrote any other type. */
 export function isKnownEventType(type: string): boolean {
   return Object.hasOwn(eventCodecs, type);
 }

@@ -8,20 +8,26 @@ export const eventFailureCodec = t.readonly(
 
 export type EventFailure = t.TypeOf<typeof eventFailureCodec>;
 
-/** As much of a stored event as its failure names. */
+/** The members of a stored event that its failure names. */
 interface FailedEvent {
   readonly id: string;
   readonly type: string;
   readonly position: number;
 }
 
-/** The failure of an event. @param error what handling the event threw */
+/**
+ * The failure of an event.
+ * @param error the error that the handler threw
+ */
 export function eventFailure({ id, type, position }: FailedEvent, error: unknown): EventFailure {
   const message = error instanceof Error ? error.message : String(error);
   return { eventId: id, eventType: type, position, message };
 }
 
-/** Names where something has stopped. What was said there may quote the event: only operators with a key see that. */
+/**
+ * Describes where something has stopped, without the message: the message may quote the event, and only operators with
+ * a key may see it.
+ */
 export function placeOf({ eventId, eventType, position }: EventFailure): string {
   return `position ${position} (event ${eventId}, ${eventType})`;
 }

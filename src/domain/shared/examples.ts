@@ -1,4 +1,4 @@
-/** Realistic records for the documentation, which share one story. */
+/** Realistic records for the documentation, which belong together. */
 
 const id = {
   organization: 'cq4m1x0tz8d2k6v9w3b5n7p1',
@@ -30,7 +30,7 @@ const agentProfileContents = {
   flowIds: [id.flow],
 } as const;
 
-/** An event as histories and the audit show it. */
+/** An event in histories and the audit. */
 const flowRenamed = {
   type: 'FlowRenamed',
   time: '2026-01-06T14:05:00.000Z',

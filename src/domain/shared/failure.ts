@@ -1,6 +1,6 @@
 import type { Json } from '#shared/json/json.ts';
 
-/** Each way an operation can be refused, with its HTTP status and title. `code` in a problem is the key here. */
+/** All refusals of operations, with HTTP status and title. The key is the `code` in a problem. */
 export const failures = {
   'malformed-json': { status: 400, title: 'The body is not JSON' },
   'invalid-encoding': { status: 400, title: 'The body is not UTF-8' },
@@ -100,31 +100,31 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** The HTTP status of a failure on the gateway, where a body that is no JSON is invalid input. */
+/** The HTTP status of a failure on the gateway, where a body that is not JSON is invalid input. */
 export function gatewayStatus(code: FailureCode): number {
   return code === 'malformed-json' || code === 'invalid-encoding' ? 422 : failures[code].status;
 }
 
-/** One fault of an input: where (RFC 6901) and what. */
+/** One fault of an input: its place (RFC 6901) and a message. */
 export interface InputError {
   readonly pointer: string;
-  /** The query parameter, where it is none of a body. */
+  /** The query parameter, if the fault is not in a body. */
   readonly parameter?: string;
   readonly message: string;
-  /** The value that is not valid, where it is to be shown. */
+  /** The invalid value, if it may be shown. */
   readonly input?: Json;
 }
 
 /** Why an operation was refused. */
 export interface Failure {
   readonly code: FailureCode;
-  /** What was wrong and what to do, for a person. */
+  /** The reason and what to do, for a person. */
   readonly detail: string;
   readonly errors?: ReadonlyArray<InputError>;
   readonly retryAfterSeconds?: number;
 }
 
-/** Makes a failure. `detail` says what was wrong and what to do, and never holds a secret. */
+/** Makes a failure. `detail` has the reason and what to do, and never a secret. */
 export function failure(code: FailureCode, detail: string, more: Omit<Failure, 'code' | 'detail'> = {}): Failure {
   return { code, detail, ...more };
 }

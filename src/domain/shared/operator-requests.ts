@@ -2,15 +2,15 @@ import type { Entity } from './entity.ts';
 import type { FailureCode } from './failure.ts';
 import type { Caller, Tenant } from './tenancy.ts';
 
-/** What operators asked of one projection or process: how often. Its status is the runner's to say. */
+/** The number of operators' requests to one projection or process. The runner reports its status. */
 export interface OperatorRequestsState {
   readonly requests: number;
 }
 
 /**
- * The streams in which operators' requests are kept, one for each name.
- * @param category of the streams
- * @param notFound the failure where nothing has the name
+ * The streams of operators' requests, one for each name.
+ * @param category the category of the streams
+ * @param notFound the failure for an unknown name
  */
 export function operatorRequests<Events>(
   category: string,
@@ -28,7 +28,7 @@ export function operatorRequests<Events>(
   };
 }
 
-/** Whose an operator's request is: the operator's organization's. */
+/** The tenant of an operator's request: the operator's organization. */
 export function operatorTenant({ organizationId, partnerId }: Caller): Tenant {
   return { organizationId, projectId: null, partnerId };
 }

@@ -1,6 +1,6 @@
 import type { KeyType } from './tenancy.ts';
 
-/** What scopes narrow: each of these resources has `:read` and `:write`. */
+/** The resources of scopes: each has `:read` and `:write`. */
 const resources = [
   'flows',
   'phone-numbers',
@@ -18,7 +18,7 @@ const resources = [
   'webhooks',
 ] as const;
 
-/** What is only read. */
+/** Resources with `:read` only. */
 const readOnly = ['usage:read', 'dashboard:read'] as const;
 
 /** A scope that a key can be given. */
@@ -37,7 +37,7 @@ export const scopes: ReadonlyArray<Scope> = [...all, 'operations:write'];
 
 const except = (...left: ReadonlyArray<Scope>) => all.filter((scope) => !left.includes(scope));
 
-/** What each type of key may do at most; a key made without scopes has all of it. */
+/** All scopes of each key type. A key that is created without scopes has all of them. */
 export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
   admin: new Set(scopes),
   partner: new Set(all),
@@ -57,14 +57,17 @@ export const scopesOfKeyType: Readonly<Record<KeyType, ReadonlySet<Scope>>> = {
 };
 
 /**
- * Whether resources of a scope are concealed from a type of key: only partners and operators may know of templates. For
- * every other key, also one of the same organization, a template is 404.
+ * Whether resources of a scope are concealed from a type of key. Only partners and operators may know of templates:
+ * every other key gets 404, even one of the same organization.
  */
 export function isConcealedFor(keyType: KeyType, scope: Scope | null): boolean {
   return scope?.startsWith('templates:') === true && !scopesOfKeyType[keyType].has(scope);
 }
 
-/** What a key may do now. @param scopes as recorded: null for all of its type */
+/**
+ * The current scopes of a key.
+ * @param scopes the recorded scopes; null for all of its type
+ */
 export function effectiveScopes(keyType: KeyType, scopes: ReadonlyArray<string> | null): ReadonlySet<string> {
   return scopes === null ? scopesOfKeyType[keyType] : new Set(scopes);
 }

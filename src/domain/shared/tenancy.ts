@@ -1,15 +1,15 @@
-/** Whose a stream is. Its first event carries it, and every later one repeats it. */
+/** The owner of a stream. Every event of the stream has it. */
 export interface Tenant {
   readonly organizationId: string;
-  /** Null for what belongs to an organization as a whole. */
+  /** Null for resources of a whole organization. */
   readonly projectId: string | null;
-  /** The partner that reaches it: the organization itself where it is a partner, its owner where it is a customer. */
+  /** The partner with access: the organization itself if it is a partner, its owner if it is a customer. */
   readonly partnerId: string | null;
 }
 
 export type KeyType = 'admin' | 'partner' | 'organization' | 'project';
 
-/** Whose resources someone may see: what a key of this type, organization and project has access to. */
+/** The resources that a key of this type, organization and project has access to. */
 export type Audience = Pick<Caller, 'keyType' | 'organizationId' | 'projectId'>;
 
 /** The holder of a presented key. */
@@ -19,15 +19,15 @@ export interface Caller {
   readonly projectId: string;
   readonly organizationId: string;
   readonly partnerId: string | null;
-  /** What it may do now. */
+  /** Its current scopes. */
   readonly scopes: ReadonlySet<string>;
-  /** Its scopes were never narrowed: it has all of its type, those added later too. */
+  /** Whether it has all scopes of its type, including scopes of later releases. */
   readonly hasAllScopes: boolean;
 }
 
 /**
- * Whether a caller's key reaches what belongs to a tenant (DECISIONS.md, "Tenancy and keys"). What it does not reach
- * answers like what does not exist.
+ * Whether a caller's key has access to a tenant's resources. To a caller without access, a resource looks as if it did
+ * not exist.
  */
 export function canAccess(caller: Audience, tenant: Tenant): boolean {
   switch (caller.keyType) {

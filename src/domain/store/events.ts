@@ -7,7 +7,7 @@ export const storeEvents = {
   StoreDescribed: t.type({ id: t.string, name: t.string, description: nullable(t.string) }),
   StoreFileAdded: t.type({ id: t.string, fileId: t.string, bytes: t.number }),
   StoreFileRemoved: t.type({ id: t.string, fileId: t.string, reason: oneOf('requested', 'file-deleted') }),
-  /** Its files stay. */
+  /** Its files are not deleted. */
   StoreDeleted: t.type({ id: t.string }),
 };
 

@@ -5,7 +5,7 @@ import { oneOf } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
 import type { StoreEvents } from './events.ts';
 
-/** A file in a store as it is given out: its id is the file's. */
+/** A file in a store in the API; it has the file's id. */
 export const StoreFileRecord = t.type(
   {
     id: fileId,

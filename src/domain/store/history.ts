@@ -4,7 +4,7 @@ import { type StoreState, store, storeRecord } from './store.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'store', id });
 
-/** What the events of a knowledge store mean. */
+/** The history entries of a knowledge store. */
 export const storeHistory = entityHistory<StoreState, StoreEvents>({
   entity: store,
   events: {

@@ -4,7 +4,7 @@ import { timestamp } from '#domain/codecs/time.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** A knowledge store as it is given out. */
+/** A knowledge store in the API. */
 export const StoreRecord = t.type(
   {
     id: cuid,

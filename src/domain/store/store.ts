@@ -14,7 +14,7 @@ interface StoredFile {
 /** A knowledge store as decisions need it, or null before it was created. */
 export type StoreState = {
   readonly id: string;
-  /** Its name and description: each event that has one has both. */
+  /** A reference to its name and description. An event with one of them has both. */
   readonly contents: TextReference;
   /** By their ids. */
   readonly files: PersistentMap<string, StoredFile>;
@@ -27,10 +27,10 @@ type StoreContents = Pick<StoreRecord, 'name' | 'description'>;
 
 type Decided = ReadonlyArray<EventOf<StoreEvents>>;
 
-/** What a file of a store takes in memory. */
+/** The memory of one entry in `files`. */
 const bytesOfFile = 160;
 
-/** A knowledge store: a stream of its own, in a project. */
+/** A knowledge store of a project: one stream for each store. */
 export const store: Entity<StoreState, StoreEvents> = {
   category: 'store',
   stateVersion: 2,
@@ -75,7 +75,7 @@ export function newStoreRecord({ id, name, description }: StoreEvents['StoreCrea
   return { id, name, description, status: 'ready', createdAt: time, updatedAt: time };
 }
 
-/** The record of a store that was given another name and description. */
+/** The record of a store with another name and description. */
 export function describedStoreRecord(
   record: StoreRecord,
   { name, description }: StoreEvents['StoreDescribed'],
@@ -84,12 +84,12 @@ export function describedStoreRecord(
   return { ...record, name, description, updatedAt: time };
 }
 
-/** Makes a store with this id; nothing where it was made before, deleted since or not. */
+/** Creates a store with this id; no event if it was created before, even if it is deleted now. */
 export function storeMade(contents: StoreEvents['StoreCreated'], state: StoreState): Decided {
   return state === null ? [newEvent('StoreCreated', contents)] : [];
 }
 
-/** Gives a store another name and description; nothing where it has them, or there is none. */
+/** Changes a store's name and description; no event if it has them already or does not exist. */
 export function storeDescribed({ id, name, description }: StoreEvents['StoreDescribed'], state: StoreState): Decided {
   if (state === null || state.deleted) return [];
   return refersTo(state.contents, inOrder({ name, description }))
@@ -97,26 +97,26 @@ export function storeDescribed({ id, name, description }: StoreEvents['StoreDesc
     : [newEvent('StoreDescribed', { id, name, description })];
 }
 
-/** Adds a file to a store; nothing where it has it, or there is no store. */
+/** Adds a file to a store; no event if the store has it already or does not exist. */
 export function storeFileAdded({ id, fileId, bytes }: StoreEvents['StoreFileAdded'], state: StoreState): Decided {
   if (state === null || state.deleted || state.files.has(fileId)) return [];
   return [newEvent('StoreFileAdded', { id, fileId, bytes })];
 }
 
-/** Removes a file from a store; nothing where it is not there, or there is no store. */
+/** Removes a file from a store; no event if the store does not have it or does not exist. */
 export function storeFileRemoved({ id, fileId, reason }: StoreEvents['StoreFileRemoved'], state: StoreState): Decided {
   if (state === null || state.deleted || !state.files.has(fileId)) return [];
   return [newEvent('StoreFileRemoved', { id, fileId, reason })];
 }
 
-/** Deletes a store; nothing where there is none. */
+/** Deletes a store; no event if it does not exist. */
 export function storeRemoved(id: string, state: StoreState): Decided {
   return store.isLive(state, id) ? [newEvent('StoreDeleted', { id })] : [];
 }
 
 /**
  * The record of a store from its state.
- * @param dataAt gives the data of an event of the store's stream: name and description are there
+ * @param dataAt reads the data of an event of the store's stream, which has name and description
  */
 export async function storeRecord(state: StoreState, dataAt: DataAt): Promise<StoreRecord> {
   if (state === null) throw new Error('an answer about a store needs one');

@@ -3,10 +3,10 @@ import { describeItemChanges, type Items, itemChanges } from '#domain/history/it
 import type { Json } from '#shared/json/json.ts';
 import type { TemplateVersionRecord } from './record.ts';
 
-/** What a version of a template holds. */
+/** The contents of a version of a template. */
 export type TemplateContents = Pick<TemplateVersionRecord, 'payload' | 'fieldsSchema'>;
 
-/** What differs between the contents of two versions of a template, in sentences. */
+/** The differences between the contents of two versions of a template, as sentences. */
 export function describeContentsChanges(before: TemplateContents, after: TemplateContents): ReadonlyArray<string> {
   const lists = listsOf(before).map(([what, items], index) =>
     describeItemChanges(what, itemChanges(items, listsOf(after)[index]?.[1] ?? new Map())),

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
-/** The events of a template's stream, its versions' among them. */
+/** The events of a template's stream, including those of its versions. */
 export const templateEvents = {
   TemplateCreated: t.type({
     id: t.string,
@@ -22,7 +22,7 @@ export const templateEvents = {
       payload: TemplatePayload,
       fieldsSchema: FieldsSchema,
     }),
-    /** The version that it is a copy of, where it is one. */
+    /** The version that it copies, if it is a copy. */
     t.partial({ restoredFrom: t.string }),
   ]),
   /** The first one publishes the template too. */

@@ -1,4 +1,4 @@
-/** What a field of a template may hold. Its values are texts whatever the type. */
+/** The types of a template's fields. Values are texts for every type. */
 export const fieldTypes = ['string', 'number', 'boolean'] as const;
 
 export type FieldType = (typeof fieldTypes)[number];
@@ -6,7 +6,7 @@ export type FieldType = (typeof fieldTypes)[number];
 /** RFC 8259, section 6. */
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** What keeps a text from being a value of a type; null when nothing does. */
+/** Why a text is not a value of a type; null if it is. */
 export function fieldValueFault(type: FieldType, value: string): string | null {
   switch (type) {
     case 'string':

@@ -1,21 +1,20 @@
 import type { Json } from '#shared/json/json.ts';
 import { placeholdersIn } from './placeholders.ts';
 
-/** Bytes of JSON that the filled schemas of one operation may have, unless the operator says otherwise. */
+/** The default limit of the bytes of JSON that the filled schemas of one operation may have. */
 export const defaultMaxFilledBytes = 16 * 1024 * 1024;
 
-/** What schemas take once their placeholders are filled. */
+/** The size of schemas after their placeholders are filled. */
 export interface FilledSize {
   /** Of their JSON texts together. */
   readonly bytes: number;
-  /** The field whose value takes most of them; null where no value takes any. */
+  /** The field whose value takes most of them; null if no value takes any. */
   readonly largestField: string | null;
 }
 
 /**
- * What schemas take once their placeholders are filled, without filling them. Escaping backslashes that filling takes
- * away are counted too.
- * @param valueFor the value of a field; undefined where it has none
+ * Computes the size of filled schemas without filling them. It also counts escaping backslashes, which filling removes.
+ * @param valueFor returns the value of a field; undefined if it has none
  */
 export function filledSize(schemas: ReadonlyArray<Json>, valueFor: (field: string) => string | undefined): FilledSize {
   const times = new Map<string, number>();
@@ -33,7 +32,7 @@ export function filledSize(schemas: ReadonlyArray<Json>, valueFor: (field: strin
   return { bytes, largestField: largest.field };
 }
 
-/** Of a text inside a JSON string. */
+/** The bytes of a text inside a JSON string. */
 function escapedBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

@@ -6,7 +6,7 @@ import { type TemplateState, template, templateVersion } from './template.ts';
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'template', id });
 const version = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'template-version', id });
 
-/** What the events of a template and its versions mean. */
+/** The history entries of a template and its versions. */
 export const templateHistory = entityHistory<TemplateState, TemplateEvents>({
   entity: template,
   events: {

@@ -29,7 +29,7 @@ const KnowledgeBase = object({ key, name: title }, { description: longText });
 const Integration = object({ integrationTemplateId: cuid }, {});
 const PhoneNumberRequirement = object({ key, label: title }, { description: longText });
 
-/** What a template version makes (contract, "Body of POST /v1/templates/{templateId}/versions"). */
+/** The resources that a template version creates (contract, "Body of POST /v1/templates/{templateId}/versions"). */
 export const TemplatePayload = object(
   { flows: list(Flow, { min: 1, uniqueBy: 'key' }) },
   {
@@ -65,7 +65,7 @@ export const FieldsSchema = list(Field, { uniqueBy: 'key' });
 
 export type FieldsSchema = t.TypeOf<typeof FieldsSchema>;
 
-/** Placeholders in a payload's flow schemas that name a field which is not there; their paths begin at the payload. */
+/** Placeholders in a payload's flow schemas that name an unknown field; their paths begin at the payload. */
 export function undeclaredPlaceholders({ flows }: TemplatePayload, fieldsSchema: FieldsSchema): NestedIssue[] {
   const declared = new Set(fieldsSchema.map((field) => field.key));
   const faults: NestedIssue[] = [];

@@ -5,21 +5,21 @@ import type { FieldType } from './field-value.ts';
  * Placeholders in a flow schema: `{{fields.key}}` anywhere in a string is replaced by the value of the template's field
  * `key`, whose name matches `^[a-zA-Z_][a-zA-Z0-9_]*$`. Every other `{{…}}` is plain text, and so are members' names.
  *
- * A backslash right before a placeholder takes its meaning away: `\{{fields.key}}` becomes the text `{{fields.key}}`.
- * Two backslashes there become one, before a placeholder that keeps its meaning; so `\\\{{fields.key}}` becomes
+ * A backslash right before a placeholder escapes it: `\{{fields.key}}` becomes the text `{{fields.key}}`. Two
+ * backslashes there become one, before a placeholder that keeps its meaning; so `\\\{{fields.key}}` becomes
  * `\{{fields.key}}`. Backslashes anywhere else are plain text. (In a JSON document each one is written twice.)
  */
 const placeholder = /\{\{fields\.([a-zA-Z_][a-zA-Z0-9_]*)\}\}/g;
 
-/** Strings without it hold no placeholder: most need no closer look. */
+/** A string without this text has no placeholder. This check is enough for most strings. */
 const opening = '{{fields.';
 
 const backslash = 0x5c;
 
-/** A piece of a string: plain text, or the field whose value belongs there. */
+/** A part of a string: plain text, or the field whose value replaces it. */
 export type TextPart = string | { readonly field: string };
 
-/** A string in its pieces, in order; the backslashes that escape are gone. No text is empty. */
+/** The parts of a string, in order, without escaping backslashes. No text is empty. */
 export function textParts(text: string): ReadonlyArray<TextPart> {
   if (!text.includes(opening)) return text === '' ? [] : [text];
   const parts: TextPart[] = [];
@@ -41,28 +41,31 @@ export function textParts(text: string): ReadonlyArray<TextPart> {
   return plain === '' ? parts : [...parts, plain];
 }
 
-/** Counted backwards, so that a long run of backslashes is looked at once. */
+/** Counts backwards, so that a long run of backslashes is read only once. */
 function backslashesBefore(text: string, index: number, from: number): number {
   let count = 0;
   while (index - count > from && text.charCodeAt(index - count - 1) === backslash) count += 1;
   return count;
 }
 
-/** A placeholder in a schema: the field it names, and the place of its string. */
+/** A placeholder in a schema: its field and the path of its string. */
 export interface Placeholder {
   readonly field: string;
   /** The members and indexes that lead to the string. */
   readonly path: () => ReadonlyArray<string>;
 }
 
-/** A value in a schema, with the way back to the top. */
+/** A value in a schema, with a link to its parent. */
 interface Place {
   readonly value: Json;
   readonly key: string | number;
   readonly above: Place | null;
 }
 
-/** The placeholders in all strings of a schema, in the order of the text. However deep it nests, nothing recurses. */
+/**
+ * The placeholders in all strings of a schema, in the order of the text. It does not recurse, because schemas may nest
+ * deeply.
+ */
 export function* placeholdersIn(schema: Json): Generator<Placeholder> {
   const ahead: Place[] = [{ value: schema, key: '', above: null }];
   for (let place = ahead.pop(); place !== undefined; place = ahead.pop()) {
@@ -76,7 +79,7 @@ function* placeholdersOf(place: Place): Generator<Placeholder> {
   for (const part of textParts(String(place.value))) if (typeof part !== 'string') yield { field: part.field, path };
 }
 
-/** Puts what may hold placeholders in an array or object on top of what is ahead, its first item uppermost. */
+/** Pushes the values of an array or object that may hold placeholders on the stack, the first on top. */
 function goInside(above: Place, ahead: Place[]): void {
   const look = (key: string | number, value: Json | undefined) => {
     if (mayHold(value)) ahead.push({ value, key, above });
@@ -98,19 +101,20 @@ function pathOf(place: Place): ReadonlyArray<string> {
   return keys.reverse();
 }
 
-/** What placeholders are filled with. */
+/** The values of placeholders. */
 export interface PlaceholderValues {
   /** The type of a field. */
   readonly typeOf: (field: string) => FieldType;
-  /** The value of a field; undefined where an optional one has none. */
+  /** The value of a field; undefined for an optional field without one. */
   readonly valueFor: (field: string) => string | undefined;
 }
 
 /**
- * A schema with its placeholders filled. A string that is nothing but one placeholder of a number or boolean becomes
- * that JSON value; elsewhere a value is inserted as it was given. A field without a value gives an empty text.
- * Placeholders in values are not replaced.
- * @param maxCharacters of all strings at most: few placeholders and a long value can make more than memory holds
+ * A schema with its placeholders filled. A string that consists of one placeholder of a number or boolean becomes that
+ * JSON value; elsewhere the value's text is inserted. A field without a value gives an empty text. Placeholders in
+ * values are not replaced.
+ * @param maxCharacters the most characters of all strings, because few placeholders and a long value can exceed the
+ * memory
  * @returns `too-large` beyond that
  */
 export function fillPlaceholders(
@@ -126,12 +130,12 @@ export function fillPlaceholders(
     if (filled === null) left = -1;
     return filled;
   };
-  // JSON's own walk keeps each member as it is, whatever its name; nesting is limited where JSON comes in.
+  // JSON.stringify keeps members with any name. Nesting is limited when input is decoded.
   const text = JSON.stringify(schema, fill);
   return left < 0 ? 'too-large' : { filled: JSON.parse(text) };
 }
 
-/** @returns null when it takes more characters than are left */
+/** @returns null if it needs more characters than are left */
 function filledText(
   text: string,
   { typeOf, valueFor }: PlaceholderValues,

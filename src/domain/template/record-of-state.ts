@@ -6,7 +6,7 @@ import { knownTemplate, type TemplateState } from './template.ts';
 
 /**
  * The record of a template from its state.
- * @param dataAt gives the data of an event of the template's stream: name and description are there
+ * @param dataAt reads the data of an event of the template's stream, which has name and description
  */
 export async function templateRecord(state: TemplateState, dataAt: DataAt): Promise<TemplateRecord> {
   const { id, headlessIntegratorId, status, createdAt, updatedAt, ...texts } = knownTemplate(state).record;
@@ -17,7 +17,7 @@ export async function templateRecord(state: TemplateState, dataAt: DataAt): Prom
 
 /**
  * The record of a version from the template's state.
- * @param dataAt gives the data of an event of the template's stream: tag and payload are there
+ * @param dataAt reads the data of an event of the template's stream, which has tag and payload
  */
 export async function templateVersionRecord(
   state: TemplateState,

@@ -6,10 +6,10 @@ import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
-/** How far a template is. */
+/** The status of a template. */
 export const TemplateStatus = oneOf('draft', 'published', 'archived');
 
-/** A template as it is given out (contract, "Template"). */
+/** A template in the API (contract, "Template"). */
 export const TemplateRecord = t.type(
   {
     id: cuid,
@@ -25,7 +25,7 @@ export const TemplateRecord = t.type(
 
 export type TemplateRecord = t.TypeOf<typeof TemplateRecord>;
 
-/** A version of a template as it is given out (contract, "Template version"). */
+/** A version of a template in the API (contract, "Template version"). */
 export const TemplateVersionRecord = t.intersection(
   [
     t.type({
@@ -39,7 +39,7 @@ export const TemplateVersionRecord = t.intersection(
       createdAt: timestamp,
       updatedAt: timestamp,
     }),
-    /** The version that it is a copy of, where it is one. */
+    /** The version that it copies, if it is a copy. */
     t.partial({ restoredFrom: cuid }),
   ],
   'TemplateVersion',

@@ -24,7 +24,7 @@ export type TemplateState = {
 
 type Created = NonNullable<TemplateState>;
 
-/** What a version takes in memory, with its place in the map. */
+/** The memory of a version, including its entry in the map. */
 const bytesOfVersion = 512;
 
 /** A template: one stream with its versions. */

@@ -15,21 +15,21 @@ const Latencies = t.type({
   bins: t.readonlyArray(t.tuple([t.number, t.number])),
 });
 
-/** Tries that failed, whatever became of their calls. */
+/** Failed attempts, with any result of their calls. */
 const FailedTries = t.type({
-  /** `provider/model`, or `_OTHER` where there were too many kinds to tell apart. */
+  /** `provider/model`, or `_OTHER` if there were too many kinds. */
   target: t.string,
   /** The provider's code or the gateway's, or `_OTHER`. */
   errorType: t.string,
   tries: t.number,
 });
 
-/** What the calls of one key to one target came to, by outcome. */
+/** The sums of one key's calls to one target, by outcome. */
 const Usage = t.type({
   keyId: t.string,
   /**
-   * Whose key it was when it called: a key may be revoked and its record gone when this is read. All three are null
-   * where that is not known, in events of schema versions before 3.
+   * The key's tenant at the time of the calls, because the key may be gone when this is read. All three are null in
+   * events of schema versions before 3.
    */
   organizationId: nullable(t.string),
   projectId: nullable(t.string),
@@ -41,17 +41,17 @@ const Usage = t.type({
   calls: t.number,
   streamed: t.number,
   attempts: t.number,
-  /** Of all attempts of these calls, those that failed: of the target above and of those asked before it. */
+  /** The failed attempts of these calls, at the target above and at earlier ones. */
   failedTries: t.readonlyArray(FailedTries),
-  /** The calls whose tokens are known: the sums are theirs. */
+  /** The number of calls with known tokens, which the sums cover. */
   callsWithTokens: t.number,
   inputTokens: t.number,
   outputTokens: t.number,
-  /** Unicode characters of texts that were spoken. */
+  /** Unicode characters of spoken texts. */
   characters: t.number,
   /** Seconds of transcribed audio, where providers reported its length. */
   audioSeconds: t.number,
-  /** By the configured price, in its currency; null where none of the calls has one. */
+  /** By the configured price, in its currency; null if no call has a price. */
   cost: nullable(t.number),
   headersMs: nullable(Latencies),
   firstContentMs: nullable(Latencies),
@@ -63,22 +63,25 @@ const ClosedStream = t.type({
   stream: t.string,
   /** How many of its events are counted, those of earlier closings included. */
   events: t.number,
-  /** The id of the last one that is counted. Revisions do not serve: a log that is moved numbers these streams from 0. */
+  /** The id of the last counted event. A revision would not work, because a moved log numbers these streams from 0. */
   lastEvent: t.string,
-  /** SHA-256 in hex: from 64 zeros on, of the hash so far followed by that of the next event's line in an archive. */
+  /**
+   * SHA-256 in hex, from 64 zeros on: each step hashes the hash so far and the hash of the next event's line in an
+   * archive.
+   */
   hash: t.string,
 });
 
-/** The usage of a day and of all nodes together. No prompt and no answer is in them. */
+/** The usage of a day and of all nodes. The events contain no prompt and no answer. */
 export const usageEvents = {
-  /** On `usage-{day of until}-{node}`, without a chain: the day and hour that it counts for are those of `until`. */
+  /** On `usage-{day of until}-{node}`, without a hash chain. It counts for the day and hour of `until`. */
   UsageRecorded: t.type({
     node: t.string,
     from: t.string,
     until: t.string,
     /** Of the sketches. */
     relativeAccuracy: t.number,
-    /** Calls that found no room in memory while events could not be stored: nothing more is known of them. */
+    /** The number of calls that were dropped because memory was full while events could not be stored. */
     callsLost: t.number,
     usage: t.readonlyArray(Usage),
   }),
@@ -86,7 +89,7 @@ export const usageEvents = {
    * The sums of a day, on `usageDay-{day}`, a stream with a chain: appended before the day's metering streams go into an
    * archive and are removed from the log. A large day has several such events.
    *
-   * How a read model counts, so that it comes to the same rows whether it saw the metering streams or not:
+   * How a read model counts, so that its rows are the same with and without the metering streams:
    * - Each of its rows is of one key, model and target, and of one hour or day (UTC), or is finer; it adds up
    *   operations and outcomes as it likes. What is coarser is added up when it is asked for.
    * - `UsageRecorded` adds to the rows of the hour and day in which its `until` lies (`hourOf`, `dayOf`).
@@ -107,7 +110,7 @@ export const usageEvents = {
     /** As in `UsageRecorded`, of the whole day: the same in all parts. */
     callsLost: t.number,
     usage: t.readonlyArray(t.intersection([t.type({ hour: t.string }), Usage])),
-    /** What is counted by now; in the last part alone, for a closing without it is not complete. */
+    /** The counted streams. Only in the last part, because a closing without it is not complete. */
     streams: t.readonlyArray(ClosedStream),
   }),
 };

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { TargetStatus } from './target-status.ts';
 
-/** How a node's gateway sees its targets. Nodes do not share this. */
+/** The health of targets as one node's gateway sees it. Nodes do not share it. */
 export const GatewayHealth = t.type(
   {
     node: t.string,
@@ -15,7 +15,7 @@ export const GatewayHealth = t.type(
         time: t.string,
         target: t.string,
         circuit: oneOf('closed', 'open', 'half-open'),
-        /** Of the failure that opened it; null for another change. */
+        /** The code of the failure that opened it; null for another change. */
         code: nullable(t.string),
         status: nullable(t.number),
       }),

@@ -1,6 +1,6 @@
 import type { LatencyDistribution } from './events.ts';
 
-/** Quantiles are found within 2%. Sketches can be merged only while it stays what it is: events say which they have. */
+/** The error of quantiles is within 2%. Only sketches with the same accuracy can be merged, so events store theirs. */
 export const relativeAccuracy = 0.02;
 
 const gamma = (1 + relativeAccuracy) / (1 - relativeAccuracy);
@@ -13,14 +13,20 @@ export type LatencyBins = ReadonlyArray<number>;
 
 export const noBins: LatencyBins = [];
 
-/** The bins of a recorded distribution. @param accuracy of its sketch; another one than ours is brought to ours */
+/**
+ * The bins of a recorded distribution.
+ * @param accuracy the accuracy of its sketch; another one is converted to ours
+ */
 export function binsOf(distribution: LatencyDistribution | null, accuracy: number): LatencyBins {
   if (distribution === null) return noBins;
   const bins = accuracy === relativeAccuracy ? distribution.bins : rebinned(distribution.bins, accuracy);
   return dense(bins);
 }
 
-/** All latencies of two. @param sign -1 takes the second ones out of the first */
+/**
+ * Merges the latencies of two sketches.
+ * @param sign -1 subtracts the second from the first
+ */
 export function addBins(some: LatencyBins, others: LatencyBins, sign: 1 | -1 = 1): LatencyBins {
   if (others.length === 0) return some;
   if (some.length === 0 && sign === 1) return others;
@@ -31,14 +37,17 @@ export function addBins(some: LatencyBins, others: LatencyBins, sign: 1 | -1 = 1
   return trimmed(first, sums);
 }
 
-/** How many latencies there are. */
+/** The number of latencies. */
 export function countOf(bins: LatencyBins): number {
   let count = 0;
   for (let index = 1; index < bins.length; index += 1) count += bins[index] ?? 0;
   return count;
 }
 
-/** The latency below which a part of them is, in ms to the tenth; null without any. @param part from 0 to 1 */
+/**
+ * A quantile of the latencies, in ms to the tenth; null without any.
+ * @param part from 0 to 1
+ */
 export function quantileOf(bins: LatencyBins, part: number): number | null {
   const rank = part * (countOf(bins) - 1);
   if (rank < 0) return null;
@@ -83,7 +92,7 @@ function addTo(sums: number[], first: number, bins: LatencyBins, sign: 1 | -1): 
   }
 }
 
-/** Without empty bins at its ends, so that the same latencies are always the same bins. */
+/** Removes empty bins at both ends, so that the same latencies always give the same bins. */
 function trimmed(first: number, counts: ReadonlyArray<number>): LatencyBins {
   const start = counts.findIndex((count) => count !== 0);
   if (start < 0) return noBins;

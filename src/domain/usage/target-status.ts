@@ -4,7 +4,7 @@ import { integer } from '#shared/codecs/number.ts';
 
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
-/** A target of the gateway and how it did of late, as the answering node sees it. */
+/** A target of the gateway and its recent health, as the answering node sees it. */
 export const TargetStatus = t.type(
   {
     /** `provider/model`. */

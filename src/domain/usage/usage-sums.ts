@@ -1,7 +1,7 @@
 import type { UsageEntry } from './events.ts';
 import { addBins, binsOf, type LatencyBins, noBins } from './latency-bins.ts';
 
-/** What calls came to, as read models keep it: it can be added up and taken apart again. */
+/** The sums of calls in read models. They can be added and subtracted. */
 export interface UsageSums {
   readonly calls: number;
   readonly failed: number;
@@ -13,11 +13,11 @@ export interface UsageSums {
   readonly outputTokens: number;
   readonly characters: number;
   readonly audioSeconds: number;
-  /** Null where none of the calls has a price. */
+  /** Null if no call has a price. */
   readonly cost: number | null;
   /** Calls by operation. */
   readonly operations: Counts;
-  /** Tries that failed, by target and type of error with a line feed between them. */
+  /** Failed attempts, by target and type of error with a line feed between them. */
   readonly failedTries: Counts;
   readonly total: LatencyBins;
   readonly firstContent: LatencyBins;
@@ -26,7 +26,7 @@ export interface UsageSums {
 /** Counts by name. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Names that one sum keeps apart at most: the tries beyond them count as of another kind. */
+/** The most names in one sum; further attempts count as `_OTHER`. */
 const maxKindsOfTries = 50;
 const otherTries = '_OTHER\n_OTHER';
 
@@ -48,7 +48,10 @@ export const noUsage: UsageSums = {
   firstContent: noBins,
 };
 
-/** What the calls of one entry came to. @param accuracy of its sketches */
+/**
+ * The sums of one entry.
+ * @param accuracy the accuracy of its sketches
+ */
 export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
   const { calls, outcome, operation, callsWithTokens, inputTokens, outputTokens, characters, audioSeconds, cost } =
     entry;
@@ -67,7 +70,10 @@ export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
   };
 }
 
-/** What all calls of two came to. @param sign -1 takes the second ones out of the first */
+/**
+ * Adds two sums.
+ * @param sign -1 subtracts the second from the first
+ */
 export function addUsage(some: UsageSums, others: UsageSums, sign: 1 | -1 = 1): UsageSums {
   return {
     calls: some.calls + sign * others.calls,
@@ -88,12 +94,12 @@ export function addUsage(some: UsageSums, others: UsageSums, sign: 1 | -1 = 1): 
   };
 }
 
-/** Calls that failed or broke off: what a bill and a page call errors. */
+/** Calls that failed or broke off, which bills and the dashboard show as errors. */
 export function errorsOf({ failed, brokenOff }: UsageSums): number {
   return failed + brokenOff;
 }
 
-/** Sums of counts by name; what comes to nothing has no name. */
+/** Adds counts by name; a name with the sum 0 is removed. */
 export function addCounts(some: Counts, others: Counts, sign: 1 | -1 = 1): Counts {
   const names = Object.keys(others);
   if (names.length === 0) return some;

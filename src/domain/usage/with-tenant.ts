@@ -1,4 +1,4 @@
-/** `UsageRecorded` from version 2 to 3: whose key it was, and what failed on the way, was not recorded then. */
+/** Upcasts `UsageRecorded` from version 2 to 3: version 2 did not record the key's tenant and failed attempts. */
 export function withTenant(data: object): object {
   const { usage, ...others } = data as { readonly usage: ReadonlyArray<object> };
   const unknown = { organizationId: null, projectId: null, partnerId: null, failedTries: [] };

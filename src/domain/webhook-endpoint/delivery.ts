@@ -26,12 +26,12 @@ export const DeliveryError = oneOf(
 
 export type DeliveryError = t.TypeOf<typeof DeliveryError>;
 
-/** What came of a try: `failed` is tried again, `given-up` is not. */
+/** The outcome of a try: `failed` is retried, `given-up` is not. */
 export const DeliveryOutcome = oneOf('delivered', 'failed', 'given-up');
 
 export type DeliveryOutcome = t.TypeOf<typeof DeliveryOutcome>;
 
-/** A try to deliver a message, as it is listed. */
+/** A try to deliver a message, as the API lists it. */
 export const WebhookDelivery = t.type(
   {
     /** The `webhook-id` of the message: the id of the event. */
@@ -45,7 +45,7 @@ export const WebhookDelivery = t.type(
     outcome: DeliveryOutcome,
     /** The HTTP status; null without an answer. */
     status: nullable(integer(100, 999)),
-    /** Null where it was delivered. */
+    /** Null if it was delivered. */
     error: nullable(DeliveryError),
     durationMs: integer(0, Number.MAX_SAFE_INTEGER),
     /** When it ended. */

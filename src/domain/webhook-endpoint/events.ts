@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { SealedText } from '#domain/shared/personal-data.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 
-/** Whose events an endpoint receives: those that the key that made it has access to. */
+/** The events that an endpoint receives: those to which the creating key has access. */
 export const EndpointAudience = oneOf('partner', 'organization', 'project');
 
 /** Why nothing is delivered to an endpoint. */
@@ -21,7 +21,7 @@ export const webhookEndpointEvents = {
     eventTypes: t.readonlyArray(t.string),
     description: nullable(t.string),
     secret: SealedText,
-    /** Null where no key made it. */
+    /** Null if no key created it. */
     createdByKeyId: nullable(t.string),
   }),
   WebhookEndpointChanged: t.type({
@@ -35,12 +35,12 @@ export const webhookEndpointEvents = {
   WebhookSecretRotated: t.type({
     id: t.string,
     secret: SealedText,
-    /** When the secret before it ends to sign. */
+    /** When the earlier secret expires. */
     previousValidUntil: t.string,
   }),
-  /** This event itself is to be sent to the endpoint, whatever types it takes. */
+  /** This event itself is sent to the endpoint, for any `eventTypes`. */
   WebhookTestRequested: t.type({ id: t.string }),
-  /** What is behind this position of the log is to be delivered again. */
+  /** The events after this position of the log are delivered again. */
   WebhookReplayRequested: t.type({ id: t.string, after: t.number }),
   WebhookEndpointDeleted: t.type({ id: t.string }),
 };

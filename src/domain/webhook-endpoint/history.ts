@@ -12,7 +12,7 @@ const disabledBecause = {
     'The webhook endpoint was disabled, because the key that made it was revoked with all that descends from it.',
 } as const;
 
-/** What the events of a webhook endpoint mean. No secret is in them, and of a URL the host alone. */
+/** The history entries of a webhook endpoint. They contain no secret, and only the host of a URL. */
 export const webhookEndpointHistory = entityHistory<WebhookEndpointState, WebhookEndpointEvents>({
   entity: webhookEndpoint,
   events: {

@@ -5,7 +5,7 @@ import type { WebhookEndpointRecord } from './record.ts';
 const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
 
 /**
- * Why a key may not change an endpoint: it would send itself events that it has no access to. Null when it may.
+ * Why a key may not change an endpoint: it has no access to the endpoint's events. Null if it may.
  */
 export function checkMayChange(
   { keyType }: Pick<Caller, 'keyType'>,

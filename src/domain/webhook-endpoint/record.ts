@@ -8,14 +8,14 @@ import { DisabledReason, EndpointAudience } from './events.ts';
 
 export const WebhookEndpointStatus = oneOf('enabled', 'disabled');
 
-/** A webhook endpoint as it is given out, without its secret. */
+/** A webhook endpoint in the API, without its secret. */
 export const WebhookEndpointRecord = t.type(
   {
     id: cuid,
     organizationId: cuid,
     /** Null for an endpoint of the whole organization. */
     projectId: nullable(cuid),
-    /** Whose events it receives: of its project, of its organization, or of a partner and its customers. */
+    /** The events that it receives: of its project, of its organization, or of a partner and its customers. */
     audience: EndpointAudience,
     url: text(),
     /** Empty for all. */
@@ -24,7 +24,7 @@ export const WebhookEndpointRecord = t.type(
     status: WebhookEndpointStatus,
     /** Null while it is enabled. */
     disabledReason: nullable(DisabledReason),
-    /** The key that made it; null where no key did. */
+    /** The key that created it; null if no key did. */
     createdByKeyId: nullable(cuid),
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -34,7 +34,7 @@ export const WebhookEndpointRecord = t.type(
 
 export type WebhookEndpointRecord = t.TypeOf<typeof WebhookEndpointRecord>;
 
-/** The answer to making an endpoint, or to a rotation: `secret` is there the first time alone. */
+/** The answer to a creation or rotation. Only the first answer has `secret`. */
 export const WebhookEndpointWithSecret = t.intersection(
   [WebhookEndpointRecord, t.partial({ secret: text() })],
   'WebhookEndpointWithSecret',
@@ -42,16 +42,16 @@ export const WebhookEndpointWithSecret = t.intersection(
 
 export type WebhookEndpointWithSecret = t.TypeOf<typeof WebhookEndpointWithSecret>;
 
-/** How far the delivery to an endpoint is. */
+/** The progress of the delivery to an endpoint. */
 export const EndpointDelivery = t.type(
   {
-    /** The position of the log up to which everything was delivered, but for the messages that are open. */
+    /** The position of the log up to which everything is delivered, except for open messages. */
     position: integer(0, Number.MAX_SAFE_INTEGER),
-    /** Messages that are being delivered, or wait for their next try. */
+    /** The messages that are being delivered or wait for their next try. */
     openMessages: integer(0, Number.MAX_SAFE_INTEGER),
-    /** Since when every try has failed; null when the last one succeeded. */
+    /** The time since which every try has failed; null if the last one succeeded. */
     failingSince: nullable(timestamp),
-    /** When how far it was had been lost, so that delivery began at the end of the log; null when it never was. */
+    /** When the delivery began at the end of the log because its state was lost; null if that never happened. */
     beganAtEndAt: nullable(timestamp),
   },
   'WebhookEndpointDelivery',
@@ -59,7 +59,7 @@ export const EndpointDelivery = t.type(
 
 export type EndpointDelivery = t.TypeOf<typeof EndpointDelivery>;
 
-/** An endpoint with how far its delivery is; null before it has begun. */
+/** An endpoint with the progress of its delivery; null before it has begun. */
 export const WebhookEndpointWithDelivery = t.intersection(
   [WebhookEndpointRecord, t.partial({ delivery: nullable(EndpointDelivery) })],
   'WebhookEndpointWithDelivery',

@@ -6,20 +6,23 @@ export const secretPrefix = 'whsec_';
 /** The name of the field under which secrets are sealed. */
 export const secretField = 'secret';
 
-/** How long a replaced secret still signs. */
+/** How long a replaced secret is still used for signing. */
 export const secretOverlapMs = 24 * 60 * 60 * 1000;
 
 /** A signing secret of an endpoint, sealed with the endpoint's key. */
 export interface SealedSecret {
   readonly secret: SealedText;
-  /** When it ends to sign because it was replaced (RFC 3339); null for the newest. */
+  /** When it expires because it was replaced (RFC 3339); null for the newest. */
   readonly validUntil: string | null;
 }
 
-/** Secrets that sign at once at most; when there are more, the oldest end. */
+/** The most valid secrets at once; beyond that the oldest expire. */
 const maxSecrets = 5;
 
-/** The secrets after a rotation, the newest first. @param now of the rotation, RFC 3339 */
+/**
+ * The secrets after a rotation, the newest first.
+ * @param now of the rotation, RFC 3339
+ */
 export function rotatedSecrets(
   before: ReadonlyArray<SealedSecret>,
   secret: SealedText,
@@ -30,7 +33,7 @@ export function rotatedSecrets(
   return [{ secret, validUntil: null }, ...validSecrets(replaced, now)].slice(0, maxSecrets);
 }
 
-/** Those that sign at a time (RFC 3339). */
+/** The secrets that are valid at a time (RFC 3339). */
 export function validSecrets(secrets: ReadonlyArray<SealedSecret>, now: string): ReadonlyArray<SealedSecret> {
   return secrets.filter(({ validUntil }) => validUntil === null || validUntil > now);
 }

@@ -1,9 +1,9 @@
-/** Characters of an endpoint's URL at most. */
+/** The most characters of an endpoint's URL. */
 export const maxUrlCharacters = 2_048;
 
 /**
- * What is wrong with the form of an endpoint's URL, whatever its host resolves to; null for nothing.
- * @param allowsHttp whether plain HTTP is taken too
+ * The fault in the form of an endpoint's URL; null if it is valid. It does not resolve the host.
+ * @param allowsHttp whether plain HTTP is allowed
  */
 export function faultOfUrl(url: string, allowsHttp: boolean): string | null {
   if (!URL.canParse(url)) return 'must be a URL, like https://example.com/hooks';

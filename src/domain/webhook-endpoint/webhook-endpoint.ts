@@ -9,15 +9,15 @@ export type WebhookEndpointState = {
   readonly record: WebhookEndpointRecord;
   /** The newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;
-  /** Tests and replays that were asked for. */
+  /** The number of requested tests and replays. */
   readonly requests: number;
   readonly deleted: boolean;
 } | null;
 
-/** A sealed secret, with its place in the list. */
+/** The memory of a sealed secret, including its entry in the list. */
 const bytesOfSecret = 256;
 
-/** A webhook endpoint: a stream of its own, in a project or an organization. */
+/** A webhook endpoint of a project or an organization: one stream for each endpoint. */
 export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents> = {
   category: 'webhookEndpoint',
   initial: null,
@@ -78,7 +78,7 @@ export function knownWebhookEndpoint(state: WebhookEndpointState): NonNullable<W
   return state;
 }
 
-/** Whose events an endpoint receives. */
+/** The audience of an endpoint. */
 export function audienceOf({
   audience,
   organizationId,
