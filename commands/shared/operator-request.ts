@@ -1,7 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command, type Lookup } from '#application/commands/command.ts';
-import { type OperationEffect, post } from '#application/operations/operation.ts';
+import { post } from '#application/operations/operation.ts';
+import type { OperationEffect } from '#application/operations/operation-effect.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorTenant } from '#domain/shared/operator-requests.ts';

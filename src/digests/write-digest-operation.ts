@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type Operation, post, type ValidRequest } from '#application/operations/operation.ts';
+import { type Operation, post } from '#application/operations/operation.ts';
+import type { ValidRequest } from '#application/operations/operation-request.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { Digest } from './digest.ts';
 import { DigestRefusedError } from './digest-refused-error.ts';

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
 import { compose, type Service } from '#app/compose.ts';
 import { readConfig } from '#app/config.ts';
-import type { OperationResult } from '#application/operations/operation.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { JsonObject } from '#shared/json/json.ts';

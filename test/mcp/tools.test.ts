@@ -3,7 +3,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/
 import * as t from 'io-ts';
 import { jsonSchema, members, requiredMembers } from '#application/operations/json-schema.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
-import { effectOf } from '#application/operations/operation.ts';
+import { effectOf } from '#application/operations/operation-effect.ts';
 import { createRoutes } from '#application/operations/registry.ts';
 import { commands } from '#commands/table.ts';
 import { createToolCatalogue, hasTool } from '#mcp/tools/tool-catalogue.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
-import type { OperationResult } from '#application/operations/operation.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import { listItems, maxPageBytes } from '#application/queries/paging.ts';
 import type { AnyQuery, CollectionReader } from '#application/queries/query.ts';
 import { queryOperation } from '#application/queries/query-handler.ts';

@@ -1,11 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
-import {
-  describeOperation,
-  type Operation,
-  type OperationRequest,
-  type OperationResult,
-  type ValidRequest,
-} from '#application/operations/operation.ts';
+import { describeOperation, type Operation } from '#application/operations/operation.ts';
+import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { isConcealedFor } from '#domain/shared/scope.ts';
 import { canAccess } from '#domain/shared/tenancy.ts';

@@ -1,6 +1,7 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { HttpRoute, OperationEffect, Plane } from '#application/operations/operation.ts';
+import type { HttpRoute, Plane } from '#application/operations/operation.ts';
+import type { OperationEffect } from '#application/operations/operation-effect.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';

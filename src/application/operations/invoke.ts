@@ -12,15 +12,12 @@ import { notFound } from './not-found.ts';
 import type {
   AnyOperation,
   Download,
-  OperationResult,
   RelayConnection,
   RelayReport,
-  RequestHeaders,
-  RequestInput,
   UploadOperation,
   UploadSource,
-  ValidRequest,
 } from './operation.ts';
+import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
 

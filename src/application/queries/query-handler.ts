@@ -5,13 +5,8 @@ import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import { acceptedType } from '#application/operations/accepted-type.ts';
 import { notFound } from '#application/operations/not-found.ts';
-import {
-  describeOperation,
-  type Operation,
-  type OperationRequest,
-  type OperationResult,
-  type ValidRequest,
-} from '#application/operations/operation.ts';
+import { describeOperation, type Operation } from '#application/operations/operation.ts';
+import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#digests/inclusion-proof.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';

@@ -1,8 +1,8 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Tokens } from '#gateway/chat/chat-event.ts';
 import { AudioStreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { ByteStreamResponse } from '#gateway/response/byte-stream-response.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';

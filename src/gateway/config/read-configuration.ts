@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import { decodeConfiguration, type GatewayConfiguration } from './configuration.ts';
+import type { GatewayConfiguration } from './configuration.ts';
+import { decodeConfiguration } from './decode-configuration.ts';
 
 /** A valid configuration and its text. */
 export interface ReadConfiguration {

@@ -1,8 +1,8 @@
 import type { Target } from '#gateway/config/catalogue.ts';
 import type { AttemptError, AttemptObserver, AttemptResult } from '#gateway/health/attempt-report.ts';
 import { failureName } from '#gateway/response/error-response.ts';
-import type { AttemptControl } from './attempt.ts';
 import { type AttemptFailure, isRefusedFor } from './attempt-failure.ts';
+import type { AttemptControl } from './body-consumer.ts';
 import type { CircuitBreaker, CircuitState } from './circuit-breaker.ts';
 import { countsAgainst } from './retry-policy.ts';
 

@@ -1,6 +1,6 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
 import { type AttemptFailure, malformed } from '#gateway/relay/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };

@@ -1,8 +1,8 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { providerErrorIn, type Tokens } from '#gateway/chat/chat-event.ts';
 import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
 import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { isPlain } from '#gateway/transport/content-encoding.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
 import { isObject, parsedJson } from '#shared/json/json-value.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Tokens } from '#gateway/chat/chat-event.ts';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { providerRequestIdField, providerRequestIdIn } from '#gateway/transport/provider-request-id.ts';
 
 /** The head of a successful response from a provider. */

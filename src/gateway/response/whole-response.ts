@@ -1,8 +1,8 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { providerErrorIn, type Tokens, tokensIn } from '#gateway/chat/chat-event.ts';
 import { audioSecondsIn } from '#gateway/cost.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/attempt.ts';
 import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { contentOf } from '#gateway/transport/content-encoding.ts';
 import { isObject, parsedJson } from '#shared/json/json-value.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';

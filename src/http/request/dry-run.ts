@@ -1,5 +1,5 @@
 import { invalidInput } from '#application/operations/input-errors.ts';
-import type { RequestHeaders } from '#application/operations/operation.ts';
+import type { RequestHeaders } from '#application/operations/operation-request.ts';
 
 const name = 'dryRun';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
-import type { RequestHeaders } from '#application/operations/operation.ts';
+import type { RequestHeaders } from '#application/operations/operation-request.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;

@@ -1,4 +1,4 @@
-import type { OperationResult } from '#application/operations/operation.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { isNamedIn } from '#http/request/if-none-match.ts';
 import { isStrict } from '#http/request/prefer.ts';

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
@@ -7,40 +6,31 @@ import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import type { CallTarget, Invoke } from '#application/operations/invoke.ts';
 import { openApiDocument } from '#application/operations/openapi.ts';
-import type {
-  AnyOperation,
-  Download,
-  Plane,
-  RequestInput,
-  StreamingOperation,
-} from '#application/operations/operation.ts';
+import type { AnyOperation, Download, Plane, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
-import { createErrorResponse } from '#application/responses/problem.ts';
 import type { TextStream } from '#application/responses/text-stream.ts';
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
-import { readDryRun, withoutDryRun } from '#http/request/dry-run.ts';
+import { readDryRun } from '#http/request/dry-run.ts';
 import { HttpBody } from '#http/request/http-body.ts';
-import { readQueryParameters } from '#http/request/query-parameters.ts';
-import { jsonBodyReader } from '#http/request/request-body.ts';
-import { ifMatchOf, neverRevision, presentedKeyOf, requestHeadersOf } from '#http/request/request-headers.ts';
-import { checkKnown } from '#http/request/strict-input.ts';
+import { presentedKeyOf, requestHeadersOf } from '#http/request/request-headers.ts';
 import { writeDownload } from '#http/response/download-response.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
 import { createResponseHeaders, isNotModified } from '#http/response/operation-response.ts';
-import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
+import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
 import { answerText } from '#http/response/response-text.ts';
 import { writeStream } from '#http/response/stream-response.ts';
 import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import { OperationInputReader } from './operation-input-reader.ts';
 import { createRequestContext, type RequestContext, requestContextOf } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './slim-koa.ts';
+import { writeFailure } from './write-failure.ts';
 
 /** The options of the HTTP adapter. */
 export interface AppOptions {
@@ -104,7 +94,7 @@ export function createMetricsApp(metrics: Metrics): Koa {
 class HttpAdapter {
   readonly #options: AppOptions;
   readonly #requestLog: RequestLog;
-  readonly #readBody: ReturnType<typeof jsonBodyReader>;
+  readonly #inputs: OperationInputReader;
   readonly #servesDocs: boolean;
   readonly #dispatch: RequestRouter;
   readonly #gatewayPaths: RequestRouter;
@@ -114,8 +104,8 @@ class HttpAdapter {
   constructor(options: AppOptions) {
     this.#options = options;
     this.#requestLog = new RequestLog(options.log, options.metrics);
-    const { maxBodyBytes, maxBodyValues = defaultMaxBodyValues } = options.limits;
-    this.#readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
+    const { maxBodyBytes, maxBodyValues } = options.limits;
+    this.#inputs = new OperationInputReader(maxBodyBytes, maxBodyValues);
     this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
     this.#findUnsupported = createUnsupportedEndpoints(options.operations);
     const { planes = bothPlanes } = options;
@@ -185,7 +175,7 @@ class HttpAdapter {
       requestId,
       requestTarget: `${method} ${path}`,
       headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(exchange.query) : {}) },
-      loadBody: (caller) => this.#loadBody(exchange, target, caller),
+      loadBody: (caller) => this.#inputs.read(exchange, target, () => this.#holdBody(exchange, caller)),
       openUpload: (caller) => ({
         caller,
         headers,
@@ -239,31 +229,6 @@ class HttpAdapter {
     return hold;
   }
 
-  async #loadBody(
-    exchange: RequestContext,
-    target: CallTarget,
-    caller: Caller,
-  ): Promise<E.Either<Failure, RequestInput>> {
-    if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
-    const { route, parameters } = target;
-    const { ctx, query } = exchange;
-    const { headers } = ctx.req;
-    if (!route.hasBody) {
-      const refusal = checkKnown(route, { headers, query, body: {} });
-      if (refusal !== null) return E.left(refusal);
-      const fields = query === '' ? E.right({}) : readQueryParameters(query, route.members);
-      if (E.isLeft(fields)) return fields;
-      return E.right({ fields: { ...fields.right, ...parameters }, bodyHash: hashOf(noBytes, withoutDryRun(query)) });
-    }
-    const body = await this.#readBody(ctx, this.#holdBody(exchange, caller));
-    if (E.isLeft(body)) return body;
-    const { members, bytes } = body.right;
-    const refusal = checkKnown(route, { headers, query, body: members });
-    if (refusal !== null) return E.left(refusal);
-    const fields = { ...known(members, route.members), ...parameters };
-    return E.right({ fields, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
-  }
-
   /** Redirects a browser that asks for `/` to a page. */
   async #answerUnfound(exchange: RequestContext): Promise<void> {
     const { path, ctx } = exchange;
@@ -283,16 +248,8 @@ class HttpAdapter {
   }
 
   #refuse(exchange: RequestContext, refusal: Failure, target: CallTarget | null = null): void {
-    const answer = createErrorResponse(isTagUnknown(exchange, refusal) ? noSuchTag : refusal, exchange);
-    exchange.code = refusal.code;
-    const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
-    fields.push('Content-Type', answer.contentType);
-    if (refusal.code === 'method-not-allowed' && target?.kind === 'none') {
-      fields.push('Allow', target.allowedMethods.join(', '));
-    }
-    if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
-    if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
-    writeResponse(exchange.ctx, answer.status, fields, JSON.stringify(answer.body));
+    const allowedMethods = target?.kind === 'none' ? target.allowedMethods : [];
+    writeFailure(exchange, refusal, allowedMethods);
   }
 }
 
@@ -310,37 +267,4 @@ function isAnsweredOn(planes: ReadonlySet<Plane>, { plane, onBothPlanes = false 
   return planes.has(plane) || (onBothPlanes && planes.size > 0);
 }
 
-/** Values in a JSON body at most. */
-export const defaultMaxBodyValues = 50_000;
-
 const bothPlanes: ReadonlySet<Plane> = new Set(['control', 'gateway']);
-
-const noSuchTag = failure(
-  'precondition-failed',
-  'If-Match holds no ETag that this resource can have: send one as given, like "3".',
-);
-
-/** Returns whether a precondition failed because `If-Match` holds an ETag that this service cannot have sent. */
-function isTagUnknown({ ctx }: RequestContext, { code }: Failure): boolean {
-  return code === 'precondition-failed' && ifMatchOf(ctx.req.headers) === neverRevision;
-}
-
-function challenge(refusal: Failure): string {
-  const error = refusal.code === 'key-invalid' ? ', error="invalid_token"' : '';
-  return `Bearer realm="switchyard"${error}`;
-}
-
-const noBytes = Buffer.alloc(0);
-const hashOfNothing = hash('sha256', noBytes);
-
-function hashOf(bytes: Buffer, query: string): string {
-  if (query === '') return bytes.length === 0 ? hashOfNothing : hash('sha256', bytes);
-  return hash('sha256', Buffer.concat([bytes, Buffer.from(`?${query}`)]));
-}
-
-/** Returns only the members that an input names: others of a body (for example `__proto__`) never reach a codec. */
-function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
-  const found: Record<string, Json | undefined> = {};
-  for (const name of names) if (Object.hasOwn(members, name)) found[name] = members[name];
-  return found;
-}

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import type { InvokeAs } from '#application/operations/invoke.ts';
-import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation.ts';
+import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { AnyOperation, OperationResult } from '#application/operations/operation.ts';
+import type { AnyOperation } from '#application/operations/operation.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import { type Failure, failures } from '#domain/shared/failure.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';

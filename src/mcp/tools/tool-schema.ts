@@ -1,6 +1,7 @@
 import { DryRun } from '#application/commands/dry-run.ts';
 import { jsonSchema, members, requiredMembers } from '#application/operations/json-schema.ts';
-import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
+import type { AnyOperation } from '#application/operations/operation.ts';
+import { effectOf } from '#application/operations/operation-effect.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 /** The arguments that every writing tool takes beside its operation's input: over REST they are headers. */

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type Operation, post, type ValidRequest } from '#application/operations/operation.ts';
+import { type Operation, post } from '#application/operations/operation.ts';
+import type { ValidRequest } from '#application/operations/operation-request.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';

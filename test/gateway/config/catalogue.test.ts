@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import { Catalogue, type ModelRoute, orderTargets } from '#gateway/config/catalogue.ts';
-import { decodeConfiguration } from '#gateway/config/configuration.ts';
+import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 
 const configuration = decodeConfiguration(
   {

@@ -3,15 +3,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
 import { createInvoke, type InvokeDependencies } from '#application/operations/invoke.ts';
-import {
-  get,
-  type Operation,
-  type OperationRequest,
-  patch,
-  post,
-  put,
-  remove,
-} from '#application/operations/operation.ts';
+import { get, type Operation, patch, post, put, remove } from '#application/operations/operation.ts';
+import type { OperationRequest } from '#application/operations/operation-request.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { createInvoke } from '#application/operations/invoke.ts';
-import type { Operation, OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation.ts';
+import type { Operation } from '#application/operations/operation.ts';
+import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';

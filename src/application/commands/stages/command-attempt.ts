@@ -3,7 +3,7 @@ import type { AnyCommand, LoadedStream, NewSecrets } from '#application/commands
 import { createNewIds, deriveNewIds, type NewIds } from '#application/commands/new-ids.ts';
 import { createNewSecrets } from '#application/commands/new-secrets.ts';
 import type { Origin } from '#application/commands/streams/stream-write.ts';
-import type { OperationRequest, ValidRequest } from '#application/operations/operation.ts';
+import type { OperationRequest, ValidRequest } from '#application/operations/operation-request.ts';
 import { PassingSubjectKeys } from '#personal-data/passing-subject-keys.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 

@@ -5,7 +5,7 @@ import type { CommandDependencies } from '#application/commands/command-dependen
 import { type DryRun, describeRehearsal, type RehearsedWrite } from '#application/commands/dry-run.ts';
 import type { RememberedRequest } from '#application/commands/remembered-requests.ts';
 import type { StreamWriteResult } from '#application/commands/streams/stream-write.ts';
-import type { OperationResult } from '#application/operations/operation.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
 import type { Json } from '#shared/json/json.ts';

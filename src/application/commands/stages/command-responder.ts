@@ -4,7 +4,7 @@ import type { CommandDependencies } from '#application/commands/command-dependen
 import type { RememberedRequest } from '#application/commands/remembered-requests.ts';
 import type { StreamState } from '#application/commands/stream-state.ts';
 import type { StreamWriteResult } from '#application/commands/streams/stream-write.ts';
-import type { OperationResult } from '#application/operations/operation.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

@@ -1,0 +1,129 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { inputErrors } from '#application/operations/input-errors.ts';
+import type { InputError } from '#domain/shared/failure.ts';
+import { checkPathSegment } from '#gateway/providers/path-segment.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
+import {
+  Configuration,
+  canChat,
+  type GatewayConfiguration,
+  type ModelConfiguration,
+  type ProviderConfiguration,
+  reasoningHints,
+  type VoiceTarget,
+} from './configuration.ts';
+import { checkHeaderName, checkHeaderValue } from './configuration-texts.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Decodes the gateway's configuration.
+ * @param environment where the variables that `apiKeyEnv` names must be set
+ * @returns every issue with its exact place
+ */
+export function decodeConfiguration(
+  value: unknown,
+  environment: Environment,
+): E.Either<ReadonlyArray<InputError>, GatewayConfiguration> {
+  const decoded = Configuration.decode(value);
+  if (E.isLeft(decoded)) return E.left(inputErrors(decoded.left));
+  const issues = findReferenceIssues(decoded.right, environment);
+  return issues.length > 0 ? E.left(issues) : decoded;
+}
+
+/** Finds issues between the parts: names without an entry, variables that are not set. */
+function findReferenceIssues(configuration: GatewayConfiguration, environment: Environment): ReadonlyArray<InputError> {
+  const { providers, models, auto, voices } = configuration;
+  const found: InputError[] = [];
+  const addIssue = (path: ReadonlyArray<string | number>, message: string) =>
+    found.push({ pointer: pointerTo(path.map(String)), message });
+  const mustHaveProvider = (path: ReadonlyArray<string | number>, provider: string) => {
+    if (!Object.hasOwn(providers, provider))
+      addIssue([...path, 'provider'], `names no provider: ${oneOfThe(providers)}`);
+  };
+  const mustHaveModel = (path: ReadonlyArray<string>, model: string | undefined) => {
+    if (model !== undefined && !Object.hasOwn(models, model)) addIssue(path, `names no model: ${oneOfThe(models)}`);
+  };
+
+  for (const [name, provider] of Object.entries(providers)) {
+    for (const [path, message] of findProviderIssues(provider, environment))
+      addIssue(['providers', name, ...path], message);
+  }
+  for (const [name, { targets, fallbacks }] of Object.entries(models)) {
+    if (name === 'auto') addIssue(['models', name], 'is taken: auto picks by the hint, see the section auto');
+    for (const [index, { provider }] of targets.entries())
+      mustHaveProvider(['models', name, 'targets', index], provider);
+    for (const [index, { provider }] of fallbacks.entries())
+      mustHaveProvider(['models', name, 'fallbacks', index], provider);
+    if (targets.every(({ weight }) => weight === 0))
+      addIssue(['models', name, 'targets'], 'must hold one with a weight above 0');
+  }
+  for (const hint of reasoningHints) {
+    const model = auto.chat[hint];
+    mustHaveModel(['auto', 'chat', hint], model);
+    if (model !== undefined && !isChatModel(models[model], providers))
+      addIssue(['auto', 'chat', hint], `names ${model}, which does not chat: its providers only speak and transcribe`);
+  }
+  const isHinted = reasoningHints.some((hint) => auto.chat[hint] !== undefined);
+  if (isHinted && auto.chat.balanced === undefined)
+    addIssue(
+      ['auto', 'chat', 'balanced'],
+      'is required: it is the model of auto without a hint, and of hints without one',
+    );
+  mustHaveModel(['auto', 'transcription'], auto.transcription);
+  const holders = new Map<string, string>();
+  for (const [name, voice] of Object.entries(voices)) {
+    const { id, fallbacks } = voice;
+    const places = fallbacks.map((fallback, index) => [['voices', name, 'fallbacks', index], fallback] as const);
+    for (const [path, speaker] of [[['voices', name], voice] as const, ...places]) {
+      mustHaveProvider(path, speaker.provider);
+      const fault = checkVoice(speaker, providers[speaker.provider]);
+      if (fault !== null) addIssue([...path, 'voice'], fault);
+    }
+    const other = id === undefined ? undefined : holders.get(id);
+    if (other !== undefined) addIssue(['voices', name, 'id'], `is the id of ${other}, too`);
+    if (id !== undefined) holders.set(id, name);
+  }
+  return found;
+}
+
+/** An unknown model is another issue, which is reported elsewhere. */
+function isChatModel(
+  model: ModelConfiguration | undefined,
+  providers: Readonly<Record<string, ProviderConfiguration>>,
+): boolean {
+  const targets = model === undefined ? [] : [...model.targets, ...model.fallbacks];
+  const kinds = targets.map(({ provider }) => providers[provider]?.kind);
+  return kinds.every((kind) => kind === undefined) || kinds.some(canChat);
+}
+
+/** ElevenLabs has the voice in the path of the request. */
+function checkVoice({ voice }: VoiceTarget, provider: ProviderConfiguration | undefined): string | null {
+  return provider?.kind === 'elevenlabs' ? checkPathSegment(voice) : null;
+}
+
+type Issue = readonly [path: ReadonlyArray<string>, message: string];
+
+function findProviderIssues(provider: ProviderConfiguration, environment: Environment): ReadonlyArray<Issue> {
+  const { kind, apiKeyEnv, headers } = provider;
+  const found: Issue[] = [];
+  if (apiKeyEnv !== undefined && !environment[apiKeyEnv])
+    found.push([['apiKeyEnv'], `names ${apiKeyEnv}, which is not set in the environment`]);
+  else if (apiKeyEnv !== undefined && checkHeaderValue(environment[apiKeyEnv] ?? '') !== null)
+    found.push([['apiKeyEnv'], `names ${apiKeyEnv}, whose value cannot stand in a header`]);
+  for (const header of Object.keys(headers)) {
+    const isKeys = header.toLowerCase() === 'authorization';
+    const fault = isKeys ? 'is no place for secrets: use apiKeyEnv' : checkHeaderName(header);
+    if (fault !== null) found.push([['headers', header], fault]);
+  }
+  if (kind === 'sandbox') {
+    for (const name of ['baseUrl', 'apiKeyEnv', 'apiKeyHeader'] as const)
+      if (provider[name] !== undefined) found.push([[name], 'means nothing to the sandbox, which calls nobody']);
+  }
+  return found;
+}
+
+function oneOfThe(known: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(known);
+  return names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
+}

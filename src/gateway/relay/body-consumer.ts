@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AttemptFailure } from './attempt-failure.ts';
+
+/** What the consumer of a body reports to its attempt. */
+export interface AttemptControl {
+  /** Reports that content has arrived: from now on only the idle and the total timeout count. */
+  readonly markContent: () => void;
+  /**
+   * Reports that the answer is complete except for its usage. The provider has a few seconds to send it, counted from
+   * the latest call of this function.
+   */
+  readonly markEnding: () => void;
+  /**
+   * Reports that the answer is complete. The provider has one second to end its response, so that its connection can be
+   * reused.
+   */
+  readonly complete: () => void;
+  /** Reports that the answer cannot be used. */
+  readonly fail: (failure: AttemptFailure) => void;
+  /** Stops reading from the provider. No timeout runs until `resume`. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+}
+
+/** Receives the body of a successful response in pieces. */
+export interface BodyConsumer {
+  readonly onData: (chunk: Buffer) => void;
+  readonly onEnd: () => void;
+  /** Called before the attempt fails, to handle the bytes that have arrived. It may still call `complete`. */
+  readonly onAbort?: () => void;
+}
+
+/** Makes the consumer for the body of a successful response. */
+export type CreateBodyConsumer = (
+  status: number,
+  headers: IncomingHttpHeaders,
+  attempt: AttemptControl,
+) => BodyConsumer;

@@ -1,0 +1,35 @@
+import { createErrorResponse } from '#application/responses/problem.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { ifMatchOf, neverRevision } from '#http/request/request-headers.ts';
+import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
+import type { RequestContext } from './request-context.ts';
+
+/**
+ * Answers a request with a failure, in the form of its plane.
+ * @param allowedMethods the methods that its path has, for `Allow`
+ */
+export function writeFailure(exchange: RequestContext, refusal: Failure, allowedMethods: ReadonlyArray<string>): void {
+  const answer = createErrorResponse(isTagUnknown(exchange, refusal) ? noSuchTag : refusal, exchange);
+  exchange.code = refusal.code;
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
+  fields.push('Content-Type', answer.contentType);
+  if (refusal.code === 'method-not-allowed') fields.push('Allow', allowedMethods.join(', '));
+  if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
+  if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
+  writeResponse(exchange.ctx, answer.status, fields, JSON.stringify(answer.body));
+}
+
+const noSuchTag = failure(
+  'precondition-failed',
+  'If-Match holds no ETag that this resource can have: send one as given, like "3".',
+);
+
+/** Returns whether a precondition failed because `If-Match` holds an ETag that this service cannot have sent. */
+function isTagUnknown({ ctx }: RequestContext, { code }: Failure): boolean {
+  return code === 'precondition-failed' && ifMatchOf(ctx.req.headers) === neverRevision;
+}
+
+function challenge(refusal: Failure): string {
+  const error = refusal.code === 'key-invalid' ? ', error="invalid_token"' : '';
+  return `Bearer realm="switchyard"${error}`;
+}
