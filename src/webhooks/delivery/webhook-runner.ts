@@ -7,6 +7,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DeliveryLog } from '#webhooks/log/delivery-log.ts';
 import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
@@ -45,6 +46,8 @@ const listedForMs = 30 * 24 * 60 * 60_000;
 export class WebhookRunner {
   readonly #options: WebhookRunnerOptions;
   #term: DeliveryTerm | null = null;
+  /** It was logged that it waits. */
+  #isWaiting = false;
 
   constructor(options: WebhookRunnerOptions) {
     this.#options = options;
@@ -69,7 +72,7 @@ export class WebhookRunner {
         backOff.succeeded();
       } catch (error) {
         if (error instanceof FencedError) throw error;
-        this.#options.log.error({ err: error }, 'The delivery of webhooks has failed and begins again');
+        this.#sayFailure(error);
         await delay(backOff.failed(), signal);
       } finally {
         await states.close();
@@ -87,6 +90,7 @@ export class WebhookRunner {
     const stored = await this.#takeUp(states, logIdentity, from);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#begunEndpoints(stored, from);
+    this.#isWaiting = false;
     const now = () => clock.now();
     const term = new DeliveryTerm({
       ...passedOn,
@@ -107,6 +111,18 @@ export class WebhookRunner {
     } finally {
       this.#term = null;
     }
+  }
+
+  /** While read models are filled for the first time every try fails: that is no error, and once is enough. */
+  #sayFailure(error: unknown): void {
+    const { log } = this.#options;
+    if (!(error instanceof UnavailableError)) {
+      log.error({ err: error }, 'The delivery of webhooks has failed and begins again');
+      return;
+    }
+    if (!this.#isWaiting)
+      log.info({ reason: error.message }, 'Webhooks wait until what their delivery needs can be used');
+    this.#isWaiting = true;
   }
 
   /**

@@ -41,9 +41,20 @@ describe('WebhookRunner', () => {
     await eventually(() => node.tried.length > 0, 'a message is tried');
     assert.deepEqual(positionsTried(), [created]);
     assert.equal((await stored()).beganAtEndAt, null);
+  });
+
+  it('says once, and without an error, that it waits for the read models of a first start', async () => {
+    let tries = 0;
+    node.waitForPosition = async () => {
+      tries += 1;
+      if (tries < 3) throw new UnavailableError('The read models are being filled.');
+      return true;
+    };
+    node.start();
+    await eventually(() => node.runner.figures() !== null, 'it delivers');
     assert.deepEqual(
-      node.logged.filter(({ level }) => level === 'warn'),
-      [],
+      node.logged.map(({ level, message }) => [level, message]),
+      [['info', 'Webhooks wait until what their delivery needs can be used']],
     );
   });
 
