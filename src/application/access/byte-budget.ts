@@ -6,38 +6,38 @@ export interface ByteLimits {
   readonly maxBytes: number;
 }
 
-/** Whose limit leaves no room: the project's own, or the one of the whole node. */
+/** The exceeded limit: the project's, or that of the whole node. */
 export type ByteShortage = 'project' | 'node';
 
-/** The bytes that one request holds. They count until they are given back or released. */
+/** The bytes that one request holds. They count until they are returned or released. */
 export interface ByteHold {
-  /** Whether so many bytes more would find no room now; null when they would. Counts nothing. */
+  /** Why there is no room for this many more bytes; null if there is. Counts nothing. */
   shortageOf(bytes: number): ByteShortage | null;
   /**
-   * Counts so many bytes more. Where the node is full, unfinished holds of projects that hold more are evicted first.
-   * @returns why there is no room for them; null when they are counted
+   * Counts this many more bytes. If the node is full, unfinished holds of projects that hold more are evicted first.
+   * @returns why there is no room for them; null if they are counted
    */
   take(bytes: number): ByteShortage | null;
-  /** So many bytes are held no more. */
+  /** Returns this many bytes. */
   giveBack(bytes: number): void;
   /**
-   * From now on until `finish` what is held is unfinished: it may be evicted to make room.
-   * @param onEvicted called once, when that happens; its bytes no longer count, and it gets no more
+   * Marks the hold as unfinished until `finish`: it may be evicted to make room.
+   * @param onEvicted called once on eviction; the bytes no longer count, and the hold gets no more
    */
   begin(onEvicted: () => void): void;
-  /** All has come: it is not evicted any more. */
+  /** Marks the hold as finished, so that it is not evicted. */
   finish(): void;
-  /** Nothing is held any more, nor will be. May be called again. */
+  /** Releases all bytes for good. May be called again. */
   release(): void;
 }
 
-/** What a project holds. It has an entry while one of its holds has bytes or is unfinished. */
+/** The bytes of a project. It has an entry while one of its holds has bytes or is unfinished. */
 interface ProjectBytes {
   bytes: number;
   readonly unfinished: Set<Hold>;
 }
 
-/** Counts the bytes that requests hold, by project and in all, and keeps both within limits. Does no I/O. */
+/** Counts the bytes that requests hold, for each project and in total, and limits both. Does no I/O. */
 export class ByteBudget {
   readonly #limits: ByteLimits;
   readonly #projects = new Map<string, ProjectBytes>();
@@ -87,7 +87,10 @@ export class ByteBudget {
     return null;
   }
 
-  /** For `Hold` alone. @param bytes more; less when negative */
+  /**
+   * For `Hold` alone.
+   * @param bytes more; less when negative
+   */
   count(projectId: string, bytes: number): void {
     this.#bytes += bytes;
     const project = this.#entryOf(projectId);
@@ -124,7 +127,10 @@ export class ByteBudget {
     return this.#bytes + bytes > this.#limits.maxBytes;
   }
 
-  /** The largest unfinished hold of the project that holds most; null unless that is more than the asker then would. */
+  /**
+   * The largest unfinished hold of the project that holds most; null unless that project holds more than the requesting
+   * one would.
+   */
   #victimFor({ projectId }: Hold, bytes: number): Hold | null {
     let most = this.bytesOf(projectId) + bytes;
     let victim: Hold | null = null;

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 
-/** Keys looked at in one turn of the event loop. */
+/** The most keys visited in one turn of the event loop. */
 const keysPerTurn = 50;
-/** Keys looked at in all, those that are revoked already too. */
+/** The most keys visited in total, including revoked ones. */
 const maxVisitedKeys = 50_000;
 
 /**
@@ -20,7 +20,7 @@ export async function descendantKeysOf(
   const visited = new Set([keyId]);
   const descendants: string[] = [];
   let looked = 0;
-  // A set is walked in the order in which it grows.
+  // A set iterates in insertion order, including entries added during the loop.
   for (const byKeyId of visited) {
     looked += 1;
     if (looked % keysPerTurn === 0) await nextTurn();

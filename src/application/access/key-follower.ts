@@ -6,30 +6,30 @@ import { BackOff } from '#shared/async/back-off.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 
-/** The types of the events that say which keys and secrets work. */
+/** The event types that decide which keys and secrets are valid. */
 export const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
 
-/** Is handed the key events that were stored, in order; it may be handed one again. */
+/** Receives the stored key events in order; an event may come twice. */
 export type KeyEventListener = (events: ReadonlyArray<RecordedEvent>) => void;
 
 export interface KeyFollowerOptions {
   readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
-  /** The position after which it follows; null while that is not known. */
+  /** The position after which it follows; null while it is unknown. */
   readonly beginAfter: () => number | null;
   readonly log: Logger;
   /** Default: the machine's. */
   readonly clock?: Clock;
 }
 
-/** How often the end of the log is asked for. */
+/** How often the end of the log is read. */
 const askMs = 200;
-/** An answer about the end of the log that takes longer counts as none. */
+/** The timeout of a read of the log's end. */
 const awayMs = 1_000;
-/** Ends of the log that were asked for and not yet reached, at most. */
+/** The most known ends of the log that are not reached yet. */
 const maxAsked = 50;
 const retryLimits = { firstMs: 20, longestMs: 1_000 };
 
-/** Where the log ended when it was asked, and when that was. */
+/** An end of the log, and the time at which it was read. */
 interface AskedEnd {
   readonly position: number;
   readonly askedAt: number;
@@ -41,8 +41,7 @@ interface Waiter {
 }
 
 /**
- * Follows the key events of the log, and knows up to which moment it has seen them all: every event that was stored
- * before `seenEndAt` was handed to the listeners.
+ * Follows the key events of the log. The listeners have received every event that was stored before `seenEndAt`.
  */
 export class KeyFollower {
   readonly #options: KeyFollowerOptions;
@@ -85,7 +84,7 @@ export class KeyFollower {
     return this.#seenEndAt;
   }
 
-  /** The store does not answer: a new request would only cost the caller time. */
+  /** Whether the store does not answer, so that a caller need not wait for it. */
   get isStoreAway(): boolean {
     const since = this.#askingSince;
     return this.#lastAskFailed || (since !== null && this.#clock.now() - since > awayMs);
@@ -93,7 +92,7 @@ export class KeyFollower {
 
   /**
    * Waits until it has seen everything that was stored before this call.
-   * @returns false when that takes longer than the limit, or the store is away
+   * @returns false if this takes longer than the limit, or if the store is away
    */
   async seeEnd(limitMs: number): Promise<boolean> {
     if (this.isStoreAway || this.#stopped.signal.aborted) return false;
@@ -133,12 +132,12 @@ export class KeyFollower {
     }
   }
 
-  /** The position after which to begin; null once it is stopped. */
+  /** The position after which to begin; null if it is stopped. */
   async #begin(): Promise<number | null> {
     const { store, beginAfter } = this.#options;
     for (;;) {
       const after = beginAfter();
-      // A read model of another log may claim more than this one has.
+      // The checkpoint of a read model of another log may be after the end of this one.
       if (after !== null) return after <= (await store.lastPosition()) ? after : 0;
       await this.#clock.pause(askMs, this.#stopped.signal);
       if (this.#stopped.signal.aborted) return null;

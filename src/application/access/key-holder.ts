@@ -2,25 +2,28 @@ import type { ApiKeyState } from '#domain/api-key/api-key.ts';
 import { effectiveScopes } from '#domain/shared/scope.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 
-/** A secret that its key's stream has. Times in ms since 1970. */
+/** A secret in its key's stream. Times are in ms since 1970. */
 interface HeldSecret {
   readonly issuedAt: number;
-  /** When it ends because it was replaced. */
+  /** When it expires because it was replaced. */
   readonly validUntil: number;
 }
 
-/** A key as its stream says it is, and as of when. */
+/** The state of a key from its stream, and its age. */
 export interface KeyHolder {
-  /** Null for a key that is revoked, or that there is not. */
+  /** Null for a key that is revoked or does not exist. */
   readonly caller: Caller | null;
   readonly secrets: ReadonlyMap<string, HeldSecret>;
   /** In ms since 1970. */
   readonly expiresAt: number;
   /** Of the stream. */
   readonly revision: number;
-  /** Everything stored before this moment of the node's clock is in it; for a revoked key, everything ever. */
+  /**
+   * It contains everything that was stored before this moment of the node's clock. A revoked key never changes, so this
+   * is infinite.
+   */
   readonly asOf: number;
-  /** When it was last found to be as the log says, on the node's clock. */
+  /** When it was last confirmed by the log, on the node's clock. */
   confirmedAt: number;
 }
 
@@ -58,14 +61,17 @@ export function keyHolder(
   };
 }
 
-/** A revoked key, which stays one. @param revision the last that is known of its stream */
+/**
+ * A revoked key, which never becomes valid again.
+ * @param revision the last known revision of its stream
+ */
 export function revokedHolder(revision: number): KeyHolder {
   return { caller: null, secrets: new Map(), expiresAt: never, revision, asOf: never, confirmedAt: never };
 }
 
 /**
- * Who holds a secret of a key; null where the secret does not work.
- * @param issuedBefore secrets issued before it have ended, in ms since 1970
+ * The caller with a secret of a key; null if the secret is not valid.
+ * @param issuedBefore secrets issued before this time have expired, in ms since 1970
  * @param now in ms since 1970
  */
 export function callerWith(

@@ -14,8 +14,8 @@ import { callerWith, type KeyHolder, keyHolder, revokedHolder } from './key-hold
 import type { KeyUsage } from './key-usage.ts';
 
 /**
- * What a key is presented for. Calls of the gateway and reads are answered from memory for some time while the event
- * store is away; a command needs the store in any case.
+ * The purpose of a request. While the event store is away, gateway calls and reads use remembered keys for some time; a
+ * command needs the store anyway.
  */
 export type KeyUse = 'relay' | 'query' | 'command';
 
@@ -31,17 +31,19 @@ export interface KeyResolverOptions {
   readonly time?: () => number;
 }
 
-/** Keys whose holders are held in memory at most. */
+/** The most keys in memory. */
 const maxHolders = 10_000;
-/** Secrets of which it is held in memory whose they are, at most; of others the read model is asked. */
+/** The most secrets in memory; others are looked up in the read model. */
 const maxSecrets = 100_000;
-/** What a node knows of a key is used without asking for so long: a revocation on another node takes no longer. */
+/**
+ * How long a cached key is used without reading the log. A revocation on another node takes effect within this time.
+ */
 const freshMs = 1_000;
-/** A key found good no longer ago than this is taken while the event store is away. */
+/** While the event store is away, a key that was valid within this time is accepted. */
 const rememberedMs = 5 * 60_000;
-/** How long a key that is remembered waits for the event store. */
+/** How long a request with a remembered key waits for the event store. */
 const askMs = 1_000;
-/** Reads of a stream in a row at most, while events of it are seen that the reads lack. */
+/** The most consecutive reads of a stream, while the follower sees events that the reads lack. */
 const maxReads = 5;
 
 interface Load {
@@ -50,22 +52,22 @@ interface Load {
 }
 
 /**
- * Finds who holds a presented key, by the SHA-256 of the text, so that no two secrets are ever compared character by
- * character. Whether the key works, its own stream says: read models only say whose an old secret is.
+ * Finds the caller of a presented key by the SHA-256 of its text, so that secrets are never compared character by
+ * character. The key's own stream decides whether it is valid; read models only map old secrets to keys.
  */
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
   readonly #now: () => number;
   readonly #time: () => number;
-  /** The key of a secret, by its SHA-256: what the node followed or looked up. */
+  /** The key ids by the SHA-256 of a secret, from the log or from a read model. */
   readonly #keyIds = new LRUCache<string, string>({ max: maxSecrets });
-  /** Texts that are no secrets, by their SHA-256, so that guesses cost little. */
+  /** The SHA-256 of unknown texts, so that guesses cost little. */
   readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0 });
   readonly #holders = new LRUCache<string, KeyHolder>({ max: maxHolders });
-  /** The last revision seen of a key's stream: what was read before it is not taken for current. */
+  /** The last seen revision of each key's stream. An older read is not current. */
   readonly #revisions = new LRUCache<string, number>({ max: maxHolders });
   readonly #loads = new Map<string, Load>();
-  /** Secrets issued before it have ended, in ms since 1970; null until it was read. */
+  /** Secrets issued before this time have expired, in ms since 1970; null until it is read. */
   #issuedBefore: number | null = null;
 
   constructor(options: KeyResolverOptions) {
@@ -74,7 +76,10 @@ export class KeyResolver {
     this.#time = options.time ?? Date.now;
   }
 
-  /** The holder of a key; null for what is no valid key. @throws UnavailableError when that cannot be found out */
+  /**
+   * The caller of a key; null for an invalid key.
+   * @throws UnavailableError if this cannot be decided
+   */
   resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
     if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
@@ -88,7 +93,7 @@ export class KeyResolver {
   };
 
   /**
-   * Notes key events that this node or another has stored. They may come twice and in any order. An event that this
+   * Records key events that this node or another has stored. They may come twice and in any order. An event that this
    * release cannot read counts as a change too: the next reader of its stream finds it.
    */
   see = (events: ReadonlyArray<RecordedEvent>): void => {
@@ -122,7 +127,7 @@ export class KeyResolver {
     const holder = this.#holders.get(keyId);
     if (holder === undefined || holder.revision >= revision) return;
     this.#holders.delete(keyId);
-    // At once, for the event store may be away when the key is presented next.
+    // Reads at once, because the event store may be away at the next request.
     void this.#load(keyId).catch(() => undefined);
   }
 
@@ -141,7 +146,7 @@ export class KeyResolver {
     this.#issuedBefore = Math.max(this.#issuedBefore ?? 0, issuedBefore);
   }
 
-  /** What the node knows of a key, where nothing that was stored more than a second ago can have changed it. */
+  /** The cached key, if no event from more than a second ago can have changed it. */
   #freshHolder(keyId: string): KeyHolder | null {
     const holder = this.#holders.get(keyId);
     if (holder === undefined) return null;
@@ -151,7 +156,7 @@ export class KeyResolver {
     return holder;
   }
 
-  /** What the key's stream says; of a key that was good lately, what is remembered where the event store is away. */
+  /** The key from its stream; while the event store is away, a key that was valid recently. */
   async #askedHolder(keyId: string, use: KeyUse): Promise<KeyHolder> {
     const remembered = use === 'command' ? null : this.#rememberedHolder(keyId);
     if (remembered === null) return this.#load(keyId);
@@ -160,7 +165,7 @@ export class KeyResolver {
       return await withTimeout(askMs, this.#load(keyId), remembered);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      // It may have been revoked meanwhile.
+      // The key may have been revoked meanwhile.
       return this.#rememberedHolder(keyId) ?? remembered;
     }
   }
@@ -170,7 +175,7 @@ export class KeyResolver {
     return holder !== undefined && this.#now() - holder.confirmedAt <= rememberedMs ? holder : null;
   }
 
-  /** Reads a key's stream; those who ask within the same second share one read. */
+  /** Reads a key's stream. Callers within the same second share one read. */
   #load(keyId: string): Promise<KeyHolder> {
     const startedAt = this.#now();
     const running = this.#loads.get(keyId);
@@ -193,7 +198,7 @@ export class KeyResolver {
       writer.load(apiKey, keyId, this.#revisions.get(keyId)),
       this.#readCutoff(startedAt),
     ]);
-    // An event was seen while the stream was read.
+    // An event arrived during the read.
     if (stream.revision < (this.#revisions.get(keyId) ?? -1)) return this.#read(keyId, startedAt, triesLeft - 1);
     const holder = keyHolder(stream, Math.min(startedAt, cutoffAsOf));
     const before = this.#holders.get(keyId);
@@ -201,7 +206,10 @@ export class KeyResolver {
     return holder;
   }
 
-  /** Reads when all earlier secrets ended, unless it is known. @returns as of when it is known */
+  /**
+   * Reads the cutoff of all secrets, unless it is cached.
+   * @returns the time of the read
+   */
   async #readCutoff(startedAt: number): Promise<number> {
     const { writer, follower } = this.#options;
     if (this.#issuedBefore !== null && startedAt - follower.seenEndAt <= freshMs) return follower.seenEndAt;
@@ -210,7 +218,7 @@ export class KeyResolver {
     return startedAt;
   }
 
-  /** Whose a secret is that the node has not met: a read model knows, or it is so new that the follower has just seen it. */
+  /** Finds the key of an unknown secret in a read model, or in the newest key events. */
   async #findKeyId(secretHash: string): Promise<string | null> {
     if (this.#unknown.has(secretHash)) return null;
     const { documents, follower } = this.#options;
@@ -227,7 +235,7 @@ export class KeyResolver {
   }
 }
 
-/** A member of an event's data; null where this release cannot read the event. */
+/** A member of an event's data; null if this release cannot read the event. */
 function textIn(event: RecordedEvent, member: string): string | null {
   try {
     return String(event.data[member]);

@@ -4,14 +4,20 @@ import type { Logger } from '#shared/logging/logger.ts';
 
 const minuteMs = 60_000;
 const flushDelayMs = 3000;
-/** Keys whose use is not stored yet, at most: further keys' uses are not kept until a flush has succeeded. */
+/** The most keys with an unsaved time of use. Times of further keys are dropped until a flush succeeds. */
 const maxPendingKeys = 10_000;
 
-/** When each API key was last used, to the minute: kept beside the projections, never an event. */
+/** The time of each API key's last use, to the minute. It is stored with the read models, not as an event. */
 export interface KeyUsage {
-  /** Notes a use, in memory. @param at in ms since 1970 */
+  /**
+   * Records a use in memory.
+   * @param at in ms since 1970
+   */
   touch(keyId: string, at: number): void;
-  /** The last use of each of these keys; one never used is left out. @throws UnavailableError */
+  /**
+   * The last use of each of these keys, without keys that were never used.
+   * @throws UnavailableError
+   */
   lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -24,9 +30,9 @@ export interface KeyUsageOptions {
   readonly flushDelayMs?: number;
 }
 
-/** A `KeyUsage` that is to be closed. */
+/** A `KeyUsage` that the owner closes. */
 export interface OpenKeyUsage extends KeyUsage {
-  /** Stores what is in memory. What cannot be stored is lost, and logged. */
+  /** Stores the times in memory. Times that cannot be stored are lost, and the loss is logged. */
   close(): Promise<void>;
 }
 
@@ -38,7 +44,7 @@ export function openKeyUsage(options: KeyUsageOptions): OpenKeyUsage {
 class BufferedKeyUsage implements OpenKeyUsage {
   readonly #options: KeyUsageOptions;
   readonly #pending = new Map<string, string>();
-  /** The last minute noted of each key, counted from 1970: the same one is not stored twice. */
+  /** The last recorded minute of each key, from 1970, so that a minute is not stored twice. */
   readonly #noted = new Map<string, number>();
   readonly #saving: Debouncer;
 
@@ -58,7 +64,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
   }
 
   async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
-    // Read first: a flush in between moves a time from memory to the store, never the other way.
+    // Memory is read first, because a flush moves times from memory to the store, never back.
     const pending = keyIds.flatMap((keyId) => {
       const time = this.#pending.get(keyId);
       return time === undefined ? [] : [[keyId, time] as const];

@@ -1,6 +1,6 @@
 import type { Caller } from '#domain/shared/tenancy.ts';
 
-/** How many times a project's limit those above it have. */
+/** The limits of the levels above a project, as multiples of the project's limit. */
 export interface LimitFactors {
   readonly organization: number;
   readonly partner: number;
@@ -10,7 +10,7 @@ export const defaultLimitFactor = 10;
 
 export const defaultLimitFactors: LimitFactors = { organization: defaultLimitFactor, partner: defaultLimitFactor };
 
-/** One of those whom a request counts for. */
+/** One level for which a request counts. */
 export interface LimitLevel {
   readonly kind: 'project' | 'organization' | 'partner';
   /** The project's or organization's id. */
@@ -18,9 +18,9 @@ export interface LimitLevel {
 }
 
 /**
- * Whom a caller's request counts for, the broadest first: its partner, its organization, its project. So neither more
- * keys nor more projects give more. A partner's own organization counts for the partner, too.
- * @returns none for an `admin` key, which no limit holds for
+ * The levels for which a caller's request counts, the broadest first: its partner, its organization, its project. So
+ * neither more keys nor more projects raise the limit. A partner's own organization counts for the partner, too.
+ * @returns none for an `admin` key, which has no limits
  */
 export function limitLevelsOf(caller: Caller): ReadonlyArray<LimitLevel> {
   if (caller.keyType === 'admin') return [];
@@ -32,7 +32,10 @@ export function limitLevelsOf(caller: Caller): ReadonlyArray<LimitLevel> {
   return partnerId === null ? own : [{ kind: 'partner', id: partnerId }, ...own];
 }
 
-/** The limit at a level. @param perProject a project's limit */
+/**
+ * The limit at a level.
+ * @param perProject a project's limit
+ */
 export function limitAt({ kind }: LimitLevel, perProject: number, factors: LimitFactors): number {
   return kind === 'project' ? perProject : perProject * factors[kind];
 }

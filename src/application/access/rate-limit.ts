@@ -5,9 +5,9 @@ import { defaultLimitFactors, type LimitFactors, type LimitLevel, limitAt, limit
 
 const windowSeconds = 60;
 
-/** What became of one request under the limits. */
+/** The result of one request under the limits. */
 export interface RateLimitResult {
-  /** Why the request is refused; null for one that is let in. */
+  /** Why the request is refused; null if it is admitted. */
   readonly refusal: Failure | null;
   /** `RateLimit` and `RateLimit-Policy` of the tightest limit, names and values in turn; none for an `admin` key. */
   readonly headers: ReadonlyArray<string>;
@@ -15,7 +15,7 @@ export interface RateLimitResult {
 
 const unlimited: RateLimitResult = { refusal: null, headers: [] };
 
-/** What a limit has left after a request. */
+/** The rest of a limit after a request. */
 interface Count {
   readonly level: LimitLevel;
   readonly limit: number;
@@ -25,9 +25,9 @@ interface Count {
 }
 
 /**
- * Counts requests on this node in windows of a minute: for the project, its organization and its partner. Requests that
- * are refused count for nothing. A counter lasts for its window; the broader limits, counted first, bound how many
- * counters of projects there are.
+ * Counts requests on this node in windows of a minute: for the project, its organization and its partner. Refused
+ * requests do not count. A counter lasts for its window. The broader limits are counted first and limit the number of
+ * project counters.
  */
 export class RateLimit {
   readonly #limiters: Readonly<Record<LimitLevel['kind'], RateLimiterMemory>>;
@@ -36,14 +36,14 @@ export class RateLimit {
 
   /** @param perProject requests of a project in a minute */
   constructor(perProject: number, factors: LimitFactors = defaultLimitFactors) {
-    // Whether a count exceeds its limit is judged here, so that limits may change while counts stay.
+    // This class compares counts with limits itself, so that limits may change while counts stay.
     const limiter = () => new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
     this.#limiters = { project: limiter(), organization: limiter(), partner: limiter() };
     this.#perProject = perProject;
     this.#factors = factors;
   }
 
-  /** Other limits from now on; what was counted in the running minute stays counted. */
+  /** Changes the limits. The counts of the current minute stay. */
   configure(perProject: number, factors: LimitFactors): void {
     this.#perProject = perProject;
     this.#factors = factors;
@@ -80,13 +80,13 @@ export class RateLimit {
     };
   }
 
-  /** Else a limit that is raised would still be used up by what was refused under the lower one. */
+  /** Otherwise a raised limit would still be used up by requests that the lower one refused. */
   async #giveBack(counts: ReadonlyArray<Count>): Promise<void> {
     for (const { level } of counts) await this.#limiters[level.kind].reward(level.id);
   }
 }
 
-/** The one with the least left; of equals the narrowest, which comes last. */
+/** The limit with the least left; among equals the narrowest, which comes last. */
 function tightestOf(counts: ReadonlyArray<Count>): Count | null {
   return counts.reduce<Count | null>(
     (tightest, count) => (tightest !== null && tightest.remaining < count.remaining ? tightest : count),

@@ -4,22 +4,22 @@ import type { Caller } from '#domain/shared/tenancy.ts';
 
 type Endpoint = BatchEvents['BatchCreated']['endpoint'];
 
-/** A line of a batch's input that can be asked. */
+/** A valid line of a batch's input. */
 export interface BatchLine {
   readonly customId: string;
-  /** The JSON of its request, as it was written. */
+  /** The unchanged JSON of its request. */
   readonly body: Buffer;
 }
 
-/** Why a line cannot be asked. */
+/** Why a line is invalid. */
 export interface LineFault {
   readonly code: string;
   readonly message: string;
-  /** The member that is wrong; null for the line as a whole. */
+  /** The invalid member; null for the line as a whole. */
   readonly param: string | null;
 }
 
-/** A file that a line names, to be sent. */
+/** A file that a line names and that is sent with it. */
 export interface LineFile {
   readonly filename: string;
   readonly contentType: string;
@@ -28,19 +28,22 @@ export interface LineFile {
   readonly open: () => Promise<Readable | null>;
 }
 
-/** What a line is asked with. */
+/** A line with its caller and files. */
 export interface LineRequest {
   readonly endpoint: Endpoint;
-  /** The holder of the key that made the batch. */
+  /** The caller with the key that created the batch. */
   readonly caller: Caller;
   readonly idempotencyKey: string;
-  /** Finds a file of the batch's project; null where there is none. @throws UnavailableError */
+  /**
+   * Finds a file of the batch's project; null if it does not exist.
+   * @throws UnavailableError
+   */
   readonly findFile: (fileId: string) => Promise<LineFile | null>;
-  /** Ends the call: what it comes to is not wanted any more. */
+  /** Ends the call, whose result is not needed any more. */
   readonly signal: AbortSignal;
 }
 
-/** A line's answer, whatever its status. */
+/** A line's answer, with any status. */
 export interface LineAnswer {
   readonly kind: 'answer';
   readonly status: number;
@@ -49,18 +52,21 @@ export interface LineAnswer {
   readonly body: Buffer;
 }
 
-/** What came of asking a line. */
+/** The outcome of a line's call. */
 export type LineOutcome =
   | LineAnswer
-  /** This node has no room for it now: it was not sent. */
+  /** The line was not sent, because this node has no room now. */
   | { readonly kind: 'later'; readonly afterMs: number }
   /** The call was ended by its signal. */
   | { readonly kind: 'ended' };
 
-/** Asks lines of batches, as a client would that had the key. */
+/** Makes the calls of batch lines, like a client with the batch's key. */
 export interface LineCalls {
-  /** Reads a line. @returns it, or why it cannot be asked */
+  /**
+   * Reads a line.
+   * @returns the line, or why it is invalid
+   */
   readonly read: (line: Buffer, endpoint: Endpoint) => Promise<BatchLine | LineFault>;
-  /** Asks one. Never rejects but with `UnavailableError`, or a bug. */
+  /** Makes the call of a line. Rejects only with `UnavailableError` or a bug. */
   readonly call: (line: BatchLine, request: LineRequest) => Promise<LineOutcome>;
 }

@@ -2,7 +2,10 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyEvicted, bodyShortageFailure, bodyTooLarge } from './body-failures.ts';
 import type { Arrival } from './body-source.ts';
 
-/** Why a body did not arrive whole; null for one that did. @param maxBytes that were wanted of it */
+/**
+ * Why a body did not arrive completely; null if it did.
+ * @param maxBytes the most bytes that were accepted
+ */
 export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | null {
   if (typeof arrival === 'object') return bodyShortageFailure(arrival.shortage);
   switch (arrival) {

@@ -3,10 +3,12 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Of the bytes of bodies in memory, where nothing else is configured. */
+/** The default limits of the bytes of bodies in memory. */
 export const defaultBodyByteLimits: ByteLimits = { maxBytesPerProject: 128 * mebibyte, maxBytes: 512 * mebibyte };
 
-/** What Node keeps for each piece of a body beside its bytes: else pieces of one byte would hold far more than they count. */
+/**
+ * Node's overhead for each piece of a body. Without it, pieces of one byte would take far more memory than they count.
+ */
 const bytesBesidePiece = 256;
 
 /** The memory that a piece of a body takes, in bytes. */
@@ -16,7 +18,7 @@ export function heldBytesOf(piece: Buffer): number {
 
 const retryAfterSeconds = 1;
 
-/** Why a body was not read to its end: no room is left for its bytes. */
+/** The failure of a body for which no room is left. */
 export function bodyShortageFailure(shortage: ByteShortage): Failure {
   return shortage === 'project' ? projectFull : nodeFull;
 }
@@ -33,14 +35,14 @@ const nodeFull = failure(
   { retryAfterSeconds },
 );
 
-/** Why an unfinished body was ended: others need its room. */
+/** The failure of an unfinished body that was evicted for others. */
 export const bodyEvicted = failure(
   'body-evicted',
   'The node had no room left, and this project held most of it: the unfinished body was ended. Send it again, faster.',
   { retryAfterSeconds },
 );
 
-/** The refusal of a body of more than so many bytes. */
+/** The refusal of a body of more than this many bytes. */
 export function bodyTooLarge(maxBytes: number): Failure {
   return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
 }

@@ -1,6 +1,6 @@
 import type { ByteHold, ByteShortage } from '#application/access/byte-budget.ts';
 
-/** How long a body may take that has limits of its own, and not the server's for a whole request. */
+/** The time limits of a body that replace the server's limit of a whole request. */
 export interface ArrivalLimits {
   /** Between two of its pieces. */
   readonly idleMs: number;
@@ -9,24 +9,27 @@ export interface ArrivalLimits {
 }
 
 /**
- * How a body came: whole; until the reader wanted no more; too slowly; evicted to make room for others; or until there
+ * How a body arrived: completely; until the reader stopped; too slowly; evicted to make room for others; or until there
  * was no room left for more of it.
  */
 export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | { readonly shortage: ByteShortage };
 
 /**
- * Takes a piece of a body. Returns whether more is wanted. A promise holds the next piece back, and until it resolves
- * the sender does not count as idle.
+ * Receives a piece of a body. Returns whether to continue. While a returned promise is pending, no further piece comes,
+ * and the sender does not count as idle.
  */
 export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
 
-/** A request's body, wherever it comes from: a connection, or memory. It is read once, by one of the two methods. */
+/** A request's body from a connection or from memory. It is read once, by one of the two methods. */
 export interface BodySource {
   /** Whether the request has a body. */
   readonly isPresent: boolean;
-  /** The length in bytes that the request announces; 0 where it announces none. */
+  /** The announced length in bytes; 0 without one. */
   readonly announcedBytes: number;
-  /** Takes a body that is in memory as a whole. @returns null where it must be received; nothing is read then */
+  /**
+   * Returns a body that is completely in memory.
+   * @returns null if it must be received; then nothing is read
+   */
   readonly takeBuffered: () => Buffer | null;
   /**
    * Receives the body piece by piece.

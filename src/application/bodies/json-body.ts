@@ -74,12 +74,12 @@ function whyMalformed(bytes: Buffer, scanner: JsonScanner, offset: number): stri
 const byteOrderMark = Buffer.from('\ufeff');
 
 /**
- * Texts without these can hold neither an overflowing number nor half a surrogate pair, so need no walk. A number
- * overflows at 309 places: an exponent of two digits gives 99 of them at most.
+ * A text without these has neither an overflowing number nor half a surrogate pair, so its values need no check. A
+ * number overflows at 309 digits; an exponent of two digits gives at most 99.
  */
 const mayHoldUnsafe = /\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{210}/;
 
-/** A value, and the way back to the top. */
+/** A value, with a link to its parent. */
 interface Place {
   readonly key: string;
   readonly above: Place | null;

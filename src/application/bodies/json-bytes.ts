@@ -6,15 +6,15 @@ import { bodyShortageFailure, bodyTooLarge, heldBytesOf } from './body-failures.
 import type { ArrivalLimits } from './body-source.ts';
 import { checkJsonMediaType } from './json-media-type.ts';
 
-/** What a JSON body may be that a streaming operation reads. */
+/** The limits of a JSON body of a streaming operation. */
 export interface JsonBodyLimits {
   readonly maxBytes: number;
   readonly arrival: ArrivalLimits;
 }
 
 /**
- * Reads a whole JSON body, counting it in the hold; its syntax is not looked at.
- * @returns no bytes without a body; unsupported-media-type, body-too-large, or why it did not arrive whole
+ * Reads a complete JSON body and counts it in the hold. Does not check its syntax.
+ * @returns no bytes without a body; unsupported-media-type, body-too-large, or why it did not arrive completely
  * @throws ClientDisconnectedError
  */
 export async function readJsonBytes(

@@ -4,7 +4,10 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 const jsonType = /^application\/(?:json|[\w!#$&^.+-]+\+json)$|^[\w!#$&^.-]+\/[\w!#$&^.+-]+\+json$/i;
 const utf8 = /^"?utf-?8"?$/i;
 
-/** Checks that a request's headers describe uncompressed JSON in UTF-8. @returns why not; null where they do */
+/**
+ * Checks that a request's headers describe uncompressed JSON in UTF-8.
+ * @returns why not; null if they do
+ */
 export function checkJsonMediaType(headers: IncomingHttpHeaders): Failure | null {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

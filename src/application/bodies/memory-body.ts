@@ -2,7 +2,7 @@ import type { ByteHold } from '#application/access/byte-budget.ts';
 import { heldBytesOf } from './body-failures.ts';
 import type { Arrival, ArrivalLimits, BodySource, TakePiece } from './body-source.ts';
 
-/** A body that is in memory already: of a call that has no connection, such as one of a batch. */
+/** A body in memory, for a call without a connection, such as a line of a batch. */
 export class MemoryBody implements BodySource {
   readonly #bytes: Buffer;
 

@@ -22,7 +22,7 @@ export function countReleasedBytes(bytes: number): void {
   collect({ type: 'minor' });
 }
 
-/** V8's own function, which Node hides without a command-line flag. It does nothing where there is none. */
+/** V8's own function, which Node hides without a command-line flag. Does nothing if V8 has none. */
 function collector(): Collect {
   setFlagsFromString('--expose-gc');
   const found: unknown = runInNewContext('typeof gc === "function" ? gc : null');

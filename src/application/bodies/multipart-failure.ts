@@ -3,7 +3,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import type { MultipartFault, MultipartScanner } from './multipart-scanner.ts';
 
-/** The refusal of a body that is no form. */
+/** The refusal of a body that is not a form. */
 export const notMultipart = failure(
   'unsupported-media-type',
   'The body must be multipart/form-data with a boundary, uncompressed.',
@@ -17,7 +17,7 @@ const faultMessages: Readonly<Record<MultipartFault, string>> = {
   'text-too-long': 'has a field of more than 1 MiB that is no file: a file has a filename',
 };
 
-/** What is wrong with a form. */
+/** The failure for a fault of a form. */
 export function multipartFailure({ fault, faultyPart }: Pick<MultipartScanner, 'fault' | 'faultyPart'>): Failure {
   const pointer = faultyPart === null ? '' : pointerTo([faultyPart]);
   return invalidInput([{ pointer, message: faultMessages[fault ?? 'malformed'] }]);

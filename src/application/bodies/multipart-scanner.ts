@@ -1,9 +1,9 @@
 /** A part of a multipart body, by its place in the bytes. */
 export interface Part {
   readonly name: string;
-  /** Null for a part that is no file. */
+  /** Null for a part that is not a file. */
   readonly filename: string | null;
-  /** Its `Content-Type`; null where it has none. */
+  /** Its `Content-Type`; null without one. */
   readonly contentType: string | null;
   /** Of its headers, past the delimiter's line. */
   readonly start: number;
@@ -15,10 +15,10 @@ export interface Part {
   readonly text: string | null;
 }
 
-/** Is handed the content of files while it comes. The bytes are a view into what was pushed. */
+/** Receives the content of files while it arrives. The bytes are a view into the pushed chunk. */
 export type TakeFileContent = (file: Pick<Part, 'name' | 'filename'>, bytes: Buffer) => void;
 
-/** What is wrong with a multipart body. */
+/** A fault of a multipart body. */
 export type MultipartFault = 'ended-early' | 'malformed' | 'ambiguous-part' | 'too-many-parts' | 'text-too-long';
 
 const headerBytesAtMost = 16 * 1024;
@@ -31,7 +31,7 @@ type State = 'preamble' | 'after-delimiter' | 'headers' | 'content' | 'epilogue'
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The boundary that a content type names; null for one that is no multipart/form-data. */
+/** The boundary in a content type; null if it is not multipart/form-data. */
 export function boundaryOf(contentType: string | undefined): string | null {
   if (contentType === undefined || !/^\s*multipart\/form-data\s*;/i.test(contentType)) return null;
   const boundary = parametersOf(contentType).get('boundary') ?? '';
@@ -47,13 +47,13 @@ export function boundaryOf(contentType: string | undefined): string | null {
 export class MultipartScanner {
   readonly parts: Part[] = [];
   fault: MultipartFault | null = null;
-  /** The name of the part that the fault is in; null where it is in none or the name is not known. */
+  /** The name of the part with the fault; null if it is in none or the name is unknown. */
   faultyPart: string | null = null;
   /** A delimiter without the line end before it. */
   readonly #dashBoundary: Buffer;
-  /** What may yet be the beginning of what is looked for. */
+  /** The bytes that may be the beginning of a delimiter or a header. */
   #window: Buffer;
-  /** The offset of the window in the body. The first delimiter has no line end before it: one is put there. */
+  /** The offset of the window in the body. The first delimiter has no line end before it, so one is added. */
   #windowAt = -lineEnd.length;
   /** The byte before the window. */
   #lastDropped = 0;
@@ -76,7 +76,7 @@ export class MultipartScanner {
     if (this.fault !== null) return;
     this.#window = this.#window.length === 0 ? chunk : Buffer.concat([this.#window, chunk]);
     while (this.fault === null && this.#step()) {
-      // Each step takes what it understood off the window.
+      // Each step removes the bytes that it has read from the window.
     }
   }
 
@@ -85,7 +85,7 @@ export class MultipartScanner {
     if (this.fault === null && this.#state !== 'epilogue') this.fault = 'ended-early';
   }
 
-  /** @returns whether there may be more to understand in the window */
+  /** @returns whether the window may contain more to read */
   #step(): boolean {
     switch (this.#state) {
       case 'preamble':
@@ -113,14 +113,17 @@ export class MultipartScanner {
     return true;
   }
 
-  /** What follows the last part is no part of the form: another delimiter in it could begin one for other readers. */
+  /**
+   * The bytes after the last part are not part of the form. Another delimiter there is a fault, because other readers
+   * could read a part there.
+   */
   #skipEpilogue(): boolean {
     if (this.#lineOfBoundary() !== -1) return this.#fail('malformed');
     this.#drop(this.#settledBytes());
     return false;
   }
 
-  /** Where the boundary's dashes begin a line, however that line begins; -1 where they do not. */
+  /** The offset of the boundary's dashes after any kind of line end; -1 if there is none. */
   #lineOfBoundary(): number {
     let at = this.#window.indexOf(this.#dashBoundary);
     while (at !== -1 && !isLineBreak(this.#byteBefore(at))) at = this.#window.indexOf(this.#dashBoundary, at + 1);
@@ -136,12 +139,12 @@ export class MultipartScanner {
     return (at === 0 ? this.#lastDropped : this.#window[at - 1]) ?? 0;
   }
 
-  /** Bytes of the window that cannot belong to a delimiter, whatever follows. */
+  /** The number of bytes in the window that cannot belong to a delimiter. */
   #settledBytes(): number {
     return Math.max(0, this.#window.length - this.#dashBoundary.length - lineEnd.length + 1);
   }
 
-  /** @returns that there is nothing more to understand */
+  /** @returns false, because nothing more is read */
   #fail(fault: MultipartFault, part: string | null = null): false {
     this.fault = fault;
     this.faultyPart = part;
@@ -200,7 +203,7 @@ export class MultipartScanner {
     return true;
   }
 
-  /** Takes content off the window: a text is remembered, a file's is handed on. */
+  /** Removes content from the window: it keeps a text and passes on a file's content. */
   #keep(bytes: number): void {
     if (this.#text === null) {
       if (this.#open !== null && bytes > 0) this.#takeFileContent?.(this.#open, this.#window.subarray(0, bytes));
@@ -233,7 +236,7 @@ function dispositionIn(headers: string): Disposition {
   const [line = ''] = dispositions;
   const isFormData = /^content-disposition[ \t]*:[ \t]*form-data/i.test(line);
   const parameters = parametersOf(line);
-  // Some readers end a line at either character alone, or take a line that begins with a blank for more of the one before.
+  // Some readers end a line at a single CR or LF, or treat a line that begins with a blank as a continuation.
   const hasOddLine = lines.some((header) => /^[ \t]|[\r\n]/.test(header));
   return {
     name: isFormData ? (parameters.get('name') ?? null) : null,

@@ -10,38 +10,38 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import type { Origin } from './streams/stream-write.ts';
 
-/** How long a claim whose phone number has not begun is honoured: its creator may be between its two appends. */
+/** How long a claim is valid before its phone number exists, because its creator may be between its two appends. */
 export const claimGraceMs = 2_000;
 const pollIntervalMs = 50;
-/** Claims that are remembered as seen. */
+/** The most claims in memory. */
 const maxSeen = 10_000;
 
-/** Who claims. */
+/** The holder of a claim. */
 export interface Claimant {
-  /** The phone number that is to hold the claim. */
+  /** The phone number that takes the claim. */
   readonly phoneNumberId: string;
   readonly tenant: Tenant;
   readonly origin: Origin;
 }
 
 /**
- * Uniqueness of phone numbers, held by claim streams (DECISIONS.md, "Phone numbers"). A claim is appended before the
- * phone number's own stream, so a crash between the two locks nothing: the next comer sees that the holder never began.
+ * Keeps phone numbers unique with claim streams. A claim is appended before the phone number's own stream. After a
+ * crash between the two, the number is not locked: the next creator sees that the holder does not exist.
  */
 export class Claims {
   readonly #writer: StreamWriter;
   readonly #graceMs: number;
-  /** When this node first saw a holder that had not begun, on `performance.now()`'s clock. */
+  /** When this node first saw a holder that did not exist, on `performance.now()`'s clock. */
   readonly #firstSeen = new LRUCache<string, number>({ max: maxSeen });
 
-  /** @param graceMs how long a claim is honoured whose phone number has not begun */
+  /** @param graceMs how long a claim is valid before its phone number exists */
   constructor(writer: StreamWriter, graceMs = claimGraceMs) {
     this.#writer = writer;
     this.#graceMs = graceMs;
   }
 
   /**
-   * Takes the claim, or fails with `phone-number-taken`. Taking what one holds is a success.
+   * Takes the claim, or fails with `phone-number-taken`. Succeeds if the claimant already holds it.
    * @param claimed the number with its space, see `claimedNumbers`
    * @throws UnavailableError
    */
@@ -63,8 +63,8 @@ export class Claims {
   }
 
   /**
-   * Why the claim cannot be taken now; null where it can. Takes nothing. A holder that has not begun may never do: only
-   * `take` waits for it.
+   * Why the claim cannot be taken now; null if it can. Takes nothing. It does not wait for a holder that does not exist
+   * yet; only `take` does.
    * @throws UnavailableError
    */
   async check(claimed: string, phoneNumberId: string): Promise<Failure | null> {
@@ -75,8 +75,8 @@ export class Claims {
   }
 
   /**
-   * Until when a holder that has not begun is waited for, on `performance.now()`'s clock. The clock of the node that
-   * claimed may be ahead, so no claim is honoured for longer than the grace after this node first saw it.
+   * The end of the wait for a holder that does not exist yet, on `performance.now()`'s clock. The clock of the claiming
+   * node may be ahead, so the wait ends at the latest one grace period after this node first saw the claim.
    */
   #graceEnd(claimId: string, holderId: string, since: string): number {
     const now = performance.now();
@@ -87,7 +87,10 @@ export class Claims {
     return Math.min(firstSeen + this.#graceMs, now + leftByClock);
   }
 
-  /** Whether a holder has no right any more; one that never began is closed first, so that it cannot begin late. */
+  /**
+   * Whether a holder has lost its claim. A holder that was never created is closed first, so that it cannot be created
+   * late.
+   */
   async #isFree(
     holderId: string,
     { graceEnds, deadline }: { readonly graceEnds: number; readonly deadline: number },
@@ -106,7 +109,7 @@ export class Claims {
       entity: phoneNumber,
       id: holderId,
       origin,
-      // The holder's creation may have its turn and wait for this claim's: see `bypassQueue`.
+      // The holder's creation may have the turn of its stream and wait for this claim's turn: see `bypassQueue`.
       bypassQueue: true,
       decide: ({ state }) =>
         E.right({ events: state === null ? [newEvent('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),

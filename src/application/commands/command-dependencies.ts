@@ -4,16 +4,16 @@ import type { Lookup } from './command.ts';
 import type { StreamWriter } from './stream-writer.ts';
 import type { StreamWriteResult } from './streams/stream-write.ts';
 
-/** What commands run on. */
+/** The dependencies of commands. */
 export interface CommandDependencies {
   readonly writer: StreamWriter;
   readonly claims: Claims;
   readonly lookup: Lookup;
   readonly personalData: PersonalData;
-  /** Stored bytes of one append at most. */
+  /** The most stored bytes of one append. */
   readonly maxAppendBytes?: number;
-  /** Bytes of JSON in the filled schemas of one operation of an instance at most. */
+  /** The most bytes of JSON in the filled schemas of one operation of an instance. */
   readonly maxFilledBytes?: number;
-  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until the read models show what was appended. */
+  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until the read models show the appended events. */
   readonly waitForReadModels: (appended: StreamWriteResult<unknown>['events']) => Promise<void>;
 }

@@ -46,7 +46,7 @@ class CommandHandler {
     this.#rehearsal = new CommandRehearsal(definition, runtime, this.#decider, this.#responder);
   }
 
-  /** Stage 4. Reach is judged from the stream itself: a read model may lag. */
+  /** Stage 4. Access is checked from the stream itself, because a read model may lag. */
   async loadSubject({ caller, parameters }: OperationRequest): Promise<E.Either<Failure, LoadedStream<unknown>>> {
     const { subject, scope } = this.#definition;
     if (subject === null) return E.right({ state: null, tenant: null });
@@ -55,7 +55,7 @@ class CommandHandler {
     const { writer } = this.#runtime;
     const isFound = ({ state, tenant }: LoadedStream<unknown>) =>
       tenant !== null && subject.entity.everExisted(state, id) && canAccess(caller, tenant);
-    // Whose a resource is, and that it ever existed, never changes: what is known is enough to find it.
+    // A cached state is enough here, because the owner and the existence of a resource never change.
     const known = writesToSubject(this.#definition) ? await writer.loadKnown(subject.entity, id) : null;
     const { state, tenant } = known !== null && isFound(known) ? known : await writer.load(subject.entity, id);
     return isFound({ state, tenant }) ? E.right({ state, tenant }) : E.left(notFoundBy(this.#definition, id));
@@ -68,8 +68,8 @@ class CommandHandler {
   }
 
   /**
-   * An `Idempotency-Key` may be used again once its first request is forgotten: the next ids that follow from it are
-   * then tried.
+   * An `Idempotency-Key` may be used again after its first request has expired. Then the next ids that derive from it
+   * are tried.
    */
   async #executeWithUnusedIds(
     valid: ValidRequest<LoadedStream<unknown>>,

@@ -11,30 +11,30 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { NewIds } from './new-ids.ts';
 import type { StreamWrite } from './streams/stream-write.ts';
 
-/** Another stream as a decision sees it. */
+/** The state of another stream for a decision. */
 export interface LoadedStream<State> {
   readonly state: State;
-  /** Null when the stream has no event. */
+  /** Null if the stream has no event. */
   readonly tenant: Tenant | null;
 }
 
-/** What `loadRelated` may load. It may be stale: `decide` must be correct even if it has changed since. */
+/** Reads for `loadRelated`. Their results may be stale: `decide` must be correct even if they have changed since. */
 export interface RelatedStateLoader {
-  /** Encrypts texts of the person whom the resource is about, under the names of their fields. */
+  /** Encrypts personal texts of the resource's subject, under the names of their fields. */
   readonly seal: <Field extends string>(
     texts: Readonly<Record<Field, string>>,
   ) => Promise<Readonly<Record<Field, SealedText>>>;
-  /** What the command may seal and give out. */
+  /** New secrets that the command may seal and return. */
   readonly newSecrets: NewSecrets;
   /** The current state of another stream. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<LoadedStream<State>>;
-  /** The data of one event of another stream: what its state does not hold. */
+  /** The data of one event of another stream, for contents that its state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
-  /** Whether the read model has a document that fits; it may lag. */
+  /** Reads from the read models, which may lag. */
   readonly lookup: Lookup;
 }
 
-/** What a command may read from the read models. They may lag, so no rule may depend on them. */
+/** Reads from the read models for a command. They may lag, so no rule may depend on them. */
 export interface Lookup {
   readonly exists: (collection: string, where: Readonly<Record<string, string>>) => Promise<boolean>;
   /**
@@ -42,44 +42,47 @@ export interface Lookup {
    * `limit`.
    */
   readonly descendantKeys: (keyId: string, limit: number) => Promise<ReadonlyArray<string>>;
-  /** When an API key was last used; null when it never was. */
+  /** When an API key was last used; null if never. */
   readonly keyLastUsed: (keyId: string) => Promise<string | null>;
-  /** The status of a projection; null when there is none of that name. */
+  /** The status of a projection; null for an unknown name. */
   readonly projection: (name: string) => Promise<ProjectionSummary | null>;
   /**
-   * Why nothing may be delivered to a URL, as it resolves now; null when it may.
-   * @throws UnavailableError when the host cannot be looked up just now
+   * Why webhooks may not be delivered to a URL, by its present addresses; null if they may.
+   * @throws UnavailableError if the host cannot be looked up now
    */
   readonly webhookUrlFault: (url: string) => Promise<string | null>;
-  /** Whether a node that is alive runs batches. */
+  /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
-  /** The status of a process; null when there is none of that name. */
+  /** The status of a process; null for an unknown name. */
   readonly process: (name: string) => Promise<StoppableStatus | null>;
 }
 
-/** What a command may do outside its stream after its decision. */
+/** The effects that a command may have outside its stream after its decision. */
 export interface CommandEffects {
   /** The current state of another stream. */
   readonly load: RelatedStateLoader['load'];
-  /** Decides and appends to another stream, with the caller as actor. @throws UnavailableError */
+  /**
+   * Decides and appends to another stream, with the caller as actor.
+   * @throws UnavailableError
+   */
   readonly append: <State, Events>(
     handling: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
-  /** Makes every text of a person unreadable for good. */
+  /** Makes all personal texts of a subject unreadable for good. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 
-/** As much of a process's status as decisions need. */
+/** The members of a process's status that decisions need. */
 export interface StoppableStatus {
   readonly failure: { readonly eventId: string } | null;
 }
 
-/** As much of a projection's status as decisions need. */
+/** The members of a projection's status that decisions need. */
 export interface ProjectionSummary extends StoppableStatus {
   readonly rebuild: object | null;
 }
 
-/** What a decision gets besides its input and its own state. */
+/** The context of a decision, besides its input and its state. */
 export interface DecisionContext<SubjectState, Also> {
   readonly caller: Caller;
   readonly newIds: NewIds;
@@ -92,7 +95,7 @@ export interface DecisionContext<SubjectState, Also> {
   readonly maxFilledBytes: number;
 }
 
-/** Secrets that a command may give out, each made when first asked for. */
+/** Secrets that a command may return, each created at its first use. */
 export interface NewSecrets {
   /** A new API key's text. */
   readonly apiKey: string;
@@ -100,7 +103,7 @@ export interface NewSecrets {
   readonly webhookSecret: string;
 }
 
-/** What an answer is made from. */
+/** The context of an answer. */
 export interface AnswerContext<Input, State> {
   readonly input: Input;
   /** The state that the command produced. */
@@ -111,7 +114,7 @@ export interface AnswerContext<Input, State> {
   /** The new secrets; null in a repeated answer, which must not contain one again. */
   readonly newSecrets: NewSecrets | null;
   readonly lookup: Lookup;
-  /** The data of one event of the stream: a schema or payload that state does not hold. */
+  /** The data of one event of the stream, for contents that the state does not hold. */
   readonly dataAt: (revision: number) => Promise<JsonObject>;
 }
 
@@ -130,26 +133,27 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly plane?: Plane;
   readonly http: HttpRoute;
   readonly scope: Scope;
-  /** A scope that the key needs besides. */
+  /** A further scope that the key needs. */
   readonly alsoScope?: Scope;
   readonly input: t.Type<Input, unknown, unknown>;
   /**
-   * The input holds personal data of the new resource's subject: what is remembered of it is unreadable after erasure.
+   * Whether the input has personal data of the new resource's subject. The remembered hash of the request is then
+   * keyed, so that an erasure makes it useless.
    */
   readonly personal?: boolean;
-  /** It seals a text under the resource's key: where it is only tried, with a key that passes. */
+  /** Whether it seals a text with the resource's key. A dry run uses a temporary key. */
   readonly seals?: boolean;
   /** Null for no content. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
-  /** What it does besides its answer, where its HTTP method does not say it. */
+  /** Its effect, if its HTTP method does not show it. */
   readonly effect?: OperationEffect;
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /** The entity whose stream it appends to. */
   readonly entity: Entity<State, Events>;
   /**
-   * What the path names; access to it is checked before anything else. It is the command's own entity when the command
-   * changes a resource, the parent when it creates one, and null when only the key decides.
+   * The entity of the resource in the path. Access to it is checked first. It is the command's own entity if the
+   * command changes a resource, the parent if it creates one, and null if only the key decides.
    */
   readonly subject: { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null;
   /** For a command that creates: the id of the new resource. Absent: the path names the resource. */
@@ -161,10 +165,10 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly isIdUsed?: (state: State, input: Input, newIds: NewIds) => boolean;
   /** The tenant of a new stream; absent, the subject's. */
   readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
-  /** Whether the command has an answer, where that is not only while the resource is live. */
+  /** Whether the command can answer, if that does not depend only on the resource being live. */
   readonly isAnswerable?: (state: State, input: Input) => boolean;
   readonly loadRelated?: (input: Input, loads: RelatedStateLoader, caller: Caller, state: State) => Promise<Also>;
-  /** What must be claimed, in order, for the new resource before it is appended: see `claims.ts`. */
+  /** The claims of the new resource, taken in order before the append: see `claims.ts`. */
   readonly claims?: (input: Input) => ReadonlyArray<string>;
   readonly decide: (
     input: Input,
@@ -172,9 +176,9 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
     context: DecisionContext<SubjectState, Also>,
   ) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
   /**
-   * Runs after the decision and the append, before the response, also when nothing changed. The node may end before it,
-   * so it must be repeatable, and a process must do what may not be left undone.
-   * @returns a failure to answer instead of the result; null to answer with the result
+   * Runs after the decision and the append, before the response, even if nothing changed. It must be repeatable. The
+   * node may crash before it, so a process must do any required work too.
+   * @returns a failure that replaces the result; null to answer with the result
    */
   readonly afterAppend?: (id: string, effects: CommandEffects, caller: Caller) => Promise<Failure | null>;
   readonly answer: (context: AnswerContext<Input, State>) => Output | Promise<Output>;

@@ -10,7 +10,7 @@ import type { PersonalData } from '#personal-data/personal-data.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import type { StreamState } from './stream-state.ts';
 
-/** An event that a tried command would append. */
+/** An event that a command would append. */
 const TriedEvent = t.type({
   type: describedEvent.type,
   summary: describedEvent.summary,
@@ -19,24 +19,27 @@ const TriedEvent = t.type({
 
 type TriedEvent = t.TypeOf<typeof TriedEvent>;
 
-/** What a command answers that was only tried: what it would append, and what it would answer, without secrets. */
+/** The answer of a dry run: the events that the command would append and its answer, without secrets. */
 export const DryRun = t.type(
   {
     dryRun: t.literal(true),
     events: t.readonlyArray(TriedEvent),
-    /** Null where there would be no content. */
+    /** Null for an answer without content. */
     answer: json,
   },
   'DryRun',
 );
 
-/** What a command would append to a stream. */
+/** The events that a command would append to a stream. */
 export interface RehearsedWrite<State> {
   readonly before: StreamState<State>;
   readonly events: ReadonlyArray<RecordedEvent>;
 }
 
-/** What histories would say of events that were not appended. @throws UnavailableError */
+/**
+ * Describes the events of a dry run as histories do.
+ * @throws UnavailableError
+ */
 export async function describeRehearsal<State, Events>(
   entity: Entity<State, Events>,
   { before, events }: RehearsedWrite<State>,

@@ -12,7 +12,7 @@ export interface NewIds {
   readonly id: string;
   /** Further characters for an id inside a stream. */
   readonly suffix: string;
-  /** A second id, for what is made along with the first. */
+  /** A second id, for a resource that is created together with the first. */
   readonly secondId: string;
 }
 
@@ -31,19 +31,22 @@ export function createNewIds(): NewIds {
   };
 }
 
-/** Ids that follow from a hash: a repeated request finds what the first one made. */
+/** Ids that derive from a hash, so that a repeated request finds the resources of the first one. */
 export function deriveNewIds(seed: string): NewIds {
   const derive = (label: string, length: number) => derivedCharacters(`${label}\n${seed}`, length);
   return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
 }
 
-/** Ids are dear to make and most commands need none: each is made when first asked for. */
+/** Creates each id at its first use, because ids are expensive and most commands need none. */
 function once(ids: object, name: string, value: string): string {
   Object.defineProperty(ids, name, { value });
   return value;
 }
 
-/** 41 bits, from the pool that node:crypto keeps for `randomInt`: a call for bytes of one's own costs ten times as much. */
+/**
+ * 41 bits, from the pool that node:crypto keeps for `randomInt`. A separate call for random bytes costs ten times as
+ * much.
+ */
 function randomSuffix(): string {
   return randomInt(base ** suffixLength)
     .toString(base)

@@ -13,12 +13,12 @@ export function generateKey(): string {
   return `sy_live_${secret}`;
 }
 
-/** A new signing secret of a webhook endpoint, as Standard Webhooks writes them: 256 bits. */
+/** A new signing secret of a webhook endpoint, in the form of Standard Webhooks: 256 bits. */
 function generateWebhookSecret(): string {
   return secretPrefix + randomBytes(webhookSecretBytes).toString('base64');
 }
 
-/** New secrets, each made when it is first asked for: few commands need one. */
+/** Creates each secret at its first use, because few commands need one. */
 export function createNewSecrets(): NewSecrets {
   let apiKey: string | undefined;
   let webhookSecret: string | undefined;

@@ -3,10 +3,10 @@ import type { ProcessProgress } from '#process-engine/process-progress.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 
 /**
- * Reading one's own write: waits until the read models show what was appended, and what processes made of it; for
- * so long at most, then the answer goes out all the same. A read model that has stopped holds up nobody.
- * @param allTypes the event types that any projection handles: which ones processes append is theirs to know
- * @param timeoutMs how long an answer waits at most
+ * Read your own write: waits until the read models show the appended events and the effects of processes. After the
+ * timeout the answer is sent anyway. It does not wait for a stopped read model.
+ * @param allTypes the event types that any projection handles, because processes may append any of them
+ * @param timeoutMs the longest wait of an answer
  */
 export function createWaitForReadModels(
   processes: ReadonlyArray<ProcessProgress>,

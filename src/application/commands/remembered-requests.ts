@@ -1,7 +1,7 @@
 import { List, Map as PersistentMap } from 'immutable';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
-/** A command that came with an `Idempotency-Key`, as its events tell. */
+/** A command with an `Idempotency-Key`, from the metadata of its events. */
 export interface RememberedRequest {
   readonly key: string;
   readonly bodyHash: string;
@@ -14,21 +14,24 @@ export interface RememberedRequest {
 /** How long an `Idempotency-Key` is remembered. */
 export const rememberedForMs = 24 * 60 * 60 * 1000;
 
-/** Forgotten requests dropped for each event, at most: more than one comes with it, and no event pays for many. */
+/**
+ * The most expired requests that one event removes: more than one, so that they do not accumulate, but few, so that no
+ * event is slow.
+ */
 const droppedAtOnce = 4;
 
 /**
- * The requests that a stream remembers, by their key. A value: what follows shares nearly all of it, so an event costs
- * the same however many there are.
+ * The remembered requests of a stream, by key. Immutable: versions share nearly all of their data, so an event costs
+ * the same for any number of requests.
  */
 export class RememberedRequests {
-  /** Of a stream without events. */
+  /** The requests of a stream without events. */
   static readonly none = new RememberedRequests(PersistentMap(), List(), '');
 
   readonly #byKey: PersistentMap<string, RememberedRequest>;
   /** In the order of their times. */
   readonly #order: List<RememberedRequest>;
-  /** Those before it are forgotten, dropped or not. */
+  /** Requests before this time have expired. */
   readonly #oldest: string;
 
   private constructor(byKey: PersistentMap<string, RememberedRequest>, order: List<RememberedRequest>, oldest: string) {
@@ -43,18 +46,18 @@ export class RememberedRequests {
     return new RememberedRequests(PersistentMap(order.map((request) => [request.key, request])), order, '');
   }
 
-  /** How many are held in memory, some that are forgotten but not dropped yet included. */
+  /** The number of requests in memory, including expired ones that are not removed yet. */
   get held(): number {
     return this.#byKey.size;
   }
 
-  /** The request with this key; undefined when there was none within the time. */
+  /** The request with this key; undefined without one that has not expired. */
   get(key: string): RememberedRequest | undefined {
     const request = this.#byKey.get(key);
     return request !== undefined && request.time >= this.#oldest ? request : undefined;
   }
 
-  /** All that are remembered, in the order of their times. */
+  /** All requests that have not expired, in the order of their times. */
   *[Symbol.iterator](): Generator<RememberedRequest, void, void> {
     for (const { key, firstRevision } of this.#order) {
       const request = this.get(key);
@@ -62,7 +65,7 @@ export class RememberedRequests {
     }
   }
 
-  /** With the next event of the stream. */
+  /** The requests after the next event of the stream. */
   after({ revision, metadata: { idempotency, time } }: RecordedEvent): RememberedRequests {
     if (idempotency === undefined && this.#order.isEmpty()) return this;
     const kept = this.#forgetting(new Date(Date.parse(time) - rememberedForMs).toISOString());
@@ -76,7 +79,7 @@ export class RememberedRequests {
       const first = order.first();
       if (first === undefined || first.time >= oldest) break;
       order = order.shift();
-      // The key may have been used again since it was forgotten.
+      // The key may have been used again after it expired.
       if ((byKey.get(first.key)?.time ?? oldest) < oldest) byKey = byKey.delete(first.key);
     }
     return new RememberedRequests(byKey, order, oldest);

@@ -13,7 +13,9 @@ export interface StateFollowerOptions {
   readonly log: Logger;
 }
 
-/** Keeps the cached states of streams current with what other nodes append. Without it commands only meet more conflicts. */
+/**
+ * Keeps the cached states of streams current with the appends of other nodes. Without it there are only more conflicts.
+ */
 export class StateFollower {
   readonly #options: StateFollowerOptions;
   readonly #stopped = new AbortController();

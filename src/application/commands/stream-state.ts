@@ -3,17 +3,17 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import { RememberedRequests } from './remembered-requests.ts';
 
-/** A success without an event, remembered for its `Idempotency-Key`; it changes nothing, and history leaves it out. */
+/** Remembers a success without an event for its `Idempotency-Key`. It changes nothing, and histories do not list it. */
 export const requestAnswered = 'RequestAnswered';
 
-/** A stream folded: an entity's state, and what appending to it needs. */
+/** A folded stream: an entity's state and the data for the next append. */
 export interface StreamState<State> {
   readonly state: State;
-  /** Of the last event; `noStream` when there is none. */
+  /** The revision of the last event; `noStream` without one. */
   readonly revision: number;
-  /** Of the last event that was more than a remembered request: the ETag. */
+  /** The revision of the last event that is not `RequestAnswered`: the ETag. */
   readonly resourceRevision: number;
-  /** Of the first event; null when there is none. */
+  /** The tenant of the first event; null without one. */
   readonly tenant: Tenant | null;
   readonly hash: string | null;
   readonly time: string;
@@ -33,7 +33,7 @@ export function emptyStream<State, Events>(entity: Entity<State, Events>): Strea
   };
 }
 
-/** Folds further events of the stream into its state. The state before is a value of its own, and stays as it is. */
+/** Folds further events of the stream into a new state. The old state does not change. */
 export function foldStream<State, Events>(
   entity: Entity<State, Events>,
   from: StreamState<State>,
@@ -46,7 +46,7 @@ export function foldStream<State, Events>(
     tenant ??= tenantOf(event);
     remembered = remembered.after(event);
     if (event.type === requestAnswered) continue;
-    // What a stream holds was written by this entity's own decisions, in shapes that the upcasters keep current.
+    // The entity's own decisions wrote these events, and the upcasters bring them to the newest shape.
     state = entity.evolve(state, event as never);
     resourceRevision = event.revision;
   }

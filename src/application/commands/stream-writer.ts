@@ -14,7 +14,7 @@ import type { StreamWrite, StreamWriteResult } from './streams/stream-write.ts';
 
 export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> {
   readonly store: EventStore;
-  /** Milliseconds in all, waiting and retries included; default 10,000. */
+  /** The time limit in milliseconds, including waits and retries; default 10,000. */
   readonly deadlineMs?: number;
   readonly now?: () => Date;
 }
@@ -22,15 +22,15 @@ export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> 
 const defaultDeadlineMs = 10_000;
 const retryJitterMs = 10;
 
-/** What a decision comes to: events to append, or an answer that appends nothing. */
+/** The result of a decision: events to append, or an answer without an append. */
 type DecisionOutcome<State, Events, Other> =
   | { readonly kind: 'append'; readonly events: ReadonlyArray<EventOf<Events>>; readonly tenant: Tenant | null }
   | { readonly kind: 'answer'; readonly answer: E.Either<Failure | Other, StreamWriteResult<State>> };
 
 /**
- * Loads, decides, appends: the one way by which events come to be. A command is decided from the cached state of its
- * stream, which another node's write may have left behind: then its append conflicts, and it is decided again. What
- * appends nothing is answered only after the stream was read. Commands on one stream of this process take turns.
+ * Loads, decides and appends. All commands append events through it. A command decides from the cached state of its
+ * stream. If another node's write has made it stale, the append conflicts, and the command decides again. A result
+ * without an append is answered only after the stream is read. Commands of this process on one stream take turns.
  */
 export class StreamWriter {
   readonly #store: EventStore;
@@ -49,7 +49,7 @@ export class StreamWriter {
     this.#now = options.now ?? (() => new Date());
   }
 
-  /** From now on the listener gets the events that this writer appends, before the caller gets its answer. */
+  /** Adds a listener for the appended events. It gets them before the caller gets its answer. */
   onAppended(listener: (appended: ReadonlyArray<RecordedEvent>) => void): void {
     this.#listeners.push(listener);
   }
@@ -65,31 +65,39 @@ export class StreamWriter {
   }
 
   /**
-   * A stream's state as far as this process knows it, which another node may have changed since: enough for what never
-   * changes again. Read where it is not cached. @throws UnavailableError
+   * A stream's cached state, which may be stale: enough for facts that never change. Reads the stream if it is not
+   * cached.
+   * @throws UnavailableError
    */
   loadKnown<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     return this.#loader.loadKnown(entity, id);
   }
 
-  /** Takes note of events that were stored, by this process or another, so that cached states are current. */
+  /** Updates cached states with events that this process or another has stored. */
   see(events: ReadonlyArray<RecordedEvent>): void {
     this.#loader.see(events);
   }
 
-  /** A stream's state as it was at a revision, from the log. @throws UnavailableError */
+  /**
+   * A stream's state as it was at a revision, from the log.
+   * @throws UnavailableError
+   */
   loadAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<StreamState<State>> {
     return this.#loader.loadAt(entity, id, revision);
   }
 
-  /** One event of a stream. @throws UnavailableError */
+  /**
+   * One event of a stream.
+   * @throws UnavailableError
+   */
   eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
     return this.#loader.eventAt(entity, id, revision);
   }
 
   /**
-   * Decides, claims and appends, retrying conflicts until the deadline.
-   * @returns what was appended, or what `decide` came to instead. @throws UnavailableError
+   * Decides, claims and appends, and retries conflicts until the deadline.
+   * @returns the appended events, or the other result of `decide`.
+   * @throws UnavailableError
    */
   write<State, Events, Other = never>(
     write: StreamWrite<State, Events, Other>,
@@ -101,8 +109,8 @@ export class StreamWriter {
   }
 
   /**
-   * What a write would append to the stream as it is now: nothing is claimed, and nothing is appended.
-   * @param maxBytes what one append may store
+   * Returns the events that a write would append now. Claims and appends nothing.
+   * @param maxBytes the most bytes of one append
    * @throws UnavailableError
    */
   async rehearse<State, Events, Other = never>(
@@ -145,7 +153,7 @@ export class StreamWriter {
         for (const listener of this.#listeners) listener(appended.right);
         return E.right({ stream: after, events: appended.right });
       }
-      // Somebody else wrote, or nobody knows what was stored or will be: what is cached may be old.
+      // Another writer came first, or the outcome is unknown, so the cached state may be stale.
       if (appended.left.kind === 'unavailable') this.#loader.dropUnsure(stream);
       else this.#loader.drop(stream);
       if (appended.left.kind !== 'conflict') return E.left(appendRefused(appended.left));

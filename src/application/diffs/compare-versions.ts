@@ -13,9 +13,9 @@ export interface Comparison {
 }
 
 interface ComparedKind<Record, Contents> {
-  /** What is compared. */
+  /** The part of a record that is compared. */
   readonly contentsOf: (record: Record) => Contents;
-  /** What differs, in sentences. */
+  /** Describes the differences in sentences. */
   readonly describe: (before: Contents, after: Contents) => ReadonlyArray<string>;
 }
 

@@ -4,9 +4,9 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import compareVersions, { type Comparison } from './compare-versions.ts';
 
-/** JSON text of both versions up to which they are compared where they are: it takes a few milliseconds. */
+/** The most characters of both versions that are compared without the thread, which takes a few milliseconds. */
 const maxCharactersHere = 64 * 1024;
-/** Comparisons that wait for the thread at most, with up to 2 MiB of text each. */
+/** The most comparisons that wait for the thread, with up to 2 MiB of text each. */
 const maxQueue = 16;
 const timeoutMs = 10_000;
 const idleTimeoutMs = 30_000;
@@ -21,8 +21,8 @@ export interface VersionComparerLimits {
 }
 
 /**
- * Compares versions: large ones in a thread, so that others are served meanwhile. The thread is started when it is
- * needed, and ends when it was idle for half a minute.
+ * Compares versions, large ones in a thread, so that other requests are served meanwhile. The thread starts on demand,
+ * and ends after half a minute without work.
  */
 export class VersionComparer {
   readonly #limits: Required<VersionComparerLimits>;
@@ -35,7 +35,7 @@ export class VersionComparer {
   /**
    * Compares two versions.
    * @returns `{patch, summary}`, encoded
-   * @throws UnavailableError when too many wait, or the thread does not answer in time
+   * @throws UnavailableError if too many wait, or if the thread does not answer in time
    */
   async compare<Diff>(comparison: Comparison): Promise<EncodedJson<Diff>> {
     if (comparison.before.length + comparison.after.length > this.#limits.maxCharactersHere)
@@ -44,7 +44,7 @@ export class VersionComparer {
     return new EncodedJson<Diff>(compareVersions(comparison));
   }
 
-  /** Ends the thread; what it is comparing is given up. */
+  /** Ends the thread and abandons its comparison. */
   async close(): Promise<void> {
     await this.#pool?.destroy();
   }

@@ -10,7 +10,10 @@ import { UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
 import { fileBlobPrefix } from './file-uploads.ts';
 import { concernsBlobs, type Orphan, OrphanSearch } from './orphan-search.ts';
 
-/** Receives how far a step is. @param fraction of the whole, from 0 to 1; null where the whole is not known */
+/**
+ * Receives the progress of a step.
+ * @param fraction from 0 to 1; null if the total is unknown
+ */
 type Report = (done: number, fraction: number | null) => void;
 
 export interface BlobSweepOptions {
@@ -21,25 +24,25 @@ export interface BlobSweepOptions {
   readonly signal: AbortSignal;
 }
 
-/** Other content has other prefixes, and is not the sweep's. */
+/** The sweep ignores content with other prefixes. */
 const sweptPrefixes = [fileBlobPrefix, partBlobPrefix];
 
 /**
- * A younger blob may be one that its event will name next. No upload, and no recording of a part, takes nearly as long
- * from the blob to its event.
+ * The event of a younger blob may still come. No upload or recording of a part takes nearly as long from the blob to
+ * its event.
  */
 const minAgeMs = 24 * 60 * 60 * 1_000;
 
-/** Blobs removed between two looks at what the log has got meanwhile. */
+/** The number of blobs removed between two reads of new events. */
 const removedAtOnce = 100;
 
 const upcast = upcastWith(upcasters);
 
-/** Finds and removes the blobs of files and batches that nobody needs. The service may run meanwhile. */
+/** Finds and removes orphaned blobs of files and batches. The service may run meanwhile. */
 export class BlobSweep {
   readonly #options: BlobSweepOptions;
   readonly #search: OrphanSearch;
-  /** Up to where the log was read. */
+  /** The position up to which the log was read. */
   #position = 0;
 
   private constructor(options: BlobSweepOptions, candidates: Iterable<ListedBlob>) {
@@ -48,8 +51,8 @@ export class BlobSweep {
   }
 
   /**
-   * Lists the blobs that are older than 24 hours, and only then reads the log: so each is judged by every event of the
-   * hours since it was stored.
+   * Lists the blobs that are older than 24 hours, and only then reads the log, so that it sees all events of the hours
+   * since each blob was stored.
    * @throws UnavailableError; LogError for an event that cannot be read; InterruptedError
    */
   static async find(options: BlobSweepOptions, onListed: Report, onRead: Report): Promise<BlobSweep> {
@@ -69,20 +72,20 @@ export class BlobSweep {
     return sweep;
   }
 
-  /** How many blobs are older than 24 hours, and how many of them the log has ever named. */
+  /** The number of blobs older than 24 hours, and of those among them that an event ever named. */
   get judged(): { readonly old: number; readonly named: number } {
     return { old: this.#search.size, named: this.#search.named };
   }
 
-  /** Those that nobody needs. */
+  /** The orphans. */
   orphans(): ReadonlyArray<Orphan> {
     return this.#search.orphans();
   }
 
   /**
-   * Removes those that nobody needs, and gives each once it is removed. After a day without the event store an event may
-   * name one only now: so the log is read on before each hundred.
-   * @throws UnavailableError, LogError, InterruptedError; what was removed until then stays so
+   * Removes the orphans, and yields each after its removal. After a day without the event store, an event may name a
+   * blob only now, so new events are read before each hundred.
+   * @throws UnavailableError, LogError, InterruptedError; earlier removals are not undone
    */
   async *remove(): AsyncGenerator<Orphan, void, void> {
     const orphans = this.orphans();
@@ -113,7 +116,7 @@ function checkInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new InterruptedError('stopped; what was removed until then stays so.');
 }
 
-/** @throws LogError: where it is not known what an event names, nothing may be removed */
+/** @throws LogError, because nothing may be removed if an event cannot be read */
 function decoded(event: RawEvent): { readonly type: string; readonly data: unknown } {
   const { type, data, metadata } = event;
   try {

@@ -4,39 +4,39 @@ import type { ReadStore } from '#read-store/read-store.ts';
 
 export interface FileSpaceOptions {
   readonly documents: Pick<ReadStore, 'get'>;
-  /** Bytes that the files of a project may take. */
+  /** The most bytes of a project's files. */
   readonly quotaBytes: number;
-  /** Whether the disk keeps its reserve with so many bytes more. */
+  /** Whether the disk keeps its reserve with this many more bytes. */
   readonly hasRoomFor: (bytes: number) => Promise<boolean>;
 }
 
-/** Bytes that are stored between two looks at the disk. */
+/** The bytes stored between two checks of the disk. */
 const bytesBetweenLooks = 8 * 1024 * 1024;
 
 /**
- * Judges whether there is room for files: in the quota of their project, and on the disk. What this node is storing now
- * counts at once, what was stored counts as the read model knows it.
+ * Checks that there is room for files in the quota of their project and on the disk. Running uploads of this node count
+ * at once; stored files count as soon as the read model shows them.
  */
 export class FileSpace {
   readonly #options: FileSpaceOptions;
-  /** By project, the bytes that this node is storing. */
+  /** The bytes that this node is storing, by project. */
   readonly #storing = new Map<string, number>();
 
   constructor(options: FileSpaceOptions) {
     this.#options = options;
   }
 
-  /** Begins to store something of a project. It must be released in the end. */
+  /** Begins an upload of a project. The caller must release it. */
   hold(projectId: string): SpaceHold {
     return new SpaceHold(this, projectId);
   }
 
-  /** Whether the disk keeps its reserve with so many bytes more, whatever the quota says. */
+  /** Whether the disk keeps its reserve with this many more bytes, independent of the quota. */
   hasDiskRoomFor(bytes: number): Promise<boolean> {
     return this.#options.hasRoomFor(bytes);
   }
 
-  /** Why there is no room for so many bytes beside what is stored; null where there is. */
+  /** Why there is no room for this many more bytes; null if there is. */
   async shortageOf(projectId: string, bytes: number): Promise<Failure | null> {
     const { documents, quotaBytes, hasRoomFor } = this.#options;
     const stored = (await documents.get<{ readonly bytes: number }>('file-space', projectId))?.value.bytes ?? 0;
@@ -44,7 +44,10 @@ export class FileSpace {
     return (await hasRoomFor(bytes)) ? null : diskFull;
   }
 
-  /** For `SpaceHold` alone. @param bytes more; less when negative */
+  /**
+   * For `SpaceHold` alone.
+   * @param bytes more; less when negative
+   */
   count(projectId: string, bytes: number): void {
     const storing = (this.#storing.get(projectId) ?? 0) + bytes;
     if (storing > 0) this.#storing.set(projectId, storing);
@@ -52,7 +55,7 @@ export class FileSpace {
   }
 }
 
-/** The room that one upload takes while it is stored. */
+/** The space of one running upload. */
 export class SpaceHold {
   readonly #space: FileSpace;
   readonly #projectId: string;
@@ -65,12 +68,18 @@ export class SpaceHold {
     this.#projectId = projectId;
   }
 
-  /** Why there is no room for so many bytes more; null where there is. Counts nothing. @throws UnavailableError */
+  /**
+   * Why there is no room for this many more bytes; null if there is. Counts nothing.
+   * @throws UnavailableError
+   */
   shortageOf(bytes: number): Promise<Failure | null> {
     return this.#space.shortageOf(this.#projectId, bytes);
   }
 
-  /** Counts bytes, and looks every few megabytes whether there still is room. @returns why not; null where there is */
+  /**
+   * Counts bytes, and checks every few megabytes that there is still room.
+   * @returns why there is none; null if there is
+   */
   async take(bytes: number): Promise<Failure | null> {
     this.#bytes += bytes;
     this.#space.count(this.#projectId, bytes);
@@ -79,7 +88,7 @@ export class SpaceHold {
     return this.shortageOf(0);
   }
 
-  /** What was taken is stored and counted elsewhere, or is gone. */
+  /** Releases the space, because the file is now stored and counted elsewhere, or is removed. */
   release(): void {
     this.#space.count(this.#projectId, -this.#bytes);
     this.#bytes = 0;

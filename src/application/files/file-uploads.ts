@@ -20,19 +20,22 @@ import type { UploadedFile } from './uploaded-file.ts';
 export interface FileUploadsOptions {
   readonly blobs: BlobStore;
   readonly space: FileSpace;
-  /** Bytes of a file at most. */
+  /** The most bytes of a file. */
   readonly maxFileBytes: number;
   readonly arrival: ArrivalLimits;
-  /** Which blob a file has; null where there is no such file. @throws UnavailableError */
+  /**
+   * The blob of a file; null if the file does not exist.
+   * @throws UnavailableError
+   */
   readonly blobOf: (fileId: string) => Promise<string | null>;
 }
 
-/** Every blob of a file has such an id. */
+/** The prefix of every file's blob id. */
 export const fileBlobPrefix = 'file-';
 
-/** Of a multipart body, what is not the file. */
+/** The most bytes of a multipart body that are not the file. */
 const bytesAround = 2 * 1024 * 1024;
-/** Bytes of an upload in memory, between its connection and the blob store. */
+/** The most bytes of an upload in memory, between its connection and the blob store. */
 const bytesInMemory = 1024 * 1024;
 
 /** Receives files: multipart bodies whose file is streamed to the blob store and hashed on the way. */
@@ -64,7 +67,7 @@ export class FileUploads {
     }
   };
 
-  /** Streams the file to the blob store. Where it does not come to an end, nothing of it stays there. */
+  /** Streams the file to the blob store. Removes an incomplete file. */
   async #store(
     { body, bodyHold }: UploadSource,
     boundary: string,
@@ -82,7 +85,7 @@ export class FileUploads {
       content.write(bytes);
     });
     const stored = blobs.put(blobId, content, maxFileBytes);
-    // It may fail before it reads anything.
+    // The blob store may fail before it reads anything.
     stored.catch(() => content.leave());
     try {
       const refusal = await this.#receiveBody(
@@ -108,7 +111,10 @@ export class FileUploads {
     }
   }
 
-  /** Waits for the body. @returns why it cannot be taken; null where all of it came and is a form with one file */
+  /**
+   * Receives the body.
+   * @returns why it is refused; null if it arrived completely and is a form with one file
+   */
   async #receiveBody(
     arriving: Promise<Arrival>,
     reading: FormReading,
@@ -117,12 +123,12 @@ export class FileUploads {
     const arrival = await arriving;
     if (reading.refusal !== null) return reading.refusal;
     if (arrival !== 'stopped') return arrivalFailure(arrival, this.#options.maxFileBytes) ?? reading.finish();
-    // The blob store wanted no more: it says why.
+    // The blob store stopped reading; this throws its reason.
     await stored;
     throw new Error('The blob store stopped early.');
   }
 
-  /** Ends what is being stored, and leaves nothing of it. */
+  /** Ends the upload and removes the stored bytes. */
   async #giveUp(content: ByteChannel, stored: Promise<number>, refusal: Failure): Promise<E.Either<Failure, never>> {
     content.fail(new Error('The upload was refused.'));
     await stored.catch(() => undefined);
@@ -140,7 +146,7 @@ export class FileUploads {
     return {
       input: {
         fields: { ...fields, file: { ...stored, filename, contentType } },
-        // A form has another boundary each time it is sent: what is in it is what counts.
+        // The hash covers the contents of the form, because its boundary differs each time.
         bodyHash: hash('sha256', JSON.stringify([filename, contentType, same, fields])),
       },
       settle: (outcome) => this.#settle(blobId, outcome),
@@ -148,7 +154,7 @@ export class FileUploads {
     };
   }
 
-  /** Removes what was stored and no file has. Where that is not known, a sweep finds it. */
+  /** Removes a blob that no file uses. If this is unknown, a sweep finds the blob later. */
   async #settle(blobId: string, outcome: E.Either<Failure, OperationResult>): Promise<void> {
     const isUsed = E.isRight(outcome) ? (await this.#options.blobOf(idIn(outcome.right))) === blobId : null;
     const isRefused = E.isLeft(outcome) && outcome.left.code !== 'unavailable';
@@ -177,7 +183,7 @@ class FormReading {
     });
   }
 
-  /** @returns how many bytes of the piece, or of what was held back before it, are the file's */
+  /** @returns the number of bytes of the piece, or of earlier bytes that were held back, that belong to the file */
   take(piece: Buffer): number {
     const before = this.#taken;
     this.#scanner.push(piece);
@@ -185,7 +191,10 @@ class FormReading {
     return this.#taken - before;
   }
 
-  /** All has come. @returns what is wrong with the form; null where it has one file */
+  /**
+   * Ends the form.
+   * @returns its fault; null if it has one file
+   */
   finish(): Failure | null {
     this.#scanner.finish();
     if (this.#scanner.fault !== null) return multipartFailure(this.#scanner);
@@ -202,8 +211,8 @@ class FormReading {
   }
 
   /**
-   * The texts of the form. An object is sent as `a[b]` for each member `b` of `a`, as OpenAI's clients do, or as JSON, as
-   * OpenAPI has it for forms.
+   * The texts of the form. An object is `a[b]` for each member `b` of `a`, as OpenAI's clients send it, or JSON, as
+   * OpenAPI describes it for forms.
    */
   get fields(): JsonObject {
     const fields: Record<string, Json> = {};
@@ -224,7 +233,7 @@ const nestedName = /^(\w+)\[(\w+)\]$/;
 const knownNested = new Set(['expires_after']);
 const knownFields = new Set(['purpose']);
 
-/** The object that a text is as JSON; else the text, which is refused as none. */
+/** The JSON object in a text; otherwise the text, which the codec refuses. */
 function objectOr(text: string): Json {
   try {
     const value: unknown = JSON.parse(text);
@@ -234,14 +243,14 @@ function objectOr(text: string): Json {
   }
 }
 
-/** Forms have no numbers: what reads like one is one. */
+/** Converts a text that looks like a number, because forms have no numbers. */
 function numberOr(text: string): string | number {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 const longestName = 255;
 
-/** A name without the folders that some clients put before it, and without what no name may hold. */
+/** A filename without the folders that some clients add, and without forbidden characters. */
 function cleanName(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? '';
   const clean = last
@@ -253,7 +262,7 @@ function cleanName(filename: string): string {
 
 const mediaType = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w-]{1,50}=[\w."-]{1,100}){0,3}$/;
 
-/** What the client said, where it said something. */
+/** The client's content type, if any. */
 function contentTypeOf(sent: Part['contentType'], filename: string): string {
   if (filename.toLowerCase().endsWith('.jsonl')) return 'application/jsonl';
   return sent !== null && mediaType.test(sent) ? sent : 'application/octet-stream';

@@ -4,27 +4,27 @@ import type { FileEvents } from '#domain/file/events.ts';
 
 type BlobEvents = FileEvents & BatchEvents;
 
-/** An event as it was decoded. */
+/** A decoded event. */
 export interface SeenEvent {
   readonly type: string;
   readonly data: unknown;
 }
 
-/** Why nobody needs a blob: no event has ever named it, or a later event released it. */
+/** Why a blob is an orphan: no event ever named it, or a later event released it. */
 export type OrphanReason = 'never named' | 'released';
 
-/** A blob that nobody needs. */
+/** An orphaned blob. */
 export interface Orphan extends ListedBlob {
   readonly reason: OrphanReason;
 }
 
-/** What an event says of a blob: that it is needed, or not any more. */
+/** The effect of an event on a blob: it is needed from now on, or no longer. */
 type Effect =
   | { readonly names: string; readonly partOf?: string }
   | { readonly releases: string }
   | { readonly releasesPartsOf: string };
 
-/** Every event type of files and batches is here: one that names a blob and is forgotten would lose its content. */
+/** Lists every event type of files and batches. If a type that names a blob were missing, its content would be lost. */
 const effects: { readonly [Type in keyof BlobEvents]: ((data: BlobEvents[Type]) => Effect) | null } = {
   FileCreated: ({ blobId }) => ({ names: blobId }),
   FileDeleted: ({ blobId }) => ({ releases: blobId }),
@@ -40,36 +40,36 @@ const effects: { readonly [Type in keyof BlobEvents]: ((data: BlobEvents[Type]) 
   BatchEnded: ({ id }) => ({ releasesPartsOf: id }),
 };
 
-/** Whether an event of this type says something of blobs. */
+/** Whether events of this type have an effect on blobs. */
 export function concernsBlobs(type: string): boolean {
   return Object.hasOwn(effects, type) && effects[type as keyof BlobEvents] !== null;
 }
 
-/** Finds which of some blobs nobody needs, from all events of the log in their order. */
+/** Finds the orphans among blobs, from all events of the log in order. */
 export class OrphanSearch {
   readonly #candidates: ReadonlyMap<string, ListedBlob>;
   readonly #reasons = new Map<string, OrphanReason>();
-  /** By batch, those of its parts that are candidates and named. */
+  /** The named candidates among the parts of each batch. */
   readonly #parts = new Map<string, string[]>();
   #named = 0;
 
-  /** @param candidates the blobs to judge */
+  /** @param candidates the blobs to check */
   constructor(candidates: Iterable<ListedBlob>) {
     this.#candidates = new Map(Array.from(candidates, (blob) => [blob.id, blob]));
     for (const id of this.#candidates.keys()) this.#reasons.set(id, 'never named');
   }
 
-  /** How many are judged. */
+  /** The number of candidates. */
   get size(): number {
     return this.#candidates.size;
   }
 
-  /** How many of them an event has named, be they released since. */
+  /** The number of candidates that an event has named, even if a later one released them. */
   get named(): number {
     return this.#named;
   }
 
-  /** Takes the next event of the log, whose data has its type's newest shape. */
+  /** Adds the next event of the log, with data in its type's newest shape. */
   take({ type, data }: SeenEvent): void {
     if (!concernsBlobs(type)) return;
     const effectOf = effects[type as keyof BlobEvents] as (data: unknown) => Effect;
@@ -79,12 +79,12 @@ export class OrphanSearch {
     else this.#releasePartsOf(effect.releasesPartsOf);
   }
 
-  /** Whether nobody needs it, by all events so far. */
+  /** Whether it is an orphan by all events so far. */
   isOrphan(id: string): boolean {
     return this.#reasons.has(id);
   }
 
-  /** Those that nobody needs, by all events so far. */
+  /** The orphans by all events so far. */
   orphans(): ReadonlyArray<Orphan> {
     return [...this.#candidates.values()].flatMap((blob) => {
       const reason = this.#reasons.get(blob.id);

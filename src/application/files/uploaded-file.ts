@@ -1,10 +1,10 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 
-/** A file whose bytes are in the blob store already, and what is known of them. */
+/** A file whose bytes are already in the blob store, and facts about them. */
 export interface UploadedFile {
   readonly blobId: string;
-  /** The name that the client gave it. */
+  /** The client's name of it. */
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: number;

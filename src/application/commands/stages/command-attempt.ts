@@ -7,7 +7,7 @@ import type { OperationRequest, ValidRequest } from '#application/operations/ope
 import { PassingSubjectKeys } from '#personal-data/passing-subject-keys.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 
-/** One attempt at a request, with the ids that it may give out. */
+/** One attempt at a request, with its new ids. */
 export interface CommandAttempt {
   readonly request: OperationRequest;
   readonly input: never;
@@ -15,16 +15,15 @@ export interface CommandAttempt {
   readonly newIds: NewIds;
   readonly newSecrets: NewSecrets;
   readonly idempotency: { readonly key: string; readonly body: string } | null;
-  /** Where a command that is only tried makes keys of its own. */
+  /** The keys of personal data; temporary ones in a dry run. */
   readonly personalData: PersonalData;
   /** The resource that the command creates or changes. */
   readonly id: string;
 }
 
 /**
- * Begins an attempt at a request.
- * @param key the request's, if it came with an `Idempotency-Key`
- * @param number of the attempts with this key that came before: each has other ids
+ * Begins an attempt at a request. @param key the identity of a request with an `Idempotency-Key` @param number the
+ * number of earlier attempts with this key; each has other ids
  * @throws UnavailableError
  */
 export async function beginAttempt(
@@ -59,7 +58,7 @@ export function requestKeyOf({ idempotencyKey, caller, requestTarget }: Operatio
   return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${requestTarget}\n${idempotencyKey}`);
 }
 
-/** Who wants what a request appends, and why. */
+/** The origin of the events that a request appends. */
 export function originOf({ caller, requestId }: OperationRequest): Origin {
   const actor = { keyId: caller.keyId, keyType: caller.keyType };
   return { actor, requestId, correlationId: requestId, causationId: requestId };

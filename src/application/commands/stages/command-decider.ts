@@ -15,13 +15,15 @@ import { dataOf, loadOther } from './related-streams.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the definition's type names its events.
 type AnyDecision = Decision<any>;
 
-/** What a command's decision comes to: events to append, or (left) a refusal, a replay, or ids that cannot be used. */
+/**
+ * The result of a command's decision: events to append, or (left) a refusal, a replay, or ids that are already used.
+ */
 export type CommandDecision = E.Either<Failure | Replay | IdAlreadyUsed, AnyDecision>;
 
-/** An event's metadata, type and id when stored, at most. */
+/** The most stored bytes of an event's metadata, type and id. */
 const metadataBytes = 2_048;
 
-/** Stages 7 to 9 of one command: what it comes to, and the claims of what it creates. */
+/** Stages 7 to 9 of one command: its decision, and the claims of the new resource. */
 export class CommandDecider {
   readonly #definition: AnyCommand;
   readonly #runtime: CommandDependencies;
@@ -31,7 +33,10 @@ export class CommandDecider {
     this.#runtime = runtime;
   }
 
-  /** Stages 7 and 8. @throws UnavailableError */
+  /**
+   * Stages 7 and 8.
+   * @throws UnavailableError
+   */
   async decide(attempt: CommandAttempt, stream: StreamState<unknown>): Promise<CommandDecision> {
     const recalled = recall(this.#definition, attempt, stream);
     if (recalled !== null) return recalled;
@@ -40,7 +45,11 @@ export class CommandDecider {
     return this.#decideNew(attempt, stream);
   }
 
-  /** Stage 9. @returns why something cannot be had; null when all is taken. @throws UnavailableError */
+  /**
+   * Stage 9.
+   * @returns why a claim cannot be taken; null if all are taken.
+   * @throws UnavailableError
+   */
   async claim(
     { id, input, subject: { tenant }, request }: CommandAttempt,
     events: ReadonlyArray<object>,
@@ -49,7 +58,7 @@ export class CommandDecider {
     if (claims === undefined || tenant === null) return null;
     const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
     const { maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
-    // Before the claim: what could not be created would hold it for two seconds.
+    // Checked before the claim, because a resource that cannot be created would hold it for two seconds.
     if (bytes > maxAppendBytes) return appendTooLarge(bytes, maxAppendBytes);
     const claimant = { phoneNumberId: id, tenant, origin: originOf(request) };
     for (const claim of claims) {
@@ -59,7 +68,10 @@ export class CommandDecider {
     return null;
   }
 
-  /** What `claim` would come to, without taking anything. @throws UnavailableError */
+  /**
+   * Returns the result that `claim` would have, without taking anything.
+   * @throws UnavailableError
+   */
   async checkClaims({ id, input }: CommandAttempt): Promise<Failure | null> {
     for (const claim of this.#definition.claims?.(input) ?? []) {
       const taken = await this.#runtime.claims.check(claim, id);
@@ -68,7 +80,7 @@ export class CommandDecider {
     return null;
   }
 
-  /** Whether the resource is still there, at the revision that `If-Match` asks for. */
+  /** Whether the resource still exists, at the revision in `If-Match`. */
   #checkPreconditions(
     { id, input, request: { ifMatch } }: CommandAttempt,
     stream: StreamState<unknown>,
@@ -118,19 +130,19 @@ export class CommandDecider {
 }
 
 /**
- * Whether a command appends to its subject's stream. A resource's stream holds what was created under it, as a flow's
- * holds its versions.
+ * Whether a command appends to its subject's stream. A resource's stream also holds its children: a flow's stream holds
+ * its versions.
  */
 export function writesToSubject({ subject, entity }: AnyCommand): boolean {
   return subject !== null && subject.entity.category === entity.category;
 }
 
-/** The refusal of a command whose subject is not there, or is none of the caller's. */
+/** The refusal if the subject does not exist or the caller has no access to it. */
 export function notFoundBy({ subject, entity }: AnyCommand, id: string): Failure {
   return notFound(subject?.entity.notFound ?? entity.notFound, id);
 }
 
-/** The revision of a resource in its stream, as `ETag` and `If-Match` give it. */
+/** The revision of a resource in its stream, for `ETag` and `If-Match`. */
 export function revisionOf({ entity }: AnyCommand, stream: StreamState<unknown>, id: string): number {
   return entity.revisionOf?.(stream.state, id) ?? stream.resourceRevision;
 }

@@ -15,7 +15,7 @@ import type { CommandResponder } from './command-responder.ts';
 import { type IdAlreadyUsed, idAlreadyUsed, isIdUsedBefore } from './idempotency.ts';
 import { dataOf } from './related-streams.ts';
 
-/** Stages 7 to 12 of a command that is only tried: nothing is claimed, appended or awaited. */
+/** Stages 7 to 12 of a dry run: nothing is claimed, appended or awaited. */
 export class CommandRehearsal {
   readonly #definition: AnyCommand;
   readonly #runtime: CommandDependencies;
@@ -34,7 +34,10 @@ export class CommandRehearsal {
     this.#responder = responder;
   }
 
-  /** What the attempt would append and answer. @throws UnavailableError */
+  /**
+   * Returns the events and the answer that the attempt would have.
+   * @throws UnavailableError
+   */
   async rehearse(attempt: CommandAttempt): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
     const { id, request } = attempt;
     const { entity } = this.#definition;
@@ -62,7 +65,7 @@ export class CommandRehearsal {
     return E.right(this.#result(await describeRehearsal(entity, rehearsed, dataAt, attempt.personalData), body));
   }
 
-  /** A remembered request would be answered again, without an event. */
+  /** Answers a remembered request, which would append no event. */
   async #answerAgain(
     attempt: CommandAttempt,
     remembered: RememberedRequest,

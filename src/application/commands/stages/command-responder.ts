@@ -14,7 +14,7 @@ import { revisionOf } from './command-decider.ts';
 import { type IdAlreadyUsed, idAlreadyUsed, isIdUsedBefore } from './idempotency.ts';
 import { dataOf, loadOther } from './related-streams.ts';
 
-/** Stages 11 and 12 of one command, after the append: what follows from it, waiting, and the answer. */
+/** Stages 11 and 12 of one command, after the append: its further effects, the wait, and the answer. */
 export class CommandResponder {
   readonly #definition: AnyCommand;
   readonly #runtime: CommandDependencies;
@@ -24,7 +24,10 @@ export class CommandResponder {
     this.#runtime = runtime;
   }
 
-  /** Answers what was written. @throws UnavailableError */
+  /**
+   * Answers a completed write.
+   * @throws UnavailableError
+   */
   async respond(
     attempt: CommandAttempt,
     written: StreamWriteResult<unknown>,
@@ -39,7 +42,10 @@ export class CommandResponder {
     return E.right(this.#result(attempt, written.stream, body, appended.at(-1)?.position));
   }
 
-  /** Makes the answer of a remembered request again. @throws UnavailableError */
+  /**
+   * Makes the answer of a remembered request again.
+   * @throws UnavailableError
+   */
   async replay(
     attempt: CommandAttempt,
     remembered: RememberedRequest,
@@ -48,12 +54,12 @@ export class CommandResponder {
     if (await isIdUsedBefore(this.#definition, writer, attempt, remembered)) return E.left(idAlreadyUsed);
     const { entity } = this.#definition;
     const { lastRevision } = remembered;
-    // The first request may have ended before it came to it.
+    // The first request may have crashed before this effect.
     const withheld = await this.#afterwards(attempt);
     if (withheld !== null) return E.left(withheld);
     const stream = await writer.loadAt(entity, attempt.id, lastRevision);
     const body = await this.body(attempt, { stream, events: [] }, null, true);
-    // The first answer may never have come, so nobody may have waited for the read models yet.
+    // The first request may have crashed before it waited for the read models.
     const last = await writer.eventAt(entity, attempt.id, lastRevision);
     await waitForReadModels([last]);
     return E.right({ ...this.#result(attempt, stream, body, last.position), isReplay: true });
@@ -61,7 +67,7 @@ export class CommandResponder {
 
   /**
    * The body of an answer.
-   * @param newSecrets null where the answer must not contain one
+   * @param newSecrets null if the answer must not contain one
    * @param appended whether the request appended events
    * @throws UnavailableError
    */
@@ -71,14 +77,14 @@ export class CommandResponder {
     newSecrets: NewSecrets | null,
     appended: boolean,
   ): Promise<Json> {
-    // A remembered request alone is no change.
+    // `RequestAnswered` alone is not a change.
     const changed = appended && stream.resourceRevision === stream.revision;
     const { lookup } = this.#runtime;
     const dataAt = this.#dataOnce(id, events);
     return this.#definition.answer({ input, state: stream.state, changed, newIds, newSecrets, lookup, dataAt });
   }
 
-  /** Gives the data of the stream's events, each read once, and those that were just appended not at all. */
+  /** Reads the data of the stream's events. Each is read at most once; the appended ones are in memory. */
   #dataOnce(id: string, events: ReadonlyArray<RecordedEvent>): (revision: number) => Promise<JsonObject> {
     const read = new Map<number, Promise<JsonObject>>(
       events.map(({ revision, data }) => [revision, Promise.resolve(data)]),
@@ -90,7 +96,7 @@ export class CommandResponder {
     };
   }
 
-  /** What was appended; without events the newest one of the stream, because the read models may not show it yet. */
+  /** The appended events; without any, the newest event of the stream, because the read models may not show it yet. */
   async #eventsToWaitFor(
     { id }: CommandAttempt,
     { stream, events }: StreamWriteResult<unknown>,

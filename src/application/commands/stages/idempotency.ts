@@ -7,20 +7,23 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { erasedHash } from '#personal-data/personal-data.ts';
 import type { CommandAttempt } from './command-attempt.ts';
 
-/** The stream remembers the request: its answer is made again. */
+/** The stream remembers the request, so its answer is built again. */
 export interface Replay {
   readonly kind: 'replay';
   readonly remembered: RememberedRequest;
 }
 
-/** The ids that follow from the `Idempotency-Key` were given out before, for a request that is forgotten. */
+/** The ids that derive from the `Idempotency-Key` are used by an earlier request that has expired. */
 export interface IdAlreadyUsed {
   readonly kind: 'id-already-used';
 }
 
 export const idAlreadyUsed: IdAlreadyUsed = { kind: 'id-already-used' };
 
-/** Stage 7: what a stream remembers of a request. @returns null for a request that is new */
+/**
+ * Stage 7: looks up a request in a stream.
+ * @returns null for a new request
+ */
 export function recall(
   { isIdUsed }: AnyCommand,
   { idempotency, input, newIds }: CommandAttempt,
@@ -34,7 +37,7 @@ export function recall(
 }
 
 /**
- * In a stream of many resources, whether these ids were given out before the request that is remembered.
+ * In a stream of many resources, whether these ids were used before the remembered request.
  * @throws UnavailableError
  */
 export async function isIdUsedBefore(
@@ -48,13 +51,13 @@ export async function isIdUsedBefore(
   return isIdUsed(before.state, input, newIds);
 }
 
-/** Requests with an `Idempotency-Key` of this process: one of each key runs at a time. */
+/** The running requests of this process with an `Idempotency-Key`: one for each key at a time. */
 export class RunningRequests {
   readonly #running = new Set<string>();
 
   /**
    * Runs the request with a key, unless one is running.
-   * @param key null for a request without one, which runs always
+   * @param key null for a request without one, which always runs
    */
   async run<Result>(
     key: string | null,

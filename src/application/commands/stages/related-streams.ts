@@ -3,7 +3,10 @@ import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** Another stream's current state, as a decision sees it. @throws UnavailableError */
+/**
+ * Another stream's current state, for a decision.
+ * @throws UnavailableError
+ */
 export async function loadOther<State, Events>(
   writer: StreamWriter,
   entity: Entity<State, Events>,
@@ -13,7 +16,10 @@ export async function loadOther<State, Events>(
   return { state, tenant };
 }
 
-/** The data of one event of a stream. @throws UnavailableError */
+/**
+ * The data of one event of a stream.
+ * @throws UnavailableError
+ */
 export async function dataOf<State, Events>(
   writer: StreamWriter,
   entity: Entity<State, Events>,

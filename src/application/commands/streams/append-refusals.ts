@@ -1,7 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { AppendFailure } from '#event-store/event-store.ts';
 
-/** A change takes more bytes than one append may. */
+/** The refusal of a change with more bytes than one append may have. */
 export function appendTooLarge(bytes: number, maxBytes: number): Failure {
   return failure(
     'append-too-large',
@@ -9,7 +9,7 @@ export function appendTooLarge(bytes: number, maxBytes: number): Failure {
   );
 }
 
-/** What a caller is answered when the event store takes no append, for another reason than a conflict. */
+/** The failure if the event store refuses an append for a reason other than a conflict. */
 export function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): Failure {
   switch (refused.kind) {
     case 'append-too-large':

@@ -10,10 +10,10 @@ import { newestVersion } from '#event-store/upcasting.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
 import type { Origin } from './stream-write.ts';
 
-/** What all events of an append have in their metadata. */
+/** The metadata that all events of an append have. */
 export type MetadataToSeal = Omit<EventMetadata, 'hash' | 'prevHash' | 'schemaVersion'>;
 
-/** Events as they are appended, and as they are recorded at a position that is not known yet (0). */
+/** Events in the form for the append, and in recorded form with position 0, which is still unknown. */
 export interface SealedEvents {
   readonly sealed: EventToAppend[];
   readonly recorded: RecordedEvent[];
@@ -21,8 +21,8 @@ export interface SealedEvents {
 
 /**
  * Makes the metadata of events that follow a state.
- * @param newTenant whose they are; null: whose the stream is
- * @param now the time, which no event has that is older than the one before it
+ * @param newTenant their tenant; null for the stream's
+ * @param now the present time; no event gets a time before that of its predecessor
  * @throws Error for a new stream without a tenant
  */
 export function metadataAfter(
@@ -48,8 +48,9 @@ export function metadataAfter(
 }
 
 /**
- * Chains events to a stream. A large event is written in one turn of the event loop, and hashed in another.
- * @param before the stream's state, without them
+ * Adds events to a stream's hash chain. A large event is serialized in one turn of the event loop, and hashed in
+ * another.
+ * @param before the stream's state without them
  */
 export async function sealAll<Events>(
   stream: string,

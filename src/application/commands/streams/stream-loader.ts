@@ -10,22 +10,22 @@ import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 export interface StreamLoaderOptions {
   readonly store: Pick<EventStore, 'read'>;
   /**
-   * Every append to the store comes through this process, as on the embedded store: what is cached is current, and a
-   * stream is read once. Default false.
+   * Whether only this process appends to the store, as on the embedded store. Then cached states are always current.
+   * Default false.
    */
   readonly soleWriter?: boolean;
-  /** Where snapshots of long streams are kept; without it such a stream is read from its beginning. */
+  /** The store of snapshots; without it a long stream is read from its beginning. */
   readonly snapshots?: SnapshotStore;
-  /** Of the cache of states; default 64 MiB. */
+  /** The size of the cache of states; default 64 MiB. */
   readonly cacheBytes?: number;
 }
 
 const defaultCacheBytes = 64 * 1024 * 1024;
-/** Events of a stream read at a time at most. */
+/** The most events of one read of a stream. */
 const eventsRead = 100;
-/** Roughly what a state takes: no text of a client's is in it, and what there may be many of weighs itself. */
+/** A rough size of a state, without the collections, whose entities estimate their size themselves. */
 const bytesOfState = ({ stream, weight }: CachedState) => 1024 + 512 * stream.remembered.held + weight;
-/** Streams of which it is not known what was stored last, at most, and how long that is minded. */
+/** The most streams with an unknown outcome of an append, and how long they are remembered. */
 const maxStreamsWithUnknownOutcome = 10_000;
 const unknownOutcomeMs = 10 * 60 * 1000;
 
@@ -36,11 +36,11 @@ interface CachedState {
   readonly entity: Entity<any, any>;
 }
 
-/** Loads the states of streams, and keeps those that were used last. */
+/** Loads the states of streams, and caches the most recently used. */
 export class StreamLoader {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #states: LRUCache<string, CachedState>;
-  /** Streams with an append that was abandoned and may still be stored: they are read again each time. */
+  /** Streams with an abandoned append that may still be stored. They are read each time. */
   readonly #unsure = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
   /** The first read of each stream that is not cached; concurrent callers share it. */
   readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
@@ -65,7 +65,7 @@ export class StreamLoader {
     const stream = streamName(entity, id);
     const reading = this.#firstReadings.get(stream);
     if (this.#states.get(stream) === undefined && reading === undefined) return this.#readFirst(entity, stream);
-    // The cache may have had no room for what the other reading came to.
+    // The cache may have had no room for the result of the other read.
     const known = this.#cached<State>(stream) ?? ((await reading) as StreamState<State>);
     if (this.#soleWriter && known.revision >= seen && !this.#unsure.has(stream)) return known;
     const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
@@ -73,14 +73,15 @@ export class StreamLoader {
   }
 
   /**
-   * A stream's state as far as this process knows it, which another node may have changed since: enough for what never
-   * changes again. Read where it is not cached. @throws UnavailableError
+   * A stream's cached state, which may be stale: enough for facts that never change. Reads the stream if it is not
+   * cached.
+   * @throws UnavailableError
    */
   async loadKnown<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
     return this.known<State>(streamName(entity, id)) ?? this.load(entity, id);
   }
 
-  /** Takes note of events that were stored, by this process or another, so that cached states are current. */
+  /** Updates cached states with events that this process or another has stored. */
   see(events: ReadonlyArray<RecordedEvent>): void {
     for (const event of events) {
       const cached = this.#states.peek(event.stream);
@@ -90,12 +91,15 @@ export class StreamLoader {
     }
   }
 
-  /** The cached state of a stream, unless an append to it may yet be stored; null where there is none. */
+  /** The cached state of a stream; null without one, or if an append to it may still be stored. */
   known<State>(stream: string): StreamState<State> | null {
     return this.#unsure.has(stream) ? null : (this.#cached<State>(stream) ?? null);
   }
 
-  /** A stream's state as it was at a revision, from the log. @throws UnavailableError */
+  /**
+   * A stream's state as it was at a revision, from the log.
+   * @throws UnavailableError
+   */
   async loadAt<State, Events>(
     entity: Entity<State, Events>,
     id: string,
@@ -104,7 +108,10 @@ export class StreamLoader {
     return this.#foldOn(entity, streamName(entity, id), emptyStream(entity), revision);
   }
 
-  /** One event of a stream. @throws UnavailableError */
+  /**
+   * One event of a stream.
+   * @throws UnavailableError
+   */
   async eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
     const { events } = await this.#store.read(streamName(entity, id), revision, 1);
     const [event] = events;
@@ -112,18 +119,21 @@ export class StreamLoader {
     return event;
   }
 
-  /** Drops what is cached of a stream, which may be old: another write was stored. */
+  /** Removes the cached state of a stream, because another write made it stale. */
   drop(stream: string): void {
     this.#states.delete(stream);
   }
 
-  /** Drops what is cached of a stream, and caches nothing as current while an abandoned append may yet be stored. */
+  /** Removes the cached state of a stream, and caches none while an abandoned append may still be stored. */
   dropUnsure(stream: string): void {
     this.drop(stream);
     this.#unsure.set(stream, true);
   }
 
-  /** Keeps the newer of two states: commands that only read may finish late. @returns the state given */
+  /**
+   * Caches the newer of two states, because commands that only read may finish late.
+   * @returns the given state
+   */
   keep<State, Events>(entity: Entity<State, Events>, stream: string, state: StreamState<State>): StreamState<State> {
     const kept = this.#states.peek(stream)?.stream;
     if (kept === undefined || kept.revision < state.revision) {
@@ -144,7 +154,7 @@ export class StreamLoader {
     }
   }
 
-  /** The next reader of the stream finds an event that this release cannot read. */
+  /** The next read of the stream reports an event that this release cannot read. */
   #foldSeen({ entity, stream }: CachedState, event: RecordedEvent): void {
     try {
       this.keep(entity, event.stream, foldStream(entity, stream, [event]));
@@ -154,9 +164,9 @@ export class StreamLoader {
   }
 
   /**
-   * Folds what follows a state, up to a revision, a part at a time: a stream of large payloads is never in memory as a
-   * whole, and others are served between two parts of a long one. Once a stream proves to be long, its snapshot is
-   * looked for: most streams have none.
+   * Folds the events after a state, up to a revision, in parts. So a stream of large payloads is never completely in
+   * memory, and other requests are served between two parts. It looks for a snapshot only if the stream is long,
+   * because most streams have none.
    */
   async #foldOn<State, Events>(
     entity: Entity<State, Events>,
@@ -178,7 +188,7 @@ export class StreamLoader {
   }
 
   #cached<State>(stream: string): StreamState<State> | undefined {
-    // A stream's category names its entity, so what was cached under its name is this entity's state.
+    // A stream's category determines its entity, so the state under its name belongs to this entity.
     return this.#states.get(stream)?.stream as StreamState<State> | undefined;
   }
 }

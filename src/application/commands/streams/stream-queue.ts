@@ -2,21 +2,21 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const defaultMaxWaiting = 1_000;
 
-/** Lets the tasks of one stream take turns, in order; tasks of different streams do not wait for each other. */
+/** Runs the tasks of one stream one after the other; tasks of different streams do not wait for each other. */
 export class StreamQueue {
   /** By stream with a task running: what begins the turns of those that wait. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #maxWaiting: number;
 
-  /** @param maxWaiting how many may wait for one stream */
+  /** @param maxWaiting the most waiting tasks of one stream */
   constructor(maxWaiting = defaultMaxWaiting) {
     this.#maxWaiting = maxWaiting;
   }
 
   /**
-   * Runs a task when those before it on the same stream have ended.
-   * @param deadline on `performance.now()`'s clock; a turn that has not come by then is given up
-   * @throws UnavailableError when the queue is full or the turn did not come in time
+   * Runs a task after the earlier ones on the same stream.
+   * @param deadline on `performance.now()`'s clock; a task that has not started by then is removed
+   * @throws UnavailableError if the queue is full or the task did not start in time
    */
   async run<A>(stream: string, deadline: number, task: () => Promise<A>): Promise<A> {
     await this.#turn(stream, deadline);

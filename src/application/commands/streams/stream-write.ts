@@ -6,7 +6,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
-/** Who wants it and why: goes into the metadata of every event. */
+/** The origin of a write, for the metadata of every event. */
 export interface Origin {
   readonly actor: Actor;
   readonly requestId: string;
@@ -14,16 +14,16 @@ export interface Origin {
   readonly causationId: string;
 }
 
-/** What a decision comes to: events (none when all is so already), and whose a new stream is. */
+/** The result of a decision: events (none if nothing changes), and the tenant of a new stream. */
 export interface Decision<Events> {
   readonly events: ReadonlyArray<EventOf<Events>>;
-  /** Whose these events are; null: whose the stream is. */
+  /** The tenant of these events; null for the stream's. */
   readonly tenant: Tenant | null;
 }
 
 /**
- * What `write` is asked: decide, claim, append.
- * @typeParam Other what `decide` may come to besides events and a failure; `write` passes it through
+ * A request to `write`: decide, claim, append. @typeParam Other the results of `decide` besides events and a failure;
+ * `write` passes them through
  */
 export interface StreamWrite<State, Events, Other = never> {
   readonly entity: Entity<State, Events>;
@@ -52,13 +52,14 @@ export interface StreamWrite<State, Events, Other = never> {
     deadline: number,
   ) => E.Either<Failure | Other, Decision<Events>> | Promise<E.Either<Failure | Other, Decision<Events>>>;
   /**
-   * Takes, for what was decided, what only one may have. It follows the decision, so that what is refused claims
-   * nothing, and is asked again after each conflict. @returns why it cannot be had; null when it is taken
+   * Takes the claims of the decided events. It runs after the decision, so that a refused request leaves no claim, and
+   * again after each conflict.
+   * @returns why a claim cannot be taken; null if all are taken
    */
   readonly claim?: (events: ReadonlyArray<EventOf<Events>>) => Promise<Failure | null>;
 }
 
-/** What came of it: the state after it, and the events appended (none when all was so already). */
+/** The result of a write: the state after it, and the appended events (none if nothing changed). */
 export interface StreamWriteResult<State> {
   readonly stream: StreamState<State>;
   readonly events: ReadonlyArray<RecordedEvent>;
