@@ -99,9 +99,11 @@ export class LogReader {
       backOff.succeeded();
       const batch = follower.take(page);
       if (batch !== null) yield batch;
-      if (follower.isCaughtUp) await this.#end.waitPast(follower.position, signal);
-      // Pages from memory must not keep the event loop from everything else.
-      else await nextTurn();
+      const isLive = follower.isCaughtUp;
+      if (isLive) await this.#end.waitPast(follower.position, signal);
+      // Pages from memory must not keep the event loop from everything else, nor all who wake a page from being sent for
+      // that another thread waits for.
+      if (!isLive || this.#senders.size > 0) await nextTurn();
     }
   }
 
@@ -173,9 +175,12 @@ export class LogReader {
     return page === undefined ? null : shared(page);
   }
 
-  /** What another thread has read after a position. At the log's end nobody is asked, because pages are sent there. */
+  /** Whether another thread may have read what comes after a position. At the log's end pages are sent without asking. */
+  #mayBeElsewhere(after: number): boolean {
+    return this.#exchanges.size > 0 && (after === 0 || this.#window.hasMoreAfter(after));
+  }
+
   async #askOthers(after: number): Promise<LogPage | null> {
-    if (this.#exchanges.size === 0 || !(after === 0 || this.#window.hasMoreAfter(after))) return null;
     this.#asking.add(after);
     try {
       const pages = await Promise.all([...this.#exchanges].map((exchange) => exchange.ask(after)));
@@ -201,28 +206,27 @@ export class LogReader {
   }
 
   async #read(after: number): Promise<LogPage> {
-    const given = await this.#askOthers(after);
-    if (given !== null) {
-      this.#window.add(given);
-      this.#end.raise(given.position);
-      return given;
+    if (this.#mayBeElsewhere(after)) {
+      const given = await this.#askOthers(after);
+      if (given !== null) return this.#taken(given);
     }
-    await this.#gather();
+    const gatherMs = this.#gatherUntil - performance.now();
+    if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
     const begunAt = threadsTime();
     // Asked for before the page is read: all that is not in a page which is not full is another application's.
     const end = this.#end.known > after ? this.#end.known : await this.lastPosition();
     if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true, begunAt };
     const page = await this.#readPage(after, end, begunAt);
     this.#outage.succeeded();
-    this.#window.add(page);
-    this.#end.raise(page.position);
+    this.#taken(page);
     if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
     return page;
   }
 
-  async #gather(): Promise<void> {
-    const left = this.#gatherUntil - performance.now();
-    if (left > 0) await delay(left, this.#closed.signal);
+  #taken(page: LogPage): LogPage {
+    this.#window.add(page);
+    this.#end.raise(page.position);
+    return page;
   }
 
   async #readPage(after: number, end: number, begunAt: number): Promise<LogPage> {
