@@ -9,7 +9,9 @@ import type {
   ProjectionStatus,
 } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { DeferredTransaction } from './deferred-transaction.ts';
 import * as table from './document-table.ts';
+import { GenerationRows } from './generation-rows.ts';
 import { guarded } from './read-store-file.ts';
 import { type DocumentRow, type RowCommit, type RowStore, type RowWrite, rowWidth } from './row-commits.ts';
 
@@ -48,16 +50,19 @@ interface GenerationStatements {
 /** Writes the read store's file on the calling thread. */
 export class SqliteRowStore implements RowStore {
   readonly #database: DatabaseSync;
+  readonly #transaction: DeferredTransaction;
+  readonly #generations: GenerationRows;
   readonly #saveCheckpoint: StatementSync;
   readonly #statements = new Map<number, GenerationStatements>();
   /** The numbers of incomplete generations. */
   #filling: ReadonlySet<number> = new Set();
-  #begunAt = 0;
   /** When something was last stored that a complete generation holds. */
   #servedAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#transaction = new DeferredTransaction(database);
+    this.#generations = new GenerationRows(database);
     this.#saveCheckpoint = database.prepare('UPDATE generation SET checkpoint = ? WHERE number = ?');
     guarded(() => this.#noteFillings());
   }
@@ -67,28 +72,13 @@ export class SqliteRowStore implements RowStore {
   }
 
   async generations(collection: string): Promise<CollectionGenerations> {
-    return guarded(() => {
-      const current = this.#currentOf(collection);
-      const generations = this.#generationsOf(collection);
-      return {
-        current: generations.find(({ number }) => number === current) ?? null,
-        filling: generations.find(({ number }) => number !== current) ?? null,
-      };
-    });
+    return guarded(() => this.#generations.currentAndFilling(collection));
   }
 
   async begin(definition: CollectionDefinition, begunAt: number): Promise<Generation> {
-    const { name, version, indexes } = definition;
-    const generation = this.#transaction(() => {
-      for (const { number, complete } of this.#generationsOf(name)) if (!complete) this.#drop(number);
-      const { lastInsertRowid } = this.#run(
-        'INSERT INTO generation (collection, version, indexes, begunAt, complete, checkpoint) VALUES (?, ?, ?, ?, 0, 0)',
-        [name, version, JSON.stringify(indexes), begunAt],
-      );
-      const number = Number(lastInsertRowid);
-      this.#database.exec(table.createTable(number, indexes));
-      if (this.#generationsOf(name).length === 1) this.#pointAt(name, number);
-      return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
+    const generation = this.#transaction.run(() => {
+      for (const { number, complete } of this.#generations.of(definition.name)) if (!complete) this.#drop(number);
+      return this.#generations.add(definition, begunAt);
     });
     guarded(() => this.#noteFillings());
     return generation;
@@ -120,7 +110,7 @@ export class SqliteRowStore implements RowStore {
     if (!filling) this.#servedAt = now;
     // While what is read changes too, each of its commits would have to wait for all that was put off.
     const mayWait = more && filling && now - this.#servedAt > quietMs;
-    this.#transaction(
+    this.#transaction.run(
       () => {
         for (const { generation, writes, checkpoint } of commits) {
           for (const write of writes) this.#write(generation, write);
@@ -133,7 +123,7 @@ export class SqliteRowStore implements RowStore {
   }
 
   async finish(generation: Generation): Promise<void> {
-    guarded(() => this.#endTransaction());
+    this.#transaction.end();
     try {
       this.#createIndexes(generation, 'FILE');
     } catch (error) {
@@ -144,24 +134,18 @@ export class SqliteRowStore implements RowStore {
   }
 
   async publish(generation: Generation): Promise<void> {
-    this.#transaction(() => {
-      this.#run('UPDATE generation SET complete = 1 WHERE number = ?', [generation.number]);
-      this.#pointAt(generation.name, generation.number);
-    });
-    this.#transaction(() => {
-      for (const { number } of this.#generationsOf(generation.name)) if (number < generation.number) this.#drop(number);
+    this.#transaction.run(() => this.#generations.publish(generation));
+    this.#transaction.run(() => {
+      for (const { number } of this.#generations.of(generation.name))
+        if (number < generation.number) this.#drop(number);
     });
     guarded(() => this.#noteFillings());
   }
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
-    this.#transaction(() => {
-      for (const row of this.#database.prepare('SELECT number, collection FROM generation').all()) {
-        if (!collections.includes(String(row.collection))) this.#drop(Number(row.number));
-      }
-      this.#run('DELETE FROM collection WHERE name NOT IN (SELECT value FROM json_each(?))', [
-        JSON.stringify(collections),
-      ]);
+    this.#transaction.run(() => {
+      for (const number of this.#generations.ofOthers(collections)) this.#drop(number);
+      this.#generations.keepNames(collections);
     });
   }
 
@@ -176,11 +160,11 @@ export class SqliteRowStore implements RowStore {
 
   async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
     // It may be part of the transaction of a filling: ending that each second would write its pages as often.
-    this.#saveNote('status', statuses, this.#database.isTransaction ? maxTransactionMs : 0);
+    this.#saveNote('status', statuses, this.#transaction.isOpen ? maxTransactionMs : 0);
   }
 
   async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
-    this.#transaction(() => {
+    this.#transaction.run(() => {
       const save = this.#database.prepare(
         'INSERT INTO keyLastUsed VALUES (?, ?) ON CONFLICT (keyId) DO UPDATE SET time = max(time, excluded.time)',
       );
@@ -189,7 +173,7 @@ export class SqliteRowStore implements RowStore {
   }
 
   async saveSnapshot({ stream, revision, hash, stateVersion, body }: StoredSnapshot): Promise<void> {
-    this.#transaction(() =>
+    this.#transaction.run(() =>
       this.#run('INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)', [stream, revision, hash, stateVersion, body]),
     );
   }
@@ -197,14 +181,10 @@ export class SqliteRowStore implements RowStore {
   async close(): Promise<void> {
     if (!this.#database.isOpen) return;
     try {
-      guarded(() => this.#endTransaction());
+      this.#transaction.end();
     } finally {
       this.#database.close();
     }
-  }
-
-  #endTransaction(): void {
-    if (this.#database.isTransaction) this.#database.exec('COMMIT');
   }
 
   /** @param temporary where entries are sorted: an index of millions would fill the memory */
@@ -212,17 +192,16 @@ export class SqliteRowStore implements RowStore {
     this.#database.exec(`PRAGMA temp_store = ${temporary}`);
     try {
       for (const statement of table.createIndexes(number, indexes))
-        this.#transaction(() => this.#database.exec(statement));
+        this.#transaction.run(() => this.#database.exec(statement));
     } finally {
       this.#database.exec('PRAGMA temp_store = MEMORY');
     }
   }
 
   #noteFillings(): void {
-    const rows = this.#database.prepare('SELECT number FROM generation WHERE complete = 0').all();
-    this.#filling = new Set(rows.map(({ number }) => Number(number)));
+    this.#filling = this.#generations.filling();
     this.#database.exec(
-      `PRAGMA wal_autocheckpoint = ${rows.length > 0 ? fillingCheckpointPages : liveCheckpointPages}`,
+      `PRAGMA wal_autocheckpoint = ${this.#filling.size > 0 ? fillingCheckpointPages : liveCheckpointPages}`,
     );
   }
 
@@ -291,75 +270,17 @@ export class SqliteRowStore implements RowStore {
     return statements;
   }
 
-  #generationsOf(collection: string): ReadonlyArray<Generation> {
-    const rows = this.#database
-      .prepare('SELECT * FROM generation WHERE collection = ? ORDER BY number')
-      .all(collection);
-    return rows.map((row) => ({
-      name: collection,
-      version: Number(row.version),
-      indexes: JSON.parse(String(row.indexes)),
-      number: Number(row.number),
-      begunAt: Number(row.begunAt),
-      complete: row.complete === 1,
-      checkpoint: Number(row.checkpoint),
-    }));
-  }
-
-  #currentOf(collection: string): number | null {
-    const row = this.#database.prepare('SELECT generation FROM collection WHERE name = ?').get(collection);
-    return row === undefined ? null : Number(row.generation);
-  }
-
-  #pointAt(collection: string, generation: number): void {
-    this.#run(
-      'INSERT INTO collection (name, generation) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET generation = excluded.generation',
-      [collection, generation],
-    );
-  }
-
   #drop(generation: number): void {
     this.#statements.delete(generation);
-    this.#database.exec(`DROP TABLE IF EXISTS ${table.tableName(generation)}`);
-    this.#run('DELETE FROM generation WHERE number = ?', [generation]);
+    this.#generations.remove(generation);
   }
 
   #saveNote(name: string, body: object, maxTransactionAgeMs = 0): void {
     const sql = 'INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body';
-    this.#transaction(() => this.#run(sql, [name, JSON.stringify(body)]), maxTransactionAgeMs);
+    this.#transaction.run(() => this.#run(sql, [name, JSON.stringify(body)]), maxTransactionAgeMs);
   }
 
   #run(sql: string, values: ReadonlyArray<string | number>): ReturnType<StatementSync['run']> {
     return this.#database.prepare(sql).run(...values);
-  }
-
-  /** @param maxTransactionAgeMs how old a transaction may be that is left open for the next commit to be part of */
-  #transaction<Result>(work: () => Result, maxTransactionAgeMs = 0): Result {
-    const begun = this.#database.isTransaction;
-    try {
-      return guarded(() => this.#inTransaction(work, maxTransactionAgeMs));
-    } catch (error) {
-      if (!begun || !(error instanceof UnavailableError)) throw error;
-      // Whoever believes it stored must begin again at the stored checkpoints.
-      throw new Error('The read store has lost commits that were put off.', { cause: error });
-    }
-  }
-
-  #inTransaction<Result>(work: () => Result, maxTransactionAgeMs: number): Result {
-    if (!this.#database.isTransaction) this.#begin();
-    try {
-      const result = work();
-      if (performance.now() - this.#begunAt >= maxTransactionAgeMs) this.#database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      // Some errors (a full disk) have rolled it back already.
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  #begin(): void {
-    this.#database.exec('BEGIN IMMEDIATE');
-    this.#begunAt = performance.now();
   }
 }
