@@ -14,10 +14,10 @@ import { usageText } from './events/usage-text.ts';
 import { verifyEvents, verifyUsageArchives } from './events/verify-events.ts';
 import { endOnClosedPipe } from './shared/closed-pipe.ts';
 
-/** As a shell names an end by Ctrl-C. */
+/** The exit code of shells after Ctrl-C. */
 const interruptedCode = 130;
 
-/** For what is under way when it is asked to stop; nothing is lost where it is cut off. */
+/** The time for running work after a request to stop. Interrupting it loses nothing. */
 const stopTimeoutMs = 5_000;
 
 const interrupted = new AbortController();
@@ -73,7 +73,7 @@ function codeOf(error: unknown): number {
   return error instanceof InterruptedError ? interruptedCode : 1;
 }
 
-/** No such file, no space left: the message says it. */
+/** Errors of the operating system, such as a missing file, whose message is enough. */
 function isOfSystem(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }

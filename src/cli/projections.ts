@@ -46,7 +46,7 @@ async function rebuild(service: LocalService, asked: ReadonlyArray<string>): Pro
   return follow(service, begun);
 }
 
-/** Shows progress until every rebuild that was asked for at these positions is over. */
+/** Shows progress until every rebuild that was requested at these positions has ended. */
 async function follow(service: LocalService, begun: ReadonlyMap<string, number>): Promise<number> {
   const finished = new Set<string>();
   for (;;) {
@@ -67,7 +67,7 @@ function isOver({ rebuild: progress, begunAt, state }: ProjectionStatus, askedAt
   return progress === null && (begunAt >= askedAt || state === 'stopped');
 }
 
-/** Over the line before, on a terminal. */
+/** Replaces the line before, on a terminal. */
 function write(line: string): void {
   process.stdout.write(terminal ? `\r\x1b[2K${line}` : line);
 }

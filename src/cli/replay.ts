@@ -49,7 +49,7 @@ function parsed(words: string[]) {
   try {
     return parseArgs({ args: words, options, allowPositionals: true });
   } catch (error) {
-    // It names the word: an unknown option, or one without its value.
+    // The message names the word: an unknown option, or one without its value.
     throw new StartupError(error instanceof Error ? error.message : String(error));
   }
 }

@@ -42,7 +42,7 @@ async function copy(from: string, to: string): Promise<number> {
   return differing.length === 0 ? 0 : 1;
 }
 
-/** @throws StartupError for an address that is none, a file that is not there, and one whose service runs */
+/** @throws StartupError for an invalid address, a missing file, and a file whose service runs */
 function open(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): SubjectKeys {
   const keys =
     kindOf(address) === 'mongodb' ? openMongoDbSubjectKeys({ url: address }) : openFile(address, opened, needed);
@@ -62,6 +62,6 @@ function openFile(address: string, opened: AsyncDisposableStack, needed?: 'must 
 function kindOf(address: string): 'sqlite' | 'mongodb' {
   if (/^mongodb(\+srv)?:\/\//.test(address)) return 'mongodb';
   if (/^sqlite:./.test(address)) return 'sqlite';
-  // Not shown: it may hold a password.
+  // The address is not shown, because it may hold a password.
   throw new StartupError('An address must begin with sqlite: or mongodb://. Example: sqlite:./data/subject-keys.db');
 }

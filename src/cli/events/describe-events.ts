@@ -6,25 +6,25 @@ import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
 
-/** What is kept of a frozen example of an event. */
+/** The kept records of a frozen example of an event. */
 interface ExampleRecords {
   readonly history: { readonly resource: { readonly kind: string }; readonly summary: string };
 }
 
 const introduction = `# Events
 
-Made by \`npm run event-reference -- --write\`; a test says when it is old.
+\`npm run event-reference -- --write\` generates this page; a test fails if it is not up to date.
 
-Every type of event that histories, the audit, the live feed and webhooks show, by the kind of resource. \`eventTypes\` of a
-webhook endpoint takes these names. What is sent is an entry of the audit: \`position\`, \`type\`, \`time\`, \`actor\`,
-\`requestId\`, \`resource\`, a sentence in \`summary\`, and \`changes\` as a JSON Patch of the resource's record: see
-[behaviour.md](behaviour.md#history). The sentences here are of examples. The fields are those of the stored event. They show
-in \`changes\` where the record has them; secrets are in no entry.
+This page lists every type of event that histories, the audit, the live feed and webhooks show, by kind of resource. The
+\`eventTypes\` of a webhook endpoint are these names. A message of the live feed or a webhook is an entry of the audit:
+\`position\`, \`type\`, \`time\`, \`actor\`, \`requestId\`, \`resource\`, a sentence in \`summary\`, and \`changes\` as a JSON
+Patch of the resource's record. [behaviour.md](behaviour.md#history) describes it. The sentences are examples. The fields are
+those of the stored event. \`changes\` shows them if the record has them; no entry contains a secret.
 `;
 
 /**
  * The reference of all listed events, as Markdown.
- * @param records the folder with the records that are kept of each frozen example
+ * @param records the folder with the records of each frozen example
  */
 export function describeEvents(records: string): string {
   const kinds = Map.groupBy(listedTypes, (type) => exampleOf(records, type).history.resource.kind);

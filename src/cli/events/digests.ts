@@ -6,9 +6,9 @@ import { createSigningKey, publicPemOf, readPublicKeys } from '#digests/digest-k
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /**
- * Opens the digests of a folder to hold a log against them.
- * @param keyFile of the only public key that is trusted; without it those of the environment are. One that lies beside
- *   the digests is never taken.
+ * Opens the digests of a folder to verify a log against them.
+ * @param keyFile the file of the only trusted public key; without it those of the environment are trusted. A key in the
+ * folder of the digests is never used.
  * @throws StartupError, LogError
  */
 export function openDigestCheck(folder: string, keyFile: string | undefined, findings: Findings): Promise<DigestCheck> {
@@ -20,7 +20,10 @@ export function openDigestCheck(folder: string, keyFile: string | undefined, fin
 /** The first digest of a large log takes minutes. */
 const writeTimeoutMs = 60 * 60 * 1000;
 
-/** Has the service sign a digest now. @returns the exit code */
+/**
+ * Requests a signed digest from the service.
+ * @returns the exit code
+ */
 export async function writeDigest(afterRestore: boolean): Promise<number> {
   const service = await openLocalService(writeTimeoutMs);
   try {

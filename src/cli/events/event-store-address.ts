@@ -3,8 +3,8 @@ import type { EventStoreConfig } from '#app/store-config.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /**
- * Reads where the event store is. The other settings of the service are not read.
- * @param store as `--store` names it
+ * Reads the address of the event store, and no other setting of the service.
+ * @param store the value of `--store`
  * @throws StartupError
  */
 export function addressOf(store: string | undefined): EventStoreConfig {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { unknownWord } from '#cli/shared/unknown-word.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** What each command takes. */
+/** The arguments of each command. */
 const commands = {
   export: { words: ['file'], options: ['store', 'resume', 'unverified'] },
   import: { words: ['file'], options: ['store'] },
@@ -21,7 +21,7 @@ interface Command {
 
 export interface EventsArguments {
   readonly command: 'help' | keyof typeof commands;
-  /** Empty where the command takes none. */
+  /** Empty if the command takes none. */
   readonly file: string;
   readonly day: string;
   readonly flags: { readonly resume: boolean; readonly unverified: boolean };
@@ -30,13 +30,13 @@ export interface EventsArguments {
   /** The folder of digests, and the file of the key that must have signed them. */
   readonly digests: string | undefined;
   readonly key: string | undefined;
-  /** The time before which days are archived; empty where the command takes none. */
+  /** The time before which days are archived; empty if the command takes none. */
   readonly before: string;
   readonly afterRestore: boolean;
   readonly public: boolean;
 }
 
-/** Reads the command line. @returns null where a word is missing; @throws StartupError for one that is not understood */
+/** Reads the command line. @returns null if a word is missing; @throws StartupError for an unknown word */
 export function readEventsArguments(words: string[]): EventsArguments | null {
   const { values, positionals } = parsed(words);
   const [name, ...given] = positionals;
@@ -62,7 +62,7 @@ function isCommand(name: string): name is keyof typeof commands {
   return Object.hasOwn(commands, name);
 }
 
-/** Whether nothing is missing, and nothing contradicts something else. */
+/** Whether no argument is missing and none contradict each other. */
 function isWhole({ command, flags, key, digests, before, ...asked }: EventsArguments, { words }: Command): boolean {
   if (words.some((word) => asked[word] === '')) return false;
   if (command === 'archive') return before !== '';
@@ -106,7 +106,7 @@ function parsed(words: string[]) {
   try {
     return parseArgs({ args: words, options, allowPositionals: true });
   } catch (error) {
-    // It names the word: an unknown option, or one without its value.
+    // The message names the word: an unknown option, or one without its value.
     throw new StartupError(error instanceof Error ? error.message : String(error));
   }
 }

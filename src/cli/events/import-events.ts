@@ -14,7 +14,10 @@ import type { EventsArguments } from './events-arguments.ts';
 import { say, sayUnknown, totalOf, withAdvice } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 
-/** Puts an exported log into a store. @returns the exit code */
+/**
+ * Imports an exported log into a store.
+ * @returns the exit code
+ */
 export async function importEvents({ file, store }: EventsArguments, signal: AbortSignal): Promise<number> {
   const events = file === '-' ? null : await checkedFile(file, signal);
   const { log: target, close } = await openTarget(addressOf(store));
@@ -37,7 +40,10 @@ export async function importEvents({ file, store }: EventsArguments, signal: Abo
   return 0;
 }
 
-/** Verifies a whole file before a store is touched. @returns how many events it holds */
+/**
+ * Verifies a whole file before the import changes a store.
+ * @returns the number of its events
+ */
 async function checkedFile(file: string, signal: AbortSignal): Promise<number> {
   const progress = new Progress('verified', process.stderr);
   const decoder = new StoredEventDecoder();

@@ -5,18 +5,21 @@ import type { StoredEventDecoder } from './stored-event-decoder.ts';
 
 const maxPrintedBreaks = 20;
 
-/** Prints a line for a person: standard output is for what is asked for. */
+/** Prints a line for a person to standard error, because standard output is for the result. */
 export function say(line: string): void {
   process.stderr.write(`events: ${line}\n`);
 }
 
 export interface BrokenLinks {
   readonly found: (fault: string) => void;
-  /** Prints how many there were. @returns the exit code */
+  /**
+   * Prints the number of broken links.
+   * @returns the exit code
+   */
   readonly report: () => number;
 }
 
-/** Counts broken links and prints the first ones as they are found. */
+/** Counts broken links and prints the first ones at once. */
 export function brokenLinks(): BrokenLinks {
   let count = 0;
   return {

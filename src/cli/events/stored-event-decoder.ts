@@ -9,16 +9,16 @@ import type { JsonObject } from '#shared/json/json.ts';
 
 const upcast = upcastWith(upcasters);
 
-/** Decodes events from another place, where a service in operation trusts what it has stored itself (ADR 24). */
+/** Decodes events from outside. The service itself trusts its own log and does not decode it (ADR 24). */
 export class StoredEventDecoder {
   readonly #unknownTypes = new Map<string, number>();
 
-  /** How many events it has met of each type that this release does not know: these are not decoded. */
+  /** The number of events of each unknown type, which are not decoded. */
   get unknownTypes(): ReadonlyMap<string, number> {
     return this.#unknownTypes;
   }
 
-  /** @returns what is wrong with the event, with a pointer (RFC 6901) into it; null when it decodes */
+  /** @returns the event's error, with a pointer (RFC 6901) into it; null if it decodes */
   faultOf({ type, data, metadata }: StoredEvent): string | null {
     if (!isKnownEventType(type)) {
       this.#unknownTypes.set(type, (this.#unknownTypes.get(type) ?? 0) + 1);
@@ -33,7 +33,7 @@ export class StoredEventDecoder {
       return E.isLeft(decoded) ? faultsIn(decoded.left) : null;
     } catch (error) {
       if (error instanceof UpcastFailure || error instanceof SyntaxError) return error.message;
-      // A step of an upcaster that met a shape which no release has written.
+      // An upcaster failed on a shape that no release has written.
       return `its data is not what schema versions before had: ${error}`;
     }
   }

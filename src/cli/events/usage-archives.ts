@@ -13,13 +13,14 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { archivesByDay, checkArchives } from '#usage/archive/archive-check.ts';
 import { archivePrefix, archiveSource, verifyArchive } from '#usage/archive/archive-file.ts';
 
-/** An archive of many days of much traffic takes long to write. */
+/** Writing an archive of many days with much traffic takes long. */
 const archiveTimeoutMs = 6 * 60 * 60 * 1000;
 
 /**
- * Has the service archive the metering of past days.
+ * Requests an archive of the metering of past days from the service.
  * @param before a day or a time
- * @returns the exit code; @throws StartupError where it refuses
+ * @returns the exit code;
+ * @throws StartupError if it refuses
  */
 export async function archiveUsage(before: string): Promise<number> {
   const service = await openLocalService(archiveTimeoutMs);
@@ -40,9 +41,9 @@ function reasonOf({ detail, errors }: { detail: string; errors?: ReadonlyArray<{
 }
 
 /**
- * Verifies all archives, and prints a line for each, or that there are none.
- * @param store whose closings say what they must hold
- * @param fault is called with what does not fit
+ * Verifies all archives and prints a line for each, or one line if there are none.
+ * @param store the event store whose closings describe the archives
+ * @param fault receives each mismatch
  * @throws StartupError; UnavailableError; the signal's reason
  */
 export async function verifyArchives(
@@ -64,16 +65,16 @@ export async function verifyArchives(
 }
 
 /**
- * Writes the metering of a day out of its archives as a log file.
+ * Writes the metering of a day from its archives to a log file.
  * @returns the number of events
- * @throws LogError where there is no archive of the day; UsageArchiveError; UnavailableError; InterruptedError
+ * @throws LogError if there is no archive of the day; UsageArchiveError; UnavailableError; InterruptedError
  */
 export async function unarchive(day: string, sink: LineSink, signal: AbortSignal): Promise<number> {
   await using opened = new AsyncDisposableStack();
   const blobs = await openBlobs(opened);
   const ids = await idsOf(blobs, archivePrefix(day));
   if (ids.length === 0) throw new LogError(`There is no archive of ${day}.`);
-  // Each is verified before a line of it is written.
+  // Each archive is verified before its first line is written.
   for (const id of ids) await verifyArchive(id, blobs, signal);
   const check = new LogCheck();
   await sink.write(firstLine('metering', new Date()));

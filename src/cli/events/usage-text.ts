@@ -1,4 +1,4 @@
-/** What `npm run events` prints when it is asked for help. */
+/** The help text of `npm run events`. */
 export const usageText = `Usage: npm run events -- <command>
 
   export <file>   writes the log to a file that does not exist yet; - is standard output

@@ -10,7 +10,10 @@ import { brokenLinks, say, sayUnknown, totalOf } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 import { verifyArchives } from './usage-archives.ts';
 
-/** Verifies every event of a log, and holds it against the digests of a folder. @returns the exit code */
+/**
+ * Verifies every event of a log, and compares it with the digests of a folder.
+ * @returns the exit code
+ */
 export async function verifyEvents(
   { store, digests: folder, key }: EventsArguments,
   signal: AbortSignal,
@@ -36,7 +39,10 @@ export async function verifyEvents(
   return broken.report();
 }
 
-/** Verifies all archives of metering. @returns the exit code */
+/**
+ * Verifies all archives of metering.
+ * @returns the exit code
+ */
 export async function verifyUsageArchives({ store }: EventsArguments, signal: AbortSignal): Promise<number> {
   const broken = brokenLinks();
   await verifyArchives(addressOf(store), broken.found, signal);

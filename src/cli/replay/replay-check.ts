@@ -11,11 +11,11 @@ import { foldInMemory } from '#projection-engine/documents/fold-in-memory.ts';
 import { projections } from '#projections/table.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** What today's code makes of a stream that ends with a frozen event. */
+/** The result of today's code for a stream that ends with a frozen event. */
 interface Replayed {
-  /** What histories say of the event; null for one that none lists. */
+  /** The description of the event in histories; null if none lists it. */
   readonly history: { readonly resource: Json; readonly summary: string } | null;
-  /** The documents of every read model that has any. */
+  /** The documents of every read model with any. */
   readonly documents: Json;
 }
 
@@ -26,7 +26,7 @@ interface FrozenEvent {
   readonly event: RecordedEvent;
 }
 
-/** What a check found: of each frozen event that does not fit, one line. */
+/** The result of a check: one line for each frozen event that does not match. */
 export interface ReplayCheck {
   readonly events: number;
   readonly streams: number;
@@ -34,10 +34,9 @@ export interface ReplayCheck {
 }
 
 /**
- * Replays the streams of a frozen log, which has every shape in which an event was ever written, through today's code,
- * and compares the outcome with the records that are kept of each event.
- * @param fixtures the folder with `events/` and `records/`
- * @param writesMissing whether to write the records of an event that has none; those that are there never change
+ * Replays the streams of a frozen log, which has every shape of every event, with today's code, and compares the result
+ * with the kept records of each event. @param fixtures the folder with `events/` and `records/` @param writesMissing
+ * whether to write the records of events without any; existing ones never change
  */
 export function checkReplay(fixtures: string, writesMissing: boolean): ReplayCheck {
   const log = frozenLog(join(fixtures, 'events'));
@@ -70,7 +69,7 @@ function differenceOf(name: string, run: () => Replayed, file: string): string |
   }
 }
 
-/** Where two values differ first, with both of them. */
+/** The first difference of two values. */
 function placeOfDifference(kept: unknown, found: unknown, pointer = ''): string {
   if (isObject(kept) && isObject(found)) {
     for (const member of new Set([...Object.keys(kept), ...Object.keys(found)]))
@@ -96,7 +95,7 @@ function frozenLog(folder: string): ReadonlyArray<FrozenEvent> {
     });
 }
 
-/** The events of a stream up to a frozen one: of several at one revision, the newest shape of the first by name. */
+/** The events of a stream up to a frozen one. If a revision has several, the newest shape of the first by name. */
 function storyOf(log: ReadonlyArray<FrozenEvent>, last: FrozenEvent): ReadonlyArray<RecordedEvent> {
   const byRevision = new Map<number, FrozenEvent>([[last.event.revision, last]]);
   for (const frozen of log) {

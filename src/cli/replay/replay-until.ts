@@ -63,7 +63,7 @@ function makeEmpty(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
-/** @throws StartupError where a projection has stopped */
+/** @throws StartupError if a projection has stopped */
 async function fill(
   file: string,
   log: OpenedStreams['streams'],
@@ -97,7 +97,7 @@ async function fill(
   }
 }
 
-/** How far the one is that is furthest behind. */
+/** The position of the slowest projection. */
 function placeOf(runner: ProjectionRunner): number {
   return Math.min(...runner.status().map(({ position, rebuild }) => rebuild?.position ?? position));
 }

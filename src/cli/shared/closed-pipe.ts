@@ -1,7 +1,7 @@
-/** As a shell names the end of a process that writes to a closed pipe. */
+/** The exit code of shells for a process that writes to a closed pipe. */
 const closedPipeCode = 141;
 
-/** Ends the process silently when the reader of its output has closed it, as `| head` does. */
+/** Ends the process silently if the reader of its output closes the pipe, like `| head`. */
 export function endOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -4,7 +4,7 @@ import { controlSocketPath } from '#app/control-socket.ts';
 import { runningOwner } from '#app/data-directory.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** What a tool gets back. */
+/** The answer to a tool's request. */
 export interface LocalAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: each tool knows the operation that it calls.
@@ -22,9 +22,9 @@ export interface LocalService {
 const defaultTimeoutMs = 30_000;
 
 /**
- * The service on this machine, for a command-line tool: the running one by its control socket, else one of the tool's
- * own for as long as it runs.
- * @param timeoutMs of a call
+ * Opens the service on this machine for a command-line tool: the running one through its control socket, or else one
+ * that the tool starts for itself.
+ * @param timeoutMs the timeout of a call
  * @throws StartupError with one clear line
  */
 export async function openLocalService(timeoutMs = defaultTimeoutMs): Promise<LocalService> {
@@ -48,7 +48,7 @@ export async function openLocalService(timeoutMs = defaultTimeoutMs): Promise<Lo
   };
 }
 
-/** Beside a running service, a tool does without most of the code: it is loaded only here. */
+/** Loaded only here, because a tool beside a running service needs little of the code. */
 async function startOwn(config: Config, path: string): Promise<() => Promise<void>> {
   const { startOwnService } = await import('./own-service.ts');
   return startOwnService(config, path);

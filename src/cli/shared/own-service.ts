@@ -7,9 +7,9 @@ import { createLog } from '#shared/logging/pino-logger.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 
 /**
- * Starts the service for one command-line tool, on the stores that are configured and behind the control socket alone.
- * @param path of the control socket
- * @returns stops it
+ * Starts the service for one command-line tool, on the configured stores, with only the control socket.
+ * @param path the path of the control socket
+ * @returns a function that stops it
  * @throws StartupError
  */
 export async function startOwnService(config: Config, path: string): Promise<() => Promise<void>> {

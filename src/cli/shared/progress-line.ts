@@ -1,15 +1,15 @@
-/** How far something is in the log at a moment. */
+/** The progress of something in the log at a moment. */
 export interface ProgressSample {
   readonly position: number;
-  /** Where the log ends; null where the event store did not say so. */
+  /** The end of the log; null if the event store did not report it. */
   readonly logEnd: number | null;
   /** On any clock. */
   readonly atMs: number;
 }
 
 /**
- * How far something is, in words: its share of the log, its rate, and how long it needs for the rest.
- * @param before of the same, some time earlier
+ * Describes progress: the share of the log, the rate, and the time for the rest.
+ * @param before an earlier sample
  */
 export function describeProgress(name: string, state: string, before: ProgressSample, after: ProgressSample): string {
   const { position, logEnd } = after;

@@ -6,27 +6,30 @@ import { describeProgress } from './progress-line.ts';
 import { runTool } from './run-tool.ts';
 import { unknownWord } from './unknown-word.ts';
 
-/** What runs, or has stopped at an event. */
+/** A projection or process that runs, or has stopped at an event. */
 export interface Stoppable {
   readonly name: string;
   readonly state: string;
   readonly position: number;
   readonly failure: EventFailure | null;
-  /** Of a read model: the rebuild that is under way. */
+  /** For a read model, its running rebuild. */
   readonly rebuild?: { readonly position: number } | null;
 }
 
-/** What a command does with the service. @returns the exit code */
+/**
+ * The action of a command.
+ * @returns the exit code
+ */
 export type Action = (service: LocalService) => Promise<number>;
 
 export interface StoppableTool<Status extends Stoppable> {
-  /** Of the tool, of its path below `/v1` and of the list in the answer. */
+  /** The name of the tool, of its path under `/v1` and of the list in the answer. */
   readonly name: 'projections' | 'processes';
   readonly usage: string;
   readonly describe: (status: Status) => string;
   /** The names of its commands beside `list`, `status`, `retry` and `skip`. */
   readonly otherCommands?: ReadonlyArray<string>;
-  /** These commands; null for words that are none. */
+  /** Runs these commands; null for unknown words. */
   readonly otherAction?: (command: string | undefined, names: ReadonlyArray<string>) => Action | null;
 }
 
@@ -44,10 +47,13 @@ export function runStoppableTool<Status extends Stoppable>(tool: StoppableTool<S
   });
 }
 
-/** How many names each command takes at most. */
+/** The most names of each command. */
 const maxNames: Readonly<Record<string, number>> = { list: 0, status: 0, retry: 1, skip: 2 };
 
-/** @returns null where a name is missing @throws StartupError for a word that is not understood */
+/**
+ * @returns null if a name is missing
+ * @throws StartupError for an unknown word
+ */
 function refuseWords<Status extends Stoppable>(
   { name, otherCommands = [] }: StoppableTool<Status>,
   command: string | undefined,
@@ -79,10 +85,10 @@ async function list<Status extends Stoppable>(tool: StoppableTool<Status>, servi
   return 0;
 }
 
-/** Between the two looks from which a rate is computed. */
+/** The time between the two samples of a rate. */
 const sampleIntervalMs = 1_000;
 
-/** How far each is in the log, at which rate, and how long it needs. */
+/** Prints the progress of each in the log, its rate, and the time for the rest. */
 async function showProgress<Status extends Stoppable>(
   tool: StoppableTool<Status>,
   service: LocalService,
@@ -109,7 +115,7 @@ async function sample<Status extends Stoppable>({ name }: StoppableTool<Status>,
   return statuses.map((each) => ({ status: each, at: { position: placeOf(each), logEnd, atMs } }));
 }
 
-/** While a read model is rebuilt, the place of the rebuild: what queries read stays at the end of the log. */
+/** During a rebuild, the position of the rebuild, because the read model in use is at the end of the log. */
 function placeOf({ position, rebuild }: Stoppable): number {
   return rebuild?.position ?? position;
 }
@@ -119,7 +125,10 @@ export function pathOf({ name: group }: Pick<StoppableTool<never>, 'name'>, name
   return `/v1/${group}/${encodeURIComponent(name)}/${verb}`;
 }
 
-/** Asks the service for their statuses. @throws StartupError where it refuses */
+/**
+ * Reads the statuses from the service.
+ * @throws StartupError if it refuses
+ */
 export async function readStatuses<Status>(
   { name }: Pick<StoppableTool<never>, 'name'>,
   service: LocalService,
@@ -129,14 +138,17 @@ export async function readStatuses<Status>(
   return body[name];
 }
 
-/** Says why a call was refused. @returns the exit code */
+/**
+ * Prints why a call was refused.
+ * @returns the exit code
+ */
 export function exitCodeOf({ name }: Pick<StoppableTool<never>, 'name'>, { status, body }: LocalAnswer): number {
   if (status < 300) return 0;
   process.stderr.write(`${name}: ${body.detail}\n`);
   return 1;
 }
 
-/** One line: how far it is, or at which event it has stopped and why. */
+/** One line: its progress, or the event at which it has stopped and the reason. */
 export function describeStoppable({ name, state, position, failure }: Stoppable): string {
   if (failure === null) return `${name} ${state} at position ${position}`;
   const { eventId, eventType, position: at, message } = failure;

@@ -3,9 +3,8 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 const maxShownLength = 60;
 
 /**
- * Why a tool refuses a word that it does not understand: the message names the word.
- * @param tool as in `npm run <tool>`
- * @param known the words that it understands there
+ * The error for an unknown word; the message names the word. @param tool as in `npm run <tool>` @param known the known
+ * words at that place
  */
 export function unknownWord(tool: string, word: string, known: ReadonlyArray<string>): StartupError {
   const takes = known.length === 0 ? 'nothing more' : known.join(', ');

@@ -3,7 +3,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
 
 /**
- * Opens a blob store that a service may have open: nothing is cleared up at the opening.
+ * Opens a blob store that a service may have open. It does not clear up anything.
  * @throws UnavailableError
  */
 export async function openBlobsBeside(config: BlobStoreConfig): Promise<BlobStore> {

@@ -15,15 +15,15 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
 
-/** A log that was opened. */
+/** An open log. */
 export interface OpenedLog<Log extends RawLog> {
   readonly log: Log;
-  /** The kind of store that it is on. */
+  /** The kind of its store. */
   readonly kind: EventStoreConfig['kind'];
   readonly close: () => Promise<void>;
 }
 
-/** An append or a read is tried this long: a server that is started again costs no more than a wait. */
+/** How long an append or a read is retried, so that a restart of the server only causes a wait. */
 const commandLineAnswerTimeoutMs = 60_000;
 
 /** The server's own limit decides. */
@@ -42,7 +42,7 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
   return { log: ownPartOf(log), kind: store.kind, close: () => log.close() };
 }
 
-/** The streams of a log that was opened. */
+/** The streams of an open log. */
 export interface OpenedStreams {
   readonly streams: Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'> & RawLog;
   readonly close: () => Promise<void>;
@@ -68,8 +68,9 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 }
 
 /**
- * Opens a log to put another into it. An embedded one's file is taken for this process; its folder is made if need be.
- * @throws StartupError when another process has the file, or its folder cannot be made
+ * Opens a log as the target of an import. An embedded log's file is locked for this process; its folder is created if
+ * needed.
+ * @throws StartupError if another process has the file, or if the folder cannot be created
  */
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
@@ -106,7 +107,10 @@ function makeTargetFolder(path: string): void {
   }
 }
 
-/** Loads the client only here: a tool on an embedded log is spared it. @throws StartupError */
+/**
+ * Loads the client only here, because a tool on an embedded log does not need it.
+ * @throws StartupError
+ */
 async function openPatiently(
   { url, streamPrefix }: EventStoreConfig & { kind: 'eventstoredb' },
   upcast: Upcast = asStored,

@@ -4,7 +4,7 @@ const defaultMaxWaiting = 1_000;
 
 /** Runs the tasks of one stream one after the other; tasks of different streams do not wait for each other. */
 export class StreamQueue {
-  /** By stream with a task running: what begins the turns of those that wait. */
+  /** For each stream with a running task, the callbacks that start the waiting tasks. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #maxWaiting: number;
 
